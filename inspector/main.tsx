@@ -3,15 +3,15 @@ import './page.css';
 import { Page } from './page.tsx';
 import { createInspector } from './ui-state/inspector.ts';
 import { keepInAddress } from './ui-state/panel.ts';
-import { visible } from './ui-state/text.ts';
-import { carriedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
+import { revealHidden } from './ui-state/text.ts';
+import { embeddedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
 
 /** A truncated file may lack the root element, but always has a body. */
 const root = document.getElementById('page') ?? document.body;
 
 async function sourceOf(page: Document): Promise<PageSource> {
-  const carried = carriedRun(page);
-  return carried === null ? socketSource(socketAddress(page.location)) : fileSource(carried);
+  const embedded = embeddedRun(page);
+  return embedded === null ? socketSource(socketAddress(page.location)) : fileSource(embedded);
 }
 
 async function start(element: HTMLElement): Promise<void> {
@@ -20,7 +20,7 @@ async function start(element: HTMLElement): Promise<void> {
     keepInAddress(inspector);
     render(<Page inspector={inspector} />, element);
   } catch (error) {
-    render(<p role="alert">{visible(error instanceof Error ? error.message : String(error))}</p>, element);
+    render(<p role="alert">{revealHidden(error instanceof Error ? error.message : String(error))}</p>, element);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ActPanel } from './panels/act/act-panel.tsx';
-import { ChartPlace } from './panels/chart-place.tsx';
+import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { ContextPanel } from './panels/context/context-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
@@ -10,12 +10,12 @@ import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OutputPanel } from './panels/output/output-panel.tsx';
 import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
-import { Guarded, type PanelProps, Tabs } from './panels/panel.tsx';
+import { ErrorBoundary, type PanelProps, Tabs } from './panels/panel.tsx';
 import { Timeline } from './panels/timeline/timeline.tsx';
 import { WhyPanel } from './panels/why/why-panel.tsx';
 import type { Inspector } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import { PANELS, type PanelName, shownPanel } from './ui-state/panel.ts';
+import { activePanel, PANELS, type PanelName } from './ui-state/panel.ts';
 
 const panels: Readonly<Record<PanelName, ComponentType<PanelProps>>> = {
   why: WhyPanel,
@@ -33,8 +33,8 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   useEffect(() => listenToKeys(document), []);
   useEffect(() => addKeys([...panelKeys(), searchKey, helpKey(() => setHelps(true))]), []);
   const view = inspector.view.value;
-  const Panel = panels[shownPanel.value];
-  const title = PANELS.find(({ name }) => name === shownPanel.value)?.title ?? '';
+  const Panel = panels[activePanel.value];
+  const title = PANELS.find(({ name }) => name === activePanel.value)?.title ?? '';
   return (
     <>
       <PageHeader inspector={inspector} view={view} onHelp={() => setHelps(true)} />
@@ -44,24 +44,24 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
         </main>
       ) : (
         <main class="page">
-          <section class="chart-place" aria-label="Chart">
-            <Guarded name="The chart" when={view.run.runId}>
-              <ChartPlace inspector={inspector} view={view} />
-            </Guarded>
+          <section class="chart-area" aria-label="Chart">
+            <ErrorBoundary name="The chart" resetKey={view.run.runId}>
+              <ChartPanel inspector={inspector} view={view} />
+            </ErrorBoundary>
           </section>
-          <section class="panel-place" aria-label="Details">
+          <section class="panel-area" aria-label="Details">
             <Tabs />
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
-            <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${shownPanel.value}`} tabIndex={0}>
-              <Guarded key={shownPanel.value} name={title} when={`${view.run.runId} ${view.at}`}>
+            <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${activePanel.value}`} tabIndex={0}>
+              <ErrorBoundary key={activePanel.value} name={title} resetKey={`${view.run.runId} ${view.at}`}>
                 <Panel inspector={inspector} view={view} />
-              </Guarded>
+              </ErrorBoundary>
             </div>
           </section>
-          <section class="time-place" aria-label="Time">
-            <Guarded name="The timeline" when={view.run.runId}>
+          <section class="timeline-area" aria-label="Time">
+            <ErrorBoundary name="The timeline" resetKey={view.run.runId}>
               <Timeline inspector={inspector} view={view} />
-            </Guarded>
+            </ErrorBoundary>
           </section>
         </main>
       )}
@@ -70,15 +70,15 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-const helpKey = (act: () => void): Key => ({ keys: ['?'], does: 'Show the keys', group: 'Page', act });
+const helpKey = (act: () => void): Key => ({ keys: ['?'], description: 'Show the keys', group: 'Page', act });
 
 function panelKeys(): readonly Key[] {
-  return PANELS.map(({ name, title }, place) => ({
-    keys: [String(place + 1)],
-    does: title,
+  return PANELS.map(({ name, title }, index) => ({
+    keys: [String(index + 1)],
+    description: title,
     group: 'Panels',
     act: () => {
-      shownPanel.value = name;
+      activePanel.value = name;
     },
   }));
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import type { RunCharts } from '../src/inspection/wire.ts';
 import { chartDigest, type Drawing } from './chart/drawing.ts';
-import { drawingsOf } from './chart/drawings-in-node.ts';
+import { drawingsOf } from './chart/layout-charts.ts';
 
 const NAME = 'virtual:drawings';
 
-/** Lays charts out while the page is built: the page has their drawings in it, by digest, and shows them at once. */
+/** Lays out charts at build time, so that the page shows them at once. The drawings are keyed by chart digest. */
 export function bakedDrawings(charts: RunCharts): Plugin {
   return {
     name: 'baked-drawings',
@@ -36,12 +36,12 @@ const INLINE = /<(script|style)(?![^>]*application\/json)[^>]*>([\s\S]*?)<\/\1>/
 export function strictPolicy(): Plugin {
   return {
     name: 'strict-policy',
-    // When everything was put into the page.
+    // Runs after everything was inlined.
     writeBundle({ dir = '.' }, bundle) {
       for (const { fileName } of Object.values(bundle)) {
         const path = join(dir, fileName);
         if (fileName.endsWith('.html')) writeFileSync(path, withPolicy(readFileSync(path, 'utf8')));
-        // What the page could only ask a server for.
+        // A page opened from disk cannot load other files.
         else rmSync(path, { force: true });
       }
     },

@@ -12,7 +12,6 @@ function page(root: string, name: string): UserConfig {
     root,
     base: './',
     plugins: [bakedDrawings(runCharts())],
-    worker: { format: 'es' },
     build: {
       target: 'es2023',
       outDir: join(here, '../dist', name),
@@ -31,21 +30,24 @@ function filePage(root: string, name: string): UserConfig {
   return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };
 }
 
-/** The chart layout for Node, bundled: for pages that contain drawings of arbitrary charts. */
+/** The chart layout: a worker of the served page, and a module that Node imports for charts of other programs. */
 const layout: UserConfig = {
   root: here,
-  ssr: { noExternal: true },
   build: {
-    target: 'node20',
-    outDir: join(here, '../dist/inspector-layout'),
-    emptyOutDir: true,
-    ssr: true,
-    minify: true,
-    rolldownOptions: { input: { layout: join(here, 'chart/drawings-in-node.ts') } },
+    target: 'es2023',
+    outDir: join(here, '../dist/inspector'),
+    emptyOutDir: false,
+    modulePreload: false,
+    chunkSizeWarningLimit: 2_000,
+    rolldownOptions: {
+      input: { layout: join(here, 'chart/layout-worker.ts') },
+      output: { entryFileNames: '[name].js' },
+      preserveEntrySignatures: 'strict',
+    },
   },
 };
 
-/** Modes: the served inspector, the single-file inspector, the coverage page, and the layout for Node. */
+/** Modes: the served inspector (default), the single-file inspector, the coverage page, and the chart layout. */
 export default defineConfig(({ mode }) => {
   if (mode === 'file') return filePage(here, 'inspector-file');
   if (mode === 'coverage') return filePage(join(here, 'coverage'), 'inspector-coverage');

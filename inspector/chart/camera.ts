@@ -7,7 +7,7 @@ interface Camera {
   readonly view: () => Viewport;
   readonly size: () => WindowSize;
   /** Jumps, or animates unless the user prefers reduced motion. */
-  readonly go: (to: Viewport, how?: 'at-once' | 'smoothly') => void;
+  readonly go: (to: Viewport, how?: 'jump' | 'animate') => void;
   readonly stop: () => void;
 }
 
@@ -27,10 +27,10 @@ export function createCamera(
     world.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.scale})`);
   };
   const stop = (): void => cancelAnimationFrame(frame);
-  const go = (wanted: Viewport, how: 'at-once' | 'smoothly' = 'at-once'): void => {
+  const go = (target: Viewport, how: 'jump' | 'animate' = 'jump'): void => {
     stop();
-    const to = keepInSight(wanted, picture, size());
-    if (how === 'at-once' || matchMedia('(prefers-reduced-motion: reduce)').matches) {
+    const to = keepVisible(target, picture, size());
+    if (how === 'jump' || matchMedia('(prefers-reduced-motion: reduce)').matches) {
       show(to);
       return;
     }
@@ -47,7 +47,7 @@ export function createCamera(
   return { view: () => now, size, go, stop };
 }
 
-/** How the picture lies under its window: a point of it is seen at `x + scale * point.x`. */
+/** Maps the picture to its window: a point is drawn at `x + scale * point.x`. */
 export interface Viewport {
   readonly x: number;
   readonly y: number;
@@ -59,16 +59,16 @@ interface WindowSize {
   readonly height: number;
 }
 
-const LEAST_SCALE = 0.05;
-const MOST_SCALE = 12;
+const MIN_SCALE = 0.05;
+const MAX_SCALE = 12;
 const MARGIN = 10;
 /** Reserved for the toolbar. */
 const TOP = 48;
 
 /** The viewport that shows a box as large as possible, centered below the toolbar. */
-export function fitTo(box: Box, size: WindowSize, mostScale = 1.6): Viewport {
+export function fitTo(box: Box, size: WindowSize, maxScale = 1.6): Viewport {
   const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - TOP - MARGIN) };
-  const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), mostScale));
+  const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), maxScale));
   return {
     scale,
     x: size.width / 2 - scale * (box.x + box.width / 2),
@@ -76,7 +76,7 @@ export function fitTo(box: Box, size: WindowSize, mostScale = 1.6): Viewport {
   };
 }
 
-/** What lies under the point stays under it. */
+/** Zooms; the picture point under `at` stays there. */
 export function zoomAt(
   { x, y, scale }: Viewport,
   factor: number,
@@ -92,11 +92,11 @@ export function panBy(view: Viewport, x: number, y: number): Viewport {
 }
 
 /** The nearest viewport that shows all of a box; unchanged if it is already visible. */
-export function bringIn(view: Viewport, box: Box, size: WindowSize): Viewport {
-  const shift = (from: number, length: number, least: number, most: number): number => {
-    if (length > most - least) return (least + most) / 2 - from - length / 2;
-    if (from < least) return least - from;
-    return Math.min(0, most - from - length);
+export function bringIntoView(view: Viewport, box: Box, size: WindowSize): Viewport {
+  const shift = (from: number, length: number, min: number, max: number): number => {
+    if (length > max - min) return (min + max) / 2 - from - length / 2;
+    if (from < min) return min - from;
+    return Math.min(0, max - from - length);
   };
   const { x, y, scale } = view;
   return panBy(
@@ -106,13 +106,13 @@ export function bringIn(view: Viewport, box: Box, size: WindowSize): Viewport {
   );
 }
 
-/** Something of the picture stays in the window. */
-export function keepInSight(view: Viewport, picture: WindowSize, size: WindowSize): Viewport {
-  const hold = (at: number, length: number, room: number): number => Math.min(room - 40, Math.max(40 - length, at));
+/** Keeps a part of the picture inside the window. */
+export function keepVisible(view: Viewport, picture: WindowSize, size: WindowSize): Viewport {
+  const clampTo = (at: number, length: number, room: number): number => Math.min(room - 40, Math.max(40 - length, at));
   return {
     ...view,
-    x: hold(view.x, view.scale * picture.width, size.width),
-    y: hold(view.y, view.scale * picture.height, size.height),
+    x: clampTo(view.x, view.scale * picture.width, size.width),
+    y: clampTo(view.y, view.scale * picture.height, size.height),
   };
 }
 
@@ -121,13 +121,13 @@ function between(from: Viewport, to: Viewport, share: number): Viewport {
   return { x: mix(from.x, to.x), y: mix(from.y, to.y), scale: mix(from.scale, to.scale) };
 }
 
-const clamp = (scale: number): number => Math.min(MOST_SCALE, Math.max(LEAST_SCALE, scale));
+const clamp = (scale: number): number => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
 
 /** A press that moves less than this is a click. */
 const CLICK_REACH = 4;
 const WHEEL_STEP = 0.0016;
 
-/** Dragging pans, the wheel and two fingers zoom at their place. Returns how to stop listening. */
+/** Dragging pans; the wheel and two fingers zoom at the pointer. Returns a function that stops listening. */
 export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to: Viewport) => void): () => void {
   const down = new Map<number, { readonly x: number; readonly y: number }>();
   let moved = 0;
@@ -151,7 +151,7 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to
     const now = at(event);
     moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
     if (moved < CLICK_REACH) return;
-    // Only now: a press that is captured would click on the whole picture.
+    // Not on press: capturing then would turn every click into a click on the whole picture.
     if (!svg.hasPointerCapture(event.pointerId)) svg.setPointerCapture(event.pointerId);
     svg.classList.add('dragged');
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
@@ -171,24 +171,19 @@ export function listenToPointers(svg: SVGSVGElement, camera: Camera, onMove: (to
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     const pinch = event.ctrlKey ? 6 : 1;
-    const way = Math.max(-240, Math.min(240, event.deltaY * lines * pinch));
-    onMove(zoomAt(camera.view(), Math.exp(-way * WHEEL_STEP), at(event)));
+    const delta = Math.max(-240, Math.min(240, event.deltaY * lines * pinch));
+    onMove(zoomAt(camera.view(), Math.exp(-delta * WHEEL_STEP), at(event)));
   };
   const click = (event: MouseEvent): void => {
     if (moved >= CLICK_REACH) event.stopPropagation();
   };
-  svg.addEventListener('pointerdown', press);
-  svg.addEventListener('pointermove', drag);
-  svg.addEventListener('pointerup', release);
-  svg.addEventListener('pointercancel', release);
-  svg.addEventListener('wheel', wheel, { passive: false });
-  svg.addEventListener('click', click, { capture: true });
-  return () => {
-    svg.removeEventListener('pointerdown', press);
-    svg.removeEventListener('pointermove', drag);
-    svg.removeEventListener('pointerup', release);
-    svg.removeEventListener('pointercancel', release);
-    svg.removeEventListener('wheel', wheel);
-    svg.removeEventListener('click', click, { capture: true });
-  };
+  const listening = new AbortController();
+  const { signal } = listening;
+  svg.addEventListener('pointerdown', press, { signal });
+  svg.addEventListener('pointermove', drag, { signal });
+  svg.addEventListener('pointerup', release, { signal });
+  svg.addEventListener('pointercancel', release, { signal });
+  svg.addEventListener('wheel', wheel, { signal, passive: false });
+  svg.addEventListener('click', click, { signal, capture: true });
+  return () => listening.abort();
 }

@@ -1,27 +1,27 @@
-import { bringIn, createCamera, fitTo, listenToPointers, panBy, type Viewport, zoomAt } from './camera.ts';
+import { bringIntoView, createCamera, fitTo, listenToPointers, panBy, type Viewport, zoomAt } from './camera.ts';
 import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
-import { type Choice, choiceAt, chosenPlace, hasInside, type Scene, stateAt } from './scene.ts';
+import { type ChartSelection, hasInside, locateSelection, type Scene, selectionAt, stateAt } from './scene.ts';
 import { FONT } from './state-box.ts';
 
 const ZOOM_STEP = 1.3;
-/** At this scale everything of a chart can be read. */
+/** At this scale, all text of a chart is legible. */
 const LEGIBLE = 0.9;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
 
-export interface ChartControllerEvents {
-  readonly onChoose: (choice: Choice) => void;
-  /** A hand on the picture ends the following. */
+interface ChartControllerEvents {
+  readonly onSelect: (choice: ChartSelection) => void;
+  /** Panning or zooming stops following. */
   readonly onFollow: (follows: boolean) => void;
 }
 
 /** Controls a drawn picture: pan, zoom, highlighting, collapsed states and keyboard navigation. */
 export interface ChartController {
-  readonly light: (input: Omit<HighlightInput, 'collapsed'>) => void;
-  readonly zoom: (way: 1 | -1) => void;
+  readonly update: (input: Omit<HighlightInput, 'collapsed'>) => void;
+  readonly zoom: (direction: 1 | -1) => void;
   readonly fit: () => void;
   readonly follow: (follows: boolean) => void;
-  /** Brings a choice of somebody else's into sight. */
-  readonly seek: (choice: Choice) => void;
+  /** Scrolls a selection made elsewhere into view. */
+  readonly reveal: (choice: ChartSelection) => void;
   readonly stop: () => void;
 }
 
@@ -33,7 +33,7 @@ export function createChartController(
 ): ChartController {
   const painter = createPainter(svg, scene);
   const camera = createCamera(svg, world, scene, detailsFor(svg, scene));
-  const whole = { x: 0, y: 0, width: scene.width, height: scene.height };
+  const picture = { x: 0, y: 0, width: scene.width, height: scene.height };
   const collapsed = new Set<number>();
   let input: Omit<HighlightInput, 'collapsed'> | null = null;
   let highlight: Highlight | null = null;
@@ -41,25 +41,25 @@ export function createChartController(
   let isFitted = true;
   let follows = false;
 
-  const follow = (wanted: boolean): void => {
-    if (wanted !== follows) events.onFollow(wanted);
-    follows = wanted;
+  const follow = (target: boolean): void => {
+    if (target !== follows) events.onFollow(target);
+    follows = target;
     const leaf = highlight?.leaves[0];
-    const box = leaf === undefined ? undefined : scene.states[seenState(scene, leaf, collapsed)]?.box;
-    if (follows && box !== undefined) camera.go(bringIn(camera.view(), box, camera.size()), 'smoothly');
+    const box = leaf === undefined ? undefined : scene.states[visibleState(scene, leaf, collapsed)]?.box;
+    if (follows && box !== undefined) camera.go(bringIntoView(camera.view(), box, camera.size()), 'animate');
   };
-  const move = (to: Viewport, how: 'at-once' | 'smoothly' = 'smoothly'): void => {
+  const move = (to: Viewport, how: 'jump' | 'animate' = 'animate'): void => {
     isFitted = false;
     follow(false);
     camera.go(to, how);
   };
-  const zoom = (way: 1 | -1): void => {
+  const zoom = (direction: 1 | -1): void => {
     const { width, height } = camera.size();
-    move(zoomAt(camera.view(), ZOOM_STEP ** way, { x: width / 2, y: height / 2 }));
+    move(zoomAt(camera.view(), ZOOM_STEP ** direction, { x: width / 2, y: height / 2 }));
   };
   const showAll = (): void => {
     isFitted = true;
-    camera.go(fitTo(whole, camera.size()), 'smoothly');
+    camera.go(fitTo(picture, camera.size()), 'animate');
   };
   const zoomTo = (number: number): void => {
     const state = scene.states[number];
@@ -74,7 +74,7 @@ export function createChartController(
     if (state === undefined || !hasInside(state)) return;
     if (!collapsed.delete(number)) collapsed.add(number);
     paint();
-    focus(seenState(scene, focused, collapsed));
+    focus(visibleState(scene, focused, collapsed));
   };
   const focus = (number: number): void => {
     painter.stateAt(focused)?.setAttribute('tabindex', '-1');
@@ -86,11 +86,11 @@ export function createChartController(
   const goTo = (number: number): void => {
     focus(number);
     const box = scene.states[number]?.box;
-    if (box !== undefined) camera.go(bringIn(camera.view(), box, camera.size()), 'smoothly');
+    if (box !== undefined) camera.go(bringIntoView(camera.view(), box, camera.size()), 'animate');
   };
   const choose = (target: EventTarget | null): void => {
-    const choice = choiceAt(scene, target);
-    if (choice !== null) events.onChoose(choice);
+    const choice = selectionAt(scene, target);
+    if (choice !== null) events.onSelect(choice);
   };
   const actOn = (number: number, { key, target }: KeyboardEvent): boolean => {
     if (key === 'Enter') {
@@ -106,7 +106,7 @@ export function createChartController(
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const number = stateAt(target);
     const pan = number === null || shiftKey ? PAN_KEYS[key] : undefined;
-    if (pan !== undefined) move(panBy(camera.view(), ...pan), 'at-once');
+    if (pan !== undefined) move(panBy(camera.view(), ...pan), 'jump');
     else if (key === '+' || key === '=') zoom(1);
     else if (key === '-') zoom(-1);
     else if (key === '0') showAll();
@@ -119,15 +119,15 @@ export function createChartController(
     if (number !== null && isToggle(target)) toggle(number);
     else choose(target);
   };
-  const seek = (choice: Choice): void => {
-    const place = chosenPlace(scene, choice);
-    if (place === null) return;
-    const opened = [...collapsed].filter((number) => isAround(scene, number, place.inside));
+  const reveal = (choice: ChartSelection): void => {
+    const index = locateSelection(scene, choice);
+    if (index === null) return;
+    const opened = [...collapsed].filter((number) => isInside(scene, number, index.inside));
     for (const number of opened) collapsed.delete(number);
     if (opened.length > 0) paint();
-    const near = fitTo(place.box, camera.size(), LEGIBLE / place.fullScale);
-    const isFar = near.scale > camera.view().scale;
-    move(isFar ? near : bringIn(camera.view(), place.box, camera.size()));
+    const near = fitTo(index.box, camera.size(), LEGIBLE / index.fullScale);
+    const isZoomNeeded = near.scale > camera.view().scale;
+    move(isZoomNeeded ? near : bringIntoView(camera.view(), index.box, camera.size()));
   };
   const doubleClick = ({ target }: MouseEvent): void => {
     const number = stateAt(target);
@@ -135,17 +135,19 @@ export function createChartController(
   };
 
   painter.stateAt(0)?.setAttribute('tabindex', '0');
-  camera.go(fitTo(whole, camera.size()));
-  svg.addEventListener('keydown', press);
-  svg.addEventListener('click', click);
-  svg.addEventListener('dblclick', doubleClick);
-  const unlisten = listenToPointers(svg, camera, (to) => move(to, 'at-once'));
+  camera.go(fitTo(picture, camera.size()));
+  const listening = new AbortController();
+  const { signal } = listening;
+  svg.addEventListener('keydown', press, { signal });
+  svg.addEventListener('click', click, { signal });
+  svg.addEventListener('dblclick', doubleClick, { signal });
+  const unlisten = listenToPointers(svg, camera, (to) => move(to, 'jump'));
   const resized = new ResizeObserver(() => {
-    if (isFitted) camera.go(fitTo(whole, camera.size()));
+    if (isFitted) camera.go(fitTo(picture, camera.size()));
   });
   resized.observe(svg);
   return {
-    light: (next) => {
+    update: (next) => {
       input = next;
       paint();
       follow(follows);
@@ -153,14 +155,12 @@ export function createChartController(
     zoom,
     fit: showAll,
     follow,
-    seek,
+    reveal,
     stop: () => {
       unlisten();
       resized.disconnect();
       camera.stop();
-      svg.removeEventListener('keydown', press);
-      svg.removeEventListener('click', click);
-      svg.removeEventListener('dblclick', doubleClick);
+      listening.abort();
     },
   };
 }
@@ -179,16 +179,16 @@ function stateBeside(scene: Scene, from: number, key: string, collapsed: Readonl
     state.parent === null
       ? [...scene.states.keys()].filter((number) => scene.states[number]?.parent === null)
       : (scene.states[state.parent]?.children ?? []);
-  const place = siblings.indexOf(from);
+  const index = siblings.indexOf(from);
   switch (key) {
     case 'ArrowLeft':
       return state.parent ?? from;
     case 'ArrowRight':
       return collapsed.has(from) ? from : (state.children[0] ?? from);
     case 'ArrowUp':
-      return siblings[place - 1] ?? from;
+      return siblings[index - 1] ?? from;
     case 'ArrowDown':
-      return siblings[place + 1] ?? from;
+      return siblings[index + 1] ?? from;
     case 'Home':
       return siblings[0] ?? from;
     case 'End':
@@ -198,21 +198,21 @@ function stateBeside(scene: Scene, from: number, key: string, collapsed: Readonl
   }
 }
 
-/** The innermost state that is seen of those around a state: itself, unless something around it is closed. */
-function seenState(scene: Scene, number: number, collapsed: ReadonlySet<number>): number {
-  let seen = number;
+/** The state itself, or its outermost collapsed ancestor. */
+function visibleState(scene: Scene, number: number, collapsed: ReadonlySet<number>): number {
+  let visible = number;
   for (let at = scene.states[number]?.parent ?? null; at !== null; at = scene.states[at]?.parent ?? null)
-    if (collapsed.has(at)) seen = at;
-  return seen;
+    if (collapsed.has(at)) visible = at;
+  return visible;
 }
 
-/** Whether a state is another one, or one of those around it. */
-function isAround(scene: Scene, outer: number, inner: number | null): boolean {
+/** Whether `outer` is `inner` or one of its ancestors. */
+function isInside(scene: Scene, outer: number, inner: number | null): boolean {
   for (let at = inner; at !== null; at = scene.states[at]?.parent ?? null) if (at === outer) return true;
   return false;
 }
 
-/** By how much an arrow key moves the picture, in pixels. */
+/** How far an arrow key pans, in pixels. */
 const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [60, 0],
   ArrowRight: [-60, 0],
@@ -220,13 +220,13 @@ const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, -60],
 };
 
-/** Text smaller than this on the screen is a smudge, in pixels. */
-const LEAST_NAME = 5;
-const LEAST_NOTE = 5.6;
-/** Names have much room, to be read from afar; nearer by they need not be larger on the screen than this, in pixels. */
-const MOST = { title: 13, name: 12, heat: 9.5 } as const;
-/** From afar, titles alone are left: they may grow into the room above them, up to this, in pixels of the chart. */
-const FAR_TITLE = { least: 6.5, most: 36, wanted: 9 } as const;
+/** Text smaller than this on the screen is illegible, in pixels. */
+const MIN_NAME = 5;
+const MIN_NOTE = 5.6;
+/** The largest useful text on the screen, in pixels: names are laid out large to stay legible when zoomed out. */
+const MAX_SIZE = { title: 13, name: 12, heat: 9.5 } as const;
+/** Zoomed out, only titles are shown; they may grow into the space above them, up to `max` chart pixels. */
+const FAR_TITLE = { min: 6.5, max: 36, target: 9 } as const;
 
 /** Hides texts that are too small to read. Call the returned function with each new scale. */
 function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
@@ -234,21 +234,21 @@ function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
   return (scale) => {
     for (const element of charts) {
       const full = scale * (scene.charts[Number(element.getAttribute('data-chart'))]?.fullScale ?? 1);
-      const isFar = full * FONT.name < LEAST_NAME;
-      const far = Math.min(FAR_TITLE.most, FAR_TITLE.wanted / full);
-      const nameless = isFar ? (far * full < FAR_TITLE.least ? ' nameless titleless' : ' nameless') : '';
-      const noteless = full * FONT.label < LEAST_NOTE ? ' noteless' : '';
+      const isZoomNeeded = full * FONT.name < MIN_NAME;
+      const far = Math.min(FAR_TITLE.max, FAR_TITLE.target / full);
+      const nameless = isZoomNeeded ? (far * full < FAR_TITLE.min ? ' nameless titleless' : ' nameless') : '';
+      const noteless = full * FONT.label < MIN_NOTE ? ' noteless' : '';
       const classes = `chart${nameless}${noteless}`;
       if (element.getAttribute('class') !== classes) element.setAttribute('class', classes);
-      const near = Math.max(FONT.title * 0.6, Math.min(FONT.title, MOST.title / full));
-      setSize(element, '--title-size', isFar ? far : near);
-      setSize(element, '--heat-size', Math.max(11, Math.min(FONT.name, MOST.heat / full)));
-      setSize(element, '--name-size', Math.max(FONT.name * 0.78, Math.min(FONT.name, MOST.name / full)));
+      const near = Math.max(FONT.title * 0.6, Math.min(FONT.title, MAX_SIZE.title / full));
+      setSize(element, '--title-size', isZoomNeeded ? far : near);
+      setSize(element, '--heat-size', Math.max(11, Math.min(FONT.name, MAX_SIZE.heat / full)));
+      setSize(element, '--name-size', Math.max(FONT.name * 0.78, Math.min(FONT.name, MAX_SIZE.name / full)));
     }
   };
 }
 
-/** In whole pixels: a zoom changes few of them. */
+/** Rounds to whole pixels, so that a zoom changes few elements. */
 function setSize(element: SVGGElement, name: string, size: number): void {
   const value = `${Math.round(size)}px`;
   if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);

@@ -1,7 +1,8 @@
+import { excerpt } from '../ui-state/text.ts';
 import { type Chip, type DrawnEdge, ownOf } from './drawing.ts';
 import { LABEL_LENGTH, type Point } from './elk-layout.ts';
 import { hasInside, type Scene, type SceneState } from './scene.ts';
-import { chipTexts, FONT, labelText, NAME_LENGTH, shownText } from './state-box.ts';
+import { chipTexts, FONT, labelText, NAME_LENGTH } from './state-box.ts';
 
 /**
  * A chart and the charts inside its states, drawn in this order: boxes, lines, inner charts, covers of collapsed
@@ -93,11 +94,11 @@ function linePath(points: readonly Point[]): string {
   const before = points.at(-2);
   if (last === undefined || before === undefined) return '';
   const end = towards(last, before, ARROW.length - 1);
-  const way = [...points.slice(0, -1), end];
-  return way
-    .map((point, place) => {
-      const from = way[place - 1];
-      const to = way[place + 1];
+  const path = [...points.slice(0, -1), end];
+  return path
+    .map((point, index) => {
+      const from = path[index - 1];
+      const to = path[index + 1];
       if (from === undefined) return `M${at(point)}`;
       if (to === undefined) return `L${at(point)}`;
       const radius = Math.min(RADIUS, distance(from, point) / 2, distance(point, to) / 2);
@@ -131,10 +132,10 @@ const distance = (one: Point, other: Point): number => Math.hypot(one.x - other.
 const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
 const round = (length: number): number => Math.round(length * 10) / 10;
 
-/** Colours of states of the chart on top, by their ids. */
+/** Colors of the outermost chart's states, by state id. */
 export type Hues = Readonly<Record<string, string>>;
 
-/** A state: its box, its name, and what runs in it. Its classes and its label come from the painter. */
+/** A state: its box, name and invoked actors. The painter sets its classes and label. */
 function StateShape({ number, state, scene, hues }: ShapeProps) {
   const { drawn } = state;
   const isBox = hasInside(state);
@@ -171,7 +172,7 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
         </g>
       )}
       <text class={isBox ? 'name title' : 'name'} x={drawn.x + 10} y={drawn.y + 6 + size / 2}>
-        {shownText(drawn.name, NAME_LENGTH)}
+        {excerpt(drawn.name, NAME_LENGTH)}
       </text>{' '}
       {drawn.note !== '' && (
         <text class="note" x={drawn.x + 10} y={drawn.y + 6 + size + 8}>
@@ -179,7 +180,7 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
         </text>
       )}
       {isBox && <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />}
-      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />{' '}
+      <circle class="active-dot" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />{' '}
       <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + drawn.height} />
     </g>
   );
@@ -198,21 +199,21 @@ function stripe(x: number, y: number, height: number, radius: number): string {
   return `M${x + radius} ${y}A${radius} ${radius} 0 0 0 ${x} ${y + radius}V${y + height - radius}A${radius} ${radius} 0 0 0 ${x + radius} ${y + height}A${inner} ${radius} 0 0 1 ${x + width} ${y + height - radius}V${y + radius}A${inner} ${radius} 0 0 1 ${x + radius} ${y}Z`;
 }
 
-/** What a closed state shows instead of its inside. */
+/** Covers the inside of a collapsed state. */
 function CoverShape({ number, state: { drawn } }: Pick<ShapeProps, 'number' | 'state'>) {
   return (
-    <g class="cover" data-cover={number} data-lid={number}>
+    <g class="cover" data-cover={number}>
       <rect class="box" x={drawn.x} y={drawn.y} width={drawn.width} height={drawn.height} rx={10} />
       <text class="name title" x={drawn.x + drawn.width / 2} y={drawn.y + drawn.height / 2}>
-        {shownText(drawn.name, NAME_LENGTH)}
+        {excerpt(drawn.name, NAME_LENGTH)}
       </text>
       <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />
-      <circle class="here" cx={drawn.x + drawn.width} cy={drawn.y} r={9} />
+      <circle class="active-dot" cx={drawn.x + drawn.width} cy={drawn.y} r={9} />
     </g>
   );
 }
 
-/** Opens and closes a state, with the pointer; the keyboard has the space bar. */
+/** Expands or collapses a state with the pointer; the keyboard uses the space bar. */
 function ToggleShape({ x, y }: { readonly x: number; readonly y: number }) {
   return (
     <g class="toggle">

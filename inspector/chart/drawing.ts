@@ -6,7 +6,7 @@ export interface Drawing {
   readonly chartId: string;
   readonly width: number;
   readonly height: number;
-  /** What holds anywhere in it. */
+  /** Transitions of the root state. */
   readonly chips: readonly Chip[];
   /** Parents come before their children; the root state is not included. */
   readonly states: readonly DrawnState[];
@@ -29,7 +29,7 @@ export interface DrawnState extends Box {
   readonly description: string;
   /** The names of the invoked actors; empty if one of them is drawn inside as a chart. */
   readonly note: string;
-  /** The state that its parent begins with. */
+  /** The initial state of its parent. */
   readonly isInitial: boolean;
   readonly chips: readonly Chip[];
   /** The invoked chart, drawn smaller inside this state; null if there is none. */
@@ -55,7 +55,7 @@ export interface DrawnEdge {
   readonly source: string;
   readonly target: string;
   readonly labels: readonly string[];
-  /** Each of them is an event from outside, a time-out or an error. */
+  /** All of them are triggered by external events, timeouts or errors. */
   readonly dashed: boolean;
   readonly points: readonly { readonly x: number; readonly y: number }[];
   readonly label: Box | null;
@@ -68,7 +68,7 @@ export interface LaidOut {
   readonly problem: string | null;
 }
 
-/** A short name for everything that the drawing of a chart depends on: the chart, and those that run inside its states. */
+/** Identifies everything that the drawing of a chart depends on: the chart and the charts inside its states. */
 export function chartDigest(chartId: string, { charts, invoked }: RunCharts): string {
   const byId = new Map(charts.map((chart) => [chart.id, chart]));
   const inside = new Map<string, Chart>();
@@ -92,36 +92,36 @@ export function chartDigest(chartId: string, { charts, invoked }: RunCharts): st
 /** Increase this when the layout of unchanged charts changes. */
 const DRAWING_VERSION = 1;
 
-/** FNV-1a, twice with different beginnings: 64 bits, as hexadecimal digits. It keeps no secrets. */
+/** FNV-1a with two different seeds: 64 bits in hexadecimal. Not cryptographic. */
 function hash(text: string): string {
   let [one, other] = [0x811c9dc5, 0x1b873593];
-  for (let place = 0; place < text.length; place += 1) {
-    const unit = text.charCodeAt(place);
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
     one = Math.imul(one ^ unit, 0x01000193);
-    other = Math.imul(other ^ (unit + place), 0x01000193);
+    other = Math.imul(other ^ (unit + index), 0x01000193);
   }
   return [one, other].map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
 /** Larger charts are not laid out: it would be slow, and the picture unreadable. */
-const MOST_STATES = 400;
-const MOST_TRANSITIONS = 1_500;
+const MAX_STATES = 400;
+const MAX_TRANSITIONS = 1_500;
 /** The most states in one picture; states of inner charts count each time they are drawn. */
-export const MOST_DRAWN = 4_000;
+export const MAX_DRAWN = 4_000;
 export const LAYOUT_TIMEOUT_MS = 10_000;
 
 /** Why charts are too large to lay out, in one line; null if they are not. */
 export function tooLarge({ charts }: RunCharts): string | null {
   for (const { states, transitions } of charts) {
-    if (states.length > MOST_STATES)
-      return `The chart has ${states.length} states; up to ${MOST_STATES} are drawn as a picture.`;
-    if (transitions.length > MOST_TRANSITIONS)
-      return `The chart has ${transitions.length} transitions; up to ${MOST_TRANSITIONS} are drawn as a picture.`;
+    if (states.length > MAX_STATES)
+      return `The chart has ${states.length} states; up to ${MAX_STATES} are drawn as a picture.`;
+    if (transitions.length > MAX_TRANSITIONS)
+      return `The chart has ${transitions.length} transitions; up to ${MAX_TRANSITIONS} are drawn as a picture.`;
   }
   return null;
 }
 
-/** What a record itself has under a key that a stranger may have chosen. */
+/** Reads an own property; the key may come from untrusted data, such as `__proto__`. */
 export function ownOf<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -6,11 +6,11 @@ import { FONT, type Head, labelText, widthOf } from './state-box.ts';
 export type Direction = 'RIGHT' | 'DOWN';
 
 /** Options for laying out the inside of a state. */
-export interface Manner {
+export interface LayoutOptions {
   readonly direction: Direction;
   /** The side at which edges leave the state itself: right or bottom. */
   readonly exits: Direction;
-  /** Width to height, wished for. */
+  /** The preferred width to height. */
   readonly aspect: number;
 }
 
@@ -22,20 +22,20 @@ export interface LayoutPort {
   readonly isEntry: boolean;
 }
 
-/** A state as a box that is done. */
+/** A laid-out state, seen from outside. */
 interface LayoutBox {
   readonly id: string;
   readonly width: number;
   readonly height: number;
   readonly crossings: readonly LayoutPort[];
-  /** Lines arrive at fixed places: it is a box with something in it. */
+  /** Lines connect at fixed points, because the state has contents. */
   readonly isFixed: boolean;
 }
 
-/** One piece of an edge, inside one state; an end is a part, the crossing of a part, or (null) a crossing of the state itself. */
+/** The segment of an edge inside one state. An end is a child, a port of a child (`through…`), or null: a port of the state itself. */
 export interface Piece {
   readonly edge: number;
-  /** Its place among the pieces of its edge. */
+  /** Its position among the pieces of its edge. */
   readonly step: number;
   readonly from: string | null;
   readonly to: string | null;
@@ -53,27 +53,27 @@ const edgeId = (edge: number): string => `edge ${edge}`;
 const inPort = (id: string): string => `in ${id}`;
 const outPort = (id: string): string => `out ${id}`;
 
-/** The inside of one state, as elk wants it: the parts in it, in their order, and the pieces of edges between them. */
+/** The inside of one state as an ELK graph: its children in order, and the edges between them. */
 export function elkGraph(
   id: string,
   parts: readonly LayoutBox[],
   pieces: readonly Piece[],
   head: { readonly width: number; readonly height: number },
-  manner: Manner,
+  options: LayoutOptions,
 ): ElkNode {
-  const [entry, exit] = manner.exits === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
+  const [entry, exit] = options.exits === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
   const through = pieces.filter(({ from, to }) => from === null || to === null);
   const fixed = new Set(parts.flatMap((part) => (part.isFixed ? [part.id] : [])));
   const inside: ElkNode = {
     id: nodeId(id),
     layoutOptions: {
-      ...optionsOf(manner, head.height),
+      ...optionsOf(options, head.height),
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
       'elk.nodeSize.minimum': `(${head.width}, ${head.height})`,
       ...(through.length > 0 ? { 'elk.portConstraints': 'FIXED_SIDE' } : {}),
     },
     ports: through.map(({ edge, from }) => portOf(portId(id, edge), 0, 0, from === null ? entry : exit)),
-    children: parts.map((part) => elkBox(part, pieces, manner.direction)),
+    children: parts.map((part) => elkBox(part, pieces, options.direction)),
     edges: pieces.map((piece) => elkEdge(piece, id, fixed)),
   };
   return { id: 'around', layoutOptions: { 'elk.algorithm': 'layered' }, children: [inside] };
@@ -123,16 +123,16 @@ function elkEdge(
     height: LABEL_HEIGHT,
     layoutOptions: { 'elk.edgeLabels.inline': 'true' },
   };
-  const laid: ElkExtendedEdge = {
+  const layout: ElkExtendedEdge = {
     id: edgeId(edge),
     sources: [end(from, throughFrom, outPort)],
     targets: [end(to, throughTo, inPort)],
     labels: text === '' ? [] : [label],
   };
-  return laid;
+  return layout;
 }
 
-function optionsOf({ direction, aspect }: Manner, top: number): Record<string, string> {
+function optionsOf({ direction, aspect }: LayoutOptions, top: number): Record<string, string> {
   return {
     'elk.algorithm': 'layered',
     'elk.direction': direction,
@@ -160,31 +160,31 @@ export interface Point {
   readonly y: number;
 }
 
-/** A piece of an edge, in the coordinates of the state that it lies in. */
+/** A piece of an edge, in the coordinates of its state. */
 export interface Line {
   readonly step: number;
   readonly points: readonly Point[];
   readonly label: Box | null;
 }
 
-/** A state with everything in it, at its own origin. */
-export interface LaidState extends LayoutBox {
+/** A state with its contents, at its own origin. */
+export interface StateLayout extends LayoutBox {
   readonly state: ChartState;
   readonly head: Head;
   readonly inset: Inset | null;
-  readonly parts: readonly { readonly at: Point; readonly laid: LaidState }[];
-  /** By the number of the edge. */
+  readonly parts: readonly { readonly at: Point; readonly layout: StateLayout }[];
+  /** By edge index. */
   readonly lines: ReadonlyMap<number, Line>;
 }
 
-/** Reads elk's layout of the inside of a state. */
-export function readLaid(
+/** Reads ELK's layout of the inside of a state. */
+export function readLayout(
   state: ChartState,
   head: Head,
-  parts: readonly LaidState[],
+  parts: readonly StateLayout[],
   pieces: readonly Piece[],
   around: ElkNode,
-): LaidState {
+): StateLayout {
   const inside = around.children?.[0] as ElkNode;
   const placeOf = new Map(inside.children?.map((node) => [node.id, node]));
   const ports = new Map(inside.ports?.map((port) => [port.id, port]));
@@ -202,9 +202,9 @@ export function readLaid(
     inset: null,
     isFixed: true,
     crossings,
-    parts: parts.map((laid) => {
-      const { x = 0, y = 0 } = placeOf.get(nodeId(laid.id)) ?? {};
-      return { at: { x, y }, laid };
+    parts: parts.map((layout) => {
+      const { x = 0, y = 0 } = placeOf.get(nodeId(layout.id)) ?? {};
+      return { at: { x, y }, layout };
     }),
     lines: linesOf(inside, pieces),
   };

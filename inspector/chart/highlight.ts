@@ -1,20 +1,28 @@
-import type { Marks, Place } from '../fold/marks.ts';
+import type { Marks, StateRef } from '../fold/marks.ts';
+import { excerpt } from '../ui-state/text.ts';
 import { type Box, ownOf } from './drawing.ts';
-import { hasInside, lineBox, placeOf, type Scene, type SceneChart, type SceneLine, type SceneState } from './scene.ts';
-import { shownText } from './state-box.ts';
+import {
+  hasInside,
+  lineBox,
+  type Scene,
+  type SceneChart,
+  type SceneLine,
+  type SceneState,
+  stateRefOf,
+} from './scene.ts';
 
 /** Everything that can change in the picture without a new render. */
 export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
   readonly neverTaken: ReadonlySet<string>;
-  /** The states that are closed, by number. */
+  /** The collapsed states, by number. */
   readonly collapsed: ReadonlySet<number>;
-  readonly isChosen: (state: SceneState, chart: SceneChart) => boolean;
-  readonly isChosenLine: (line: SceneLine, chart: SceneChart) => boolean;
+  readonly isSelected: (state: SceneState, chart: SceneChart) => boolean;
+  readonly isSelectedLine: (line: SceneLine, chart: SceneChart) => boolean;
 }
 
-/** The classes of all states and lines, by number; and the states that the run is in, the innermost of each branch only. */
+/** The classes of all states and lines, by number, and the active leaf states. */
 export interface Highlight {
   readonly states: readonly string[];
   readonly lines: readonly string[];
@@ -36,6 +44,7 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
   const last = lastOf(scene, marks, live);
   const states = scene.states.map((state, number) => {
     const chart = scene.charts[state.chart] as SceneChart;
+    const heat = heatOf(heatMark(input.overlay, stateRefOf(scene, state)));
     const isLeafOfChart =
       active.has(number) &&
       !state.children.some((child) => active.has(child) && scene.states[child]?.chart === state.chart);
@@ -45,15 +54,16 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       collapsed: collapsed.has(number),
       hidden: hidden.has(number),
       'last-target': number === last.target,
-      chosen: input.isChosen(state, chart),
-      [`heat-${tenthsOf(heatMark(input.overlay, placeOf(scene, state)))}`]: input.overlay !== null,
+      selected: input.isSelected(state, chart),
+      heated: heat > 0,
+      cold: input.overlay !== null && heat === 0,
     });
   });
   const lines = scene.lines.map((line, number) => {
     const chart = scene.charts[line.chart] as SceneChart;
     const taken = live.has(line.chart) ? ownOf(marks.taken, chart.chartId) : undefined;
     const isInside = (end: number | null): boolean => end !== null && hidden.has(end);
-    const isShut = line.chip !== null && line.source !== null && collapsed.has(line.source);
+    const isCollapsed = line.chip !== null && line.source !== null && collapsed.has(line.source);
     const isTaken = taken !== undefined && line.transitions.some((transition) => taken.has(transition));
     const isNever = (transition: number): boolean => input.neverTaken.has(transitionKey(chart.chartId, transition));
     const isMarked = input.neverTaken.size > 0;
@@ -62,14 +72,15 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       last: number === last.line,
       never: isMarked && line.transitions.every(isNever),
       partly: isMarked && isTaken && line.transitions.some(isNever),
-      hidden: isShut || (line.chip === null ? isInside(line.source) && isInside(line.target) : isInside(line.source)),
-      chosen: input.isChosenLine(line, chart),
+      hidden:
+        isCollapsed || (line.chip === null ? isInside(line.source) && isInside(line.target) : isInside(line.source)),
+      selected: input.isSelectedLine(line, chart),
     });
   });
   return { states, lines, leaves, active, lastLine: last.line };
 }
 
-/** The charts that run, by number: the one on top, and those in states that the marks name; of whole runs, all. */
+/** The running charts, by number: the outermost one, and inner charts in the states that `marks.where` names. */
 function liveCharts(scene: Scene, { where, isSum = false }: Marks): ReadonlySet<number> {
   if (isSum) return new Set(scene.charts.keys());
   const live = new Set<number>();
@@ -79,8 +90,8 @@ function liveCharts(scene: Scene, { where, isSum = false }: Marks): ReadonlySet<
       continue;
     }
     const { chart, drawn } = scene.states[host] as SceneState;
-    const place = ownOf(where, chartId);
-    if (live.has(chart) && place?.chartId === scene.charts[chart]?.chartId && place?.stateId === drawn.id)
+    const index = ownOf(where, chartId);
+    if (live.has(chart) && index?.chartId === scene.charts[chart]?.chartId && index?.stateId === drawn.id)
       live.add(number);
   }
   return live;
@@ -102,7 +113,7 @@ function lastOf(scene: Scene, { last }: Marks, live: ReadonlySet<number>) {
       ? line?.transitions.includes(transition) === true
       : line?.target === target && line?.source === (source ?? own.host);
   });
-  // A transition of several targets has a line to each.
+  // A transition with several targets has a line to each.
   const line = candidates.find((number) => scene.lines[number]?.target === target) ?? candidates[0] ?? null;
   return { line, target };
 }
@@ -111,9 +122,10 @@ function activeIn({ active }: Marks, chart: SceneChart | undefined): ReadonlySet
   return chart === undefined ? undefined : ownOf(active, chart.chartId);
 }
 
-function tenthsOf(mark: HeatMark | null): number {
+/** In steps of a tenth, from 0 to 1. */
+function heatOf(mark: HeatMark | null): number {
   const heat = mark?.heat ?? 0;
-  return Math.round(Math.min(1, Math.max(0, Number.isFinite(heat) ? heat : 0)) * 10);
+  return Math.round(Math.min(1, Math.max(0, Number.isFinite(heat) ? heat : 0)) * 10) / 10;
 }
 
 function classes(which: Readonly<Record<string, boolean>>): string {
@@ -122,7 +134,7 @@ function classes(which: Readonly<Record<string, boolean>>): string {
   return list;
 }
 
-/** What is laid over a state: a number to show, and how much that is, from 0 to 1. */
+/** A state's overlay: its heat, from 0 to 1, and the text to show. */
 export interface HeatMark {
   readonly heat: number;
   readonly text: string;
@@ -130,14 +142,14 @@ export interface HeatMark {
   readonly words?: string;
 }
 
-/** By chart, then by state: two charts may have a state of one name. */
+/** By chart id, then by state id. */
 export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
 
-export function heatMark(overlay: Overlay | null, { chartId, stateId }: Place): HeatMark | null {
+export function heatMark(overlay: Overlay | null, { chartId, stateId }: StateRef): HeatMark | null {
   return overlay === null ? null : (ownOf(overlay, chartId)?.get(stateId) ?? null);
 }
 
-/** How a transition is called among those never taken. */
+/** The key of a transition in `neverTaken`; `transition` is its index in the chart. */
 export function transitionKey(chartId: string, transition: number): string {
   return `${chartId} ${transition}`;
 }
@@ -156,11 +168,13 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
     return found;
   };
   const states = byNumber('state');
-  const covers = byNumber('lid');
+  const covers = byNumber('cover');
   const lines = byNumber('line');
   const jump = svg.querySelector<SVGPathElement>('.jump');
-  const bare = scene.states.map(({ drawn }) => `state ${drawn.type}`);
-  const bareLines = scene.lines.map(({ edge }) => (edge === null ? 'chip' : edge.dashed ? 'edge outside' : 'edge'));
+  const baseClasses = scene.states.map(({ drawn }) => `state ${drawn.type}`);
+  const lineBaseClasses = scene.lines.map(({ edge }) =>
+    edge === null ? 'chip' : edge.dashed ? 'edge outside' : 'edge',
+  );
   const set = (element: Element | null | undefined, name: string, value: string | null): void => {
     if (element == null || element.getAttribute(name) === value) return;
     if (value === null) element.removeAttribute(name);
@@ -175,7 +189,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const classes = highlight.states[number] ?? '';
       const element = states[number];
       set(element, 'aria-current', highlight.leaves.includes(number) ? 'step' : null);
-      const mark = heatMark(input.overlay, placeOf(scene, state));
+      const mark = heatMark(input.overlay, stateRefOf(scene, state));
       if (input.overlay !== null || element?.lastElementChild?.textContent !== '') paintHeat(element, mark);
       if (mark?.words !== undefined || classes !== before[number])
         set(
@@ -184,13 +198,13 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
           labelOf(state, mark?.words ?? (highlight.active.has(number) ? 'active' : 'not active')),
         );
       if (classes === before[number]) continue;
-      set(element, 'class', bare[number] + classes);
+      set(element, 'class', baseClasses[number] + classes);
       set(covers[number], 'class', `cover${classes}`);
-      set(element, 'aria-selected', String(classes.includes(' chosen')));
+      set(element, 'aria-selected', String(classes.includes(' selected')));
       if (hasInside(state)) set(element, 'aria-expanded', String(!input.collapsed.has(number)));
     }
     for (const [number, classes] of highlight.lines.entries())
-      if (classes !== beforeLines[number]) set(lines[number], 'class', bareLines[number] + classes);
+      if (classes !== beforeLines[number]) set(lines[number], 'class', lineBaseClasses[number] + classes);
     set(jump, 'd', jumpPath(scene, highlight));
     before = highlight.states;
     beforeLines = highlight.lines;
@@ -200,17 +214,19 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
 }
 
 function paintHeat(element: SVGElement | null | undefined, mark: HeatMark | null): void {
-  const text = shownText(mark?.text ?? '', 18);
-  const place = element?.lastElementChild;
-  if (place != null && place.textContent !== text) place.textContent = text;
+  const text = excerpt(mark?.text ?? '', 18);
+  const label = element?.lastElementChild;
+  if (label != null && label.textContent !== text) label.textContent = text;
+  const heat = String(heatOf(mark));
+  if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
 }
 
 /** Visible text comes first, in reading order. */
-function labelOf({ drawn }: SceneState, stands: string): string {
+function labelOf({ drawn }: SceneState, status: string): string {
   const note = drawn.note === '' ? '' : `, ${drawn.note}`;
   const kind = drawn.type === 'atomic' || drawn.type === 'compound' ? '' : `, ${drawn.type}`;
-  const description = drawn.description === '' ? '' : `: ${shownText(drawn.description, 300)}`;
-  return `${shownText(drawn.name, 80)}${note}, ${stands}${kind}${description}`;
+  const description = drawn.description === '' ? '' : `: ${excerpt(drawn.description, 300)}`;
+  return `${excerpt(drawn.name, 80)}${note}, ${status}${kind}${description}`;
 }
 
 /** An arc from the chip of the latest transition to its target state. */
@@ -224,8 +240,8 @@ function jumpPath(scene: Scene, { lastLine }: Highlight): string {
   const [across, down] = [end.x - start.x, end.y - start.y];
   const middle = { x: start.x + across / 2 - down * 0.16, y: start.y + down / 2 - Math.abs(across) * 0.16 };
   const angle = Math.atan2(end.y - middle.y, end.x - middle.x);
-  const wing = (turn: number): string =>
-    `L${round(end.x - 20 * Math.cos(angle + turn))} ${round(end.y - 20 * Math.sin(angle + turn))}`;
+  const wing = (delta: number): string =>
+    `L${round(end.x - 20 * Math.cos(angle + delta))} ${round(end.y - 20 * Math.sin(angle + delta))}`;
   const tip = `M${round(end.x)} ${round(end.y)}`;
   return `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}${tip}${wing(0.45)}${tip}${wing(-0.45)}`;
 }

@@ -5,61 +5,64 @@ import type { Box, Drawing, DrawnEdge, DrawnState } from './drawing.ts';
 import {
   type Direction,
   elkGraph,
-  type LaidState,
+  type LayoutOptions,
   type Line,
-  type Manner,
   type Point,
-  readLaid,
+  readLayout,
+  type StateLayout,
 } from './elk-layout.ts';
 import { normalizeChart, type Plan, planOf } from './layout-plan.ts';
 import { fitScore, layOutInRows, rowLayoutOf } from './row-layout.ts';
 import { type Head, noteOf } from './state-box.ts';
 
-/** What a chart is drawn into: width to height. */
-const PLACE = 1.6;
-/** Which proportions its states are to have is found out by trying. */
+/** The default width to height of a chart. */
+const DEFAULT_ASPECT = 1.6;
+/** The proportions tried for the states of a chart; the best is kept. */
 const ASPECTS = [0.7, 1, 1.3, 1.6, 2, 2.6, 3.5] as const;
 
-export interface Surroundings {
+interface LayoutInputs {
   readonly elk: Pick<ELK, 'layout'>;
-  /** What is drawn already, by the names of the actors that are such charts. */
+  /** The drawings of inner charts, by actor name. */
   readonly insets: ReadonlyMap<string, Drawing>;
-  /** Width to height, wished for. */
+  /** The preferred width to height. */
   readonly aspect?: number;
 }
 
-/** Lays a chart out: each state by itself, the innermost first, in the manner that fits its place best. */
-export async function layoutChart(given: Chart, { elk, insets, aspect = PLACE }: Surroundings): Promise<Drawing> {
+/** Lays out each state separately, innermost first, and keeps the arrangement that fits its parent best. */
+export async function layoutChart(
+  given: Chart,
+  { elk, insets, aspect = DEFAULT_ASPECT }: LayoutInputs,
+): Promise<Drawing> {
   const chart = normalizeChart(given);
   const plan = planOf(chart, insets);
   const isFlat = chart.states.every(({ parent }) => parent === null || parent === chart.id);
   const aspects = isFlat || plan.isLarge ? [aspect] : ASPECTS;
-  let best: LaidState | null = null;
+  let best: StateLayout | null = null;
   for (const inner of aspects) {
-    const laid = await createStateLayouter(plan, elk, inner, aspect)(plan.root, 'RIGHT');
-    if (best === null || fullScore(laid, aspect) < fullScore(best, aspect)) best = laid;
+    const layout = await createStateLayouter(plan, elk, inner, aspect)(plan.root, 'RIGHT');
+    if (best === null || fullScore(layout, aspect) < fullScore(best, aspect)) best = layout;
   }
-  return drawingOf(chart, plan.drawn, best as LaidState);
+  return drawingOf(chart, plan.drawn, best as StateLayout);
 }
 
-/** With what the lines in it cost, those in its states too. */
-function fullScore(laid: LaidState, aspect: number): number {
-  return fitScore(laid, aspect) + linesCost(laid);
+/** Includes the cost of all lines, also inside the states. */
+function fullScore(layout: StateLayout, aspect: number): number {
+  return fitScore(layout, aspect) + linesCost(layout);
 }
 
-function linesCost({ parts, ...laid }: LaidState & { readonly cost?: number }): number {
-  return parts.reduce((sum, part) => sum + linesCost(part.laid), laid.cost ?? 0);
+function linesCost({ parts, ...layout }: StateLayout & { readonly cost?: number }): number {
+  return parts.reduce((sum, part) => sum + linesCost(part.layout), layout.cost ?? 0);
 }
 
-/** The layout of a chart in the coordinates of the chart, rounded: the pieces of each edge are one line again. */
-function drawingOf(chart: Chart, edges: readonly Edge[], root: LaidState): Drawing {
+/** Converts a layout to chart coordinates, rounds it, and joins the pieces of each edge. */
+function drawingOf(chart: Chart, edges: readonly Edge[], root: StateLayout): Drawing {
   const states: DrawnState[] = [];
   const lines = new Map<number, Line[]>();
   const initials = new Set(chart.states.flatMap(({ initial }) => (initial === null ? [] : [initial])));
-  const visit = (laid: LaidState, at: Point): void => {
-    if (laid !== root) states.push(stateOf(laid, at, initials));
-    for (const [edge, line] of laid.lines) lines.set(edge, [...(lines.get(edge) ?? []), moved(line, at)]);
-    for (const part of laid.parts) visit(part.laid, { x: at.x + part.at.x, y: at.y + part.at.y });
+  const visit = (layout: StateLayout, at: Point): void => {
+    if (layout !== root) states.push(stateOf(layout, at, initials));
+    for (const [edge, line] of layout.lines) lines.set(edge, [...(lines.get(edge) ?? []), moved(line, at)]);
+    for (const part of layout.parts) visit(part.layout, { x: at.x + part.at.x, y: at.y + part.at.y });
   };
   visit(root, { x: 0, y: 0 });
   return {
@@ -68,12 +71,12 @@ function drawingOf(chart: Chart, edges: readonly Edge[], root: LaidState): Drawi
     height: Math.ceil(root.height),
     chips: root.head.chips,
     states,
-    edges: edges.map((edge, place) => edgeOf(edge, lines.get(place) ?? [])),
+    edges: edges.map((edge, index) => edgeOf(edge, lines.get(index) ?? [])),
   };
 }
 
 function stateOf(
-  { state, width, height, head, inset }: LaidState,
+  { state, width, height, head, inset }: StateLayout,
   at: Point,
   initials: ReadonlySet<string>,
 ): DrawnState {
@@ -104,7 +107,7 @@ function edgeOf({ source, target, labels, dashed, transitions }: Edge, lines: re
   };
 }
 
-/** The pieces in the order in which they meet, without points that change nothing. */
+/** Joins the pieces of a line and removes redundant points. */
 function joined(pieces: readonly (readonly Point[])[]): readonly Point[] {
   const points = pieces.flat().map(({ x, y }) => ({ x: tenth(x), y: tenth(y) }));
   const kept: Point[] = [];
@@ -140,76 +143,76 @@ function rounded({ x, y, width, height }: Box): Box {
 }
 
 const INSET = { scale: 0.4, gap: 6 } as const;
-/** Lines a box, at most, on rows. */
-const MOST_LINES = 1.7;
-/** So many of the most compact arrangements are tried. */
+/** With more lines per box, rows become unreadable. */
+const MAX_LINES_PER_BOX = 1.7;
+/** How many of the most compact arrangements are tried. */
 const MAX_ROW_LAYOUTS = 12;
 
-type LayState = (state: ChartState, exits: Direction) => Promise<LaidState>;
+type LayState = (state: ChartState, exits: Direction) => Promise<StateLayout>;
 
-/** How the states of a plan are laid out, each once: the insides of all but the chart in one aspect, the chart's own in another. */
+/** Lays out the states of a plan, each once per exit side. `rootAspect` applies to the root, `aspect` to all others. */
 function createStateLayouter(plan: Plan, elk: Pick<ELK, 'layout'>, aspect: number, rootAspect: number): LayState {
-  const done = new Map<string, Promise<LaidState>>();
+  const done = new Map<string, Promise<StateLayout>>();
   const lay: LayState = (state, exits) => {
     const key = `${exits} ${state.id}`;
     const known = done.get(key) ?? (plan.childrenOf(state.id).length === 0 ? layLeaf(state) : layInner(state, exits));
     done.set(key, known);
     return known;
   };
-  const layLeaf = async (state: ChartState): Promise<LaidState> => leafOf(state, plan);
-  const layInner = async (state: ChartState, exits: Direction): Promise<LaidState> => {
+  const layLeaf = async (state: ChartState): Promise<StateLayout> => leafOf(state, plan);
+  const layInner = async (state: ChartState, exits: Direction): Promise<StateLayout> => {
     const wished = state === plan.root ? rootAspect : aspect;
     let best = await layInRows(state, exits, wished);
     if (best !== null) return best;
     for (const direction of plan.isLarge ? [exits] : (['RIGHT', 'DOWN'] as const)) {
-      const laid = await layIn(state, { direction, exits, aspect: wished });
-      if (best === null || fitScore(laid, wished) < fitScore(best, wished)) best = laid;
+      const layout = await layIn(state, { direction, exits, aspect: wished });
+      if (best === null || fitScore(layout, wished) < fitScore(best, wished)) best = layout;
     }
-    return best as LaidState;
+    return best as StateLayout;
   };
-  /** Boxes in rows, for a state of several that are few and large: its lines are found one by one. */
-  const layInRows = async (state: ChartState, exits: Direction, wished: number): Promise<LaidState | null> => {
+  /** Arranges few large boxes in rows and routes the lines one by one; null if that is not possible. */
+  const layInRows = async (state: ChartState, exits: Direction, wished: number): Promise<StateLayout | null> => {
     const children = plan.childrenOf(state.id);
     const pieces = plan.pieces.get(state.id) ?? [];
-    if (plan.isLarge || pieces.length > children.length * MOST_LINES) return null;
-    const parts: LaidState[] = [];
+    if (plan.isLarge || pieces.length > children.length * MAX_LINES_PER_BOX) return null;
+    const parts: StateLayout[] = [];
     for (const child of children) parts.push(await lay(child, 'RIGHT'));
-    let best: LaidState | null = null;
-    let least = Number.POSITIVE_INFINITY;
+    let best: StateLayout | null = null;
+    let min = Number.POSITIVE_INFINITY;
     for (const rows of rowLayoutOf(parts, wished).slice(0, MAX_ROW_LAYOUTS)) {
-      if (fitScore(rows, wished) >= least) break;
+      if (fitScore(rows, wished) >= min) break;
       const head = plan.headOf(state, state === plan.root ? 0 : rows.width + 32);
-      const laid = layOutInRows(state, head, parts, pieces, rows, exits);
-      if (laid === null) continue;
-      const score = fitScore(laid, wished) + laid.cost;
-      if (score < least) {
-        least = score;
-        best = laid;
+      const layout = layOutInRows(state, head, parts, pieces, rows, exits);
+      if (layout === null) continue;
+      const score = fitScore(layout, wished) + layout.cost;
+      if (score < min) {
+        min = score;
+        best = layout;
       }
     }
     return best;
   };
-  const layIn = async (state: ChartState, manner: Manner): Promise<LaidState> => {
-    const parts: LaidState[] = [];
-    for (const child of plan.childrenOf(state.id)) parts.push(await lay(child, manner.direction));
+  const layIn = async (state: ChartState, options: LayoutOptions): Promise<StateLayout> => {
+    const parts: StateLayout[] = [];
+    for (const child of plan.childrenOf(state.id)) parts.push(await lay(child, options.direction));
     const pieces = plan.pieces.get(state.id) ?? [];
     const isRoot = state === plan.root;
-    const attempt = async (head: Head): Promise<LaidState> =>
-      readLaid(state, head, parts, pieces, await elk.layout(elkGraph(state.id, parts, pieces, head, manner)));
+    const attempt = async (head: Head): Promise<StateLayout> =>
+      readLayout(state, head, parts, pieces, await elk.layout(elkGraph(state.id, parts, pieces, head, options)));
     const first = plan.headOf(state, isRoot ? 0 : widthOfParts(parts));
-    const laid = await attempt(first);
-    // The head of a box as wide as this may need fewer rows, or more.
-    const head = plan.headOf(state, laid.width);
-    return head.height === first.height && head.width <= laid.width
-      ? { ...laid, head }
+    const layout = await attempt(first);
+    // A head of this width may need a different number of rows.
+    const head = plan.headOf(state, layout.width);
+    return head.height === first.height && head.width <= layout.width
+      ? { ...layout, head }
       : { ...(await attempt(head)), head };
   };
   return lay;
 }
 
-const widthOfParts = (parts: readonly LaidState[]): number => Math.max(...parts.map(({ width }) => width)) + 32;
+const widthOfParts = (parts: readonly StateLayout[]): number => Math.max(...parts.map(({ width }) => width)) + 32;
 
-function leafOf(state: ChartState, plan: Plan): LaidState {
+function leafOf(state: ChartState, plan: Plan): StateLayout {
   const inset = plan.insetOf(state);
   const none = { state, parts: [], lines: new Map(), crossings: [], isFixed: false } as const;
   if (inset === null) {

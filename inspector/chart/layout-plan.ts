@@ -1,33 +1,34 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import { type ChartView, createChartView, type Edge, edgesOf } from '../../src/engine/charts/edges.ts';
+import { groupBy } from '../fold/group-by.ts';
 import type { Drawing } from './drawing.ts';
 import type { Piece } from './elk-layout.ts';
 import { type Head, headOf } from './state-box.ts';
 
-/** Larger charts are laid out in one manner only. */
-const MANY_STATES = 60;
+/** Larger charts are laid out only once, without trying variants. */
+const MAX_VARIED_STATES = 60;
 
-/** What is known of a chart before any of it has a place. */
+/** A chart prepared for layout. */
 export interface Plan {
   readonly root: ChartState;
   /** Edges that are lines; the others are chips in the heads. */
   readonly drawn: readonly Edge[];
-  /** By the state that they lie in. */
+  /** By the id of the state that contains them. */
   readonly pieces: ReadonlyMap<string, readonly Piece[]>;
   readonly childrenOf: (id: string) => readonly ChartState[];
   readonly headOf: (state: ChartState, width: number) => Head;
   readonly insetOf: (state: ChartState) => Drawing | null;
-  /** It is laid out in one manner only. */
+  /** It is laid out only once, without trying variants. */
   readonly isLarge: boolean;
 }
 
 export function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan {
   const view = createChartView(chart, Number.POSITIVE_INFINITY);
   const edges = edgesOf(chart, view, { allowsLongLines: false });
-  const drawn = edges.lines.filter(({ source }) => source !== NOWHERE);
-  const told = edges.listed.filter(({ source }) => source !== NOWHERE);
+  const drawn = edges.lines.filter(({ source }) => source !== DETACHED);
+  const textEdges = edges.listed.filter(({ source }) => source !== DETACHED);
   const children = groupBy(chart.states, ({ parent }) => parent ?? '');
-  const chips = groupBy(told, ({ source }) => source);
+  const chips = groupBy(textEdges, ({ source }) => source);
   const root = chart.states.find(({ id }) => id === chart.id) as ChartState;
   const childrenOf = (id: string): readonly ChartState[] => children.get(id) ?? [];
   const insetOf = ({ invokes }: ChartState): Drawing | null =>
@@ -50,29 +51,19 @@ export function planOf(chart: Chart, insets: ReadonlyMap<string, Drawing>): Plan
         },
         width,
       ),
-    isLarge: chart.states.length > MANY_STATES,
+    isLarge: chart.states.length > MAX_VARIED_STATES,
   };
 }
 
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item)) ?? [];
-    group.push(item);
-    groups.set(keyOf(item), group);
-  }
-  return groups;
-}
-
 /**
- * Edges cut at the borders that they cross, by the state that each piece lies in: out of the source's boxes, across the
- * innermost state that holds both ends, and into the target's boxes. That middle piece has the label.
+ * Cuts edges at the state borders that they cross: out of the source's ancestors, across the innermost common ancestor,
+ * and into the target's ancestors. The middle piece has the label.
  */
 function piecesOf(edges: readonly Edge[], view: ChartView): ReadonlyMap<string, readonly Piece[]> {
   const pieces = new Map<string, Piece[]>();
   for (const [edge, { source, target, labels }] of edges.entries()) {
-    const up = wayUp(source, view);
-    const down = wayUp(target, view);
+    const up = ancestorsOf(source, view);
+    const down = ancestorsOf(target, view);
     const common = up.find((id) => down.includes(id)) ?? '';
     const out = up.slice(0, up.indexOf(common));
     const into = down.slice(0, down.indexOf(common));
@@ -93,13 +84,13 @@ function piecesOf(edges: readonly Edge[], view: ChartView): ReadonlyMap<string, 
   return pieces;
 }
 
-/** The state and those that it is in, up to the root. */
-function wayUp(id: string, view: ChartView): readonly string[] {
+/** The state and its ancestors, up to the root. */
+function ancestorsOf(id: string, view: ChartView): readonly string[] {
   const parent = view.parentOf(id);
-  return parent === null ? [id] : [id, ...wayUp(parent, view)];
+  return parent === null ? [id] : [id, ...ancestorsOf(parent, view)];
 }
 
-const MOST_LEVELS = 24;
+const MAX_LEVELS = 24;
 
 /**
  * A chart that is safe to traverse: one root, unique states with existing parents, no cycles, bounded depth. Other
@@ -118,34 +109,37 @@ export function normalizeChart(chart: Chart): Chart {
   const states = [...byId.values()].map((state) => withInitial(state, byId));
   const transitions = chart.transitions.map((transition) => ({
     ...transition,
-    ...(isSound(transition, byId) ? {} : { source: NOWHERE, target: [] }),
+    ...(hasKnownStates(transition, byId) ? {} : { source: DETACHED, target: [] }),
   }));
   return { id: chart.id, states, transitions };
 }
 
 /** Assigns levels to a state and its ancestors; moves states that do not reach the root under it. */
 function settle(id: string, byId: Map<string, ChartState>, levels: Map<string, number>, rootId: string): void {
-  const way: string[] = [];
-  const onWay = new Set<string>();
+  const path: string[] = [];
+  const onPath = new Set<string>();
   let at: string | null = id;
-  while (at !== null && !levels.has(at) && !onWay.has(at) && byId.has(at)) {
-    way.push(at);
-    onWay.add(at);
+  while (at !== null && !levels.has(at) && !onPath.has(at) && byId.has(at)) {
+    path.push(at);
+    onPath.add(at);
     at = byId.get(at)?.parent ?? null;
   }
-  for (const next of way.reverse()) {
+  for (const next of path.reverse()) {
     const state = byId.get(next) as ChartState;
     const above = state.parent === null ? undefined : levels.get(state.parent);
-    const isUnder = above !== undefined && above + 1 <= MOST_LEVELS;
+    const isUnder = above !== undefined && above + 1 <= MAX_LEVELS;
     levels.set(next, isUnder ? above + 1 : 1);
     if (!isUnder) byId.set(next, { ...state, parent: rootId });
   }
 }
 
-/** The source of transitions that have no ends. */
-const NOWHERE = '';
+/** The source of transitions whose states are unknown. */
+const DETACHED = '';
 
-function isSound({ source, target }: Chart['transitions'][number], byId: ReadonlyMap<string, ChartState>): boolean {
+function hasKnownStates(
+  { source, target }: Chart['transitions'][number],
+  byId: ReadonlyMap<string, ChartState>,
+): boolean {
   return byId.has(source) && target.every((id) => byId.has(id));
 }
 

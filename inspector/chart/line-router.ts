@@ -1,21 +1,21 @@
 import type { Box } from './drawing.ts';
 import type { Point } from './elk-layout.ts';
 
-/** The grid that lines run on: the distance between parallel lines, and to boxes. */
+/** The distance between grid lines, in pixels. */
 export const GRID = 8;
 const CLEARANCE = 7;
-const COST = { bend: 26, shared: 400, crossing: 60, offCentre: 0.25 } as const;
+const COST = { bend: 26, shared: 400, crossing: 60 } as const;
 
 /** A possible start or end of a line: a point on a border, and the outward direction. */
 export interface Port extends Point {
   readonly outX: -1 | 0 | 1;
   readonly outY: -1 | 0 | 1;
-  /** How much it is worth to use another one. */
+  /** Added to the cost of routes that use it. */
   readonly cost: number;
 }
 
 /** Finds orthogonal routes around boxes; avoids overlapping lines if possible. */
-export interface LineRouter {
+interface LineRouter {
   /** Empty if there is no route. */
   readonly route: (from: readonly Port[], to: readonly Port[]) => readonly Point[];
 }
@@ -39,7 +39,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
       for (const [column, x] of xs.entries())
         if (x > box.x - CLEARANCE && x < box.x + box.width + CLEARANCE) blocked[row * columns + column] = 1;
     }
-  /** By axis: 0 for lines that run along x here, 1 for those along y. */
+  /** Whether a line passes a grid point, by axis: 0 along x, 1 along y. */
   const used = [new Uint8Array(blocked.length), new Uint8Array(blocked.length)] as const;
   const nodeOf = ({ x, y, outX, outY }: Port): number => {
     const column = outX === 0 ? xs.indexOf(x) : nextLine(xs, x, outX);
@@ -55,7 +55,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
       const node = nodeOf(port);
       if (node >= 0) ends.set(node * 2 + axisOf(port), port);
     }
-    const seen = new Uint8Array(blocked.length * 2);
+    const visited = new Uint8Array(blocked.length * 2);
     const reach = extentOf([...ends.values()]);
     /** A lower bound for the remaining distance (the A* heuristic). */
     const ahead = (node: number): number => {
@@ -80,8 +80,8 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     let best = { cost: Number.POSITIVE_INFINITY, key: -1 };
     for (let key = queue.take(); key >= 0; key = queue.take()) {
       const cost = costs[key] as number;
-      if (seen[key] === 1) continue;
-      seen[key] = 1;
+      if (visited[key] === 1) continue;
+      visited[key] = 1;
       if (cost >= best.cost) break;
       const end = ends.get(key);
       if (end !== undefined && cost + end.cost < best.cost) best = { cost: cost + end.cost, key };
@@ -110,18 +110,18 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     if (best.key < 0) return [];
     const keys = [best.key];
     for (let key = before[best.key] as number; key >= 0; key = before[key] as number) keys.unshift(key);
-    for (const [place, key] of keys.entries()) {
+    for (const [index, key] of keys.entries()) {
       const node = (key - (key % 2)) / 2;
       (used[key % 2] as Uint8Array)[node] = 1;
-      const next = keys[place + 1];
+      const next = keys[index + 1];
       if (next !== undefined) (used[next % 2] as Uint8Array)[node] = 1;
     }
     const [first = 0] = keys;
-    const way = keys.map((key) => ({
+    const path = keys.map((key) => ({
       x: xs[((key - (key % 2)) / 2) % columns] ?? 0,
       y: ys[Math.floor((key - (key % 2)) / 2 / columns)] ?? 0,
     }));
-    return [pointOf(starts.get(first)), ...way, pointOf(ends.get(best.key))].filter((point) => point !== null);
+    return [pointOf(starts.get(first)), ...path, pointOf(ends.get(best.key))].filter((point) => point !== null);
   };
   return { route };
 }
@@ -140,8 +140,8 @@ function linesOf(from: number, to: number, extra: readonly number[]): readonly n
 }
 
 /** The first line beyond the clearance of a border. */
-function nextLine(lines: readonly number[], from: number, way: number): number {
-  if (way > 0) return lines.findIndex((line) => line >= from + CLEARANCE);
+function nextLine(lines: readonly number[], from: number, direction: number): number {
+  if (direction > 0) return lines.findIndex((line) => line >= from + CLEARANCE);
   return lines.findLastIndex((line) => line <= from - CLEARANCE);
 }
 
@@ -151,7 +151,7 @@ function createQueue() {
   const swap = (one: number, other: number): void => {
     [heap[one], heap[other]] = [heap[other] as never, heap[one] as never];
   };
-  const costAt = (place: number): number => heap[place]?.cost ?? Number.POSITIVE_INFINITY;
+  const costAt = (index: number): number => heap[index]?.cost ?? Number.POSITIVE_INFINITY;
   return {
     add: (key: number, cost: number): void => {
       heap.push({ key, cost });
@@ -165,10 +165,10 @@ function createQueue() {
       if (heap.length === 0) return first.key;
       heap[0] = last;
       for (let at = 0; ; ) {
-        const least = costAt(2 * at + 1) <= costAt(2 * at + 2) ? 2 * at + 1 : 2 * at + 2;
-        if (costAt(least) >= costAt(at)) break;
-        swap(at, least);
-        at = least;
+        const min = costAt(2 * at + 1) <= costAt(2 * at + 2) ? 2 * at + 1 : 2 * at + 2;
+        if (costAt(min) >= costAt(at)) break;
+        swap(at, min);
+        at = min;
       }
       return first.key;
     },

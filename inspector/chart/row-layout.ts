@@ -4,11 +4,11 @@ import {
   type Direction,
   LABEL_HEIGHT,
   LABEL_LENGTH,
-  type LaidState,
   type LayoutPort,
   type Line,
   type Piece,
   type Point,
+  type StateLayout,
 } from './elk-layout.ts';
 import { createRouter, GRID, type Port } from './line-router.ts';
 import { FONT, type Head, labelText, widthOf } from './state-box.ts';
@@ -25,7 +25,7 @@ interface RowLayout extends Size {
   readonly boxes: readonly Box[];
 }
 
-/** All arrangements worth a look, the one that fits a place of these proportions best first. */
+/** Candidate arrangements, best fit for these proportions first. */
 export function rowLayoutOf(sizes: readonly Size[], aspect: number): readonly RowLayout[] {
   const heights = [...new Set(sizes.map(({ height }) => height))];
   const stacks = [0, ...heights, ...heights.map((height) => height * 1.25), ...heights.map((height) => height * 1.6)];
@@ -36,12 +36,12 @@ export function rowLayoutOf(sizes: readonly Size[], aspect: number): readonly Ro
   return arranged.sort((one, other) => fitScore(one, aspect) - fitScore(other, aspect));
 }
 
-function arrange(sizes: readonly Size[], stack: number, most: number): RowLayout {
+function arrange(sizes: readonly Size[], stack: number, max: number): RowLayout {
   const rows: Size[][][] = [[]];
   let width = 0;
   for (const column of columnsOf(sizes, stack)) {
     const wide = Math.max(...column.map((size) => size.width));
-    if (width > 0 && width + wide > most) {
+    if (width > 0 && width + wide > max) {
       rows.push([]);
       width = 0;
     }
@@ -88,15 +88,15 @@ const heightOf = (column: readonly Size[]): number => column.reduce((sum, { heig
 const snap = (length: number): number => Math.ceil(length / GRID) * GRID;
 
 const PAD = 16;
-/** What it costs to leave by another side than the wished one. */
+/** The cost of leaving by another side than the preferred one. */
 const ASIDE = 60;
 
 /** The cost of a bend, and of a pixel of line length, in pixels of the total size. */
 const BEND = 3;
 const LENGTH = 0.03;
 
-interface RowsState extends LaidState {
-  /** How much there is to follow with the eye; lower is better. */
+interface RowsState extends StateLayout {
+  /** The total length and bends of the lines; lower is better. */
   readonly cost: number;
 }
 
@@ -104,7 +104,7 @@ interface RowsState extends LaidState {
 export function layOutInRows(
   state: ChartState,
   head: Head,
-  parts: readonly LaidState[],
+  parts: readonly StateLayout[],
   pieces: readonly Piece[],
   rows: RowLayout,
   exits: Direction,
@@ -113,13 +113,13 @@ export function layOutInRows(
   const width = Math.max(head.width, Math.ceil(rows.width + 2 * PAD));
   const height = Math.ceil(top + rows.height + PAD);
   const boxes = new Map(
-    parts.map((laid, place): [string, Box] => {
-      const { x = 0, y = 0 } = rows.boxes[place] ?? {};
-      return [laid.id, { x: x + PAD, y: y + top, width: laid.width, height: laid.height }];
+    parts.map((layout, index): [string, Box] => {
+      const { x = 0, y = 0 } = rows.boxes[index] ?? {};
+      return [layout.id, { x: x + PAD, y: y + top, width: layout.width, height: layout.height }];
     }),
   );
   const crossingOf = (id: string, edge: number): Port | null => {
-    const part = parts.find((laid) => laid.id === id);
+    const part = parts.find((layout) => layout.id === id);
     const box = boxes.get(id);
     const crossing = part?.crossings.find((one) => one.edge === edge);
     return box === undefined || crossing === undefined ? null : portAt(box, crossing);
@@ -145,7 +145,7 @@ export function layOutInRows(
     lines.set(edge, { step, points: corners(points), label: null });
   }
   const texts = new Map(pieces.map(({ edge, labels }) => [edge, widthOf(labelText(labels, LABEL_LENGTH), FONT.label)]));
-  const labelled = placeLabels(lines, texts, [...boxes.values()], area);
+  const labeled = placeLabels(lines, texts, [...boxes.values()], area);
   return {
     id: state.id,
     state,
@@ -155,8 +155,8 @@ export function layOutInRows(
     inset: null,
     isFixed: true,
     crossings,
-    parts: parts.map((laid) => ({ at: boxes.get(laid.id) ?? own, laid })),
-    lines: labelled,
+    parts: parts.map((layout) => ({ at: boxes.get(layout.id) ?? own, layout })),
+    lines: labeled,
     cost: [...lines.values()].reduce(
       (sum, { points }) => sum + (points.length - 2) * BEND + lengthOf(points) * LENGTH,
       0,
@@ -181,7 +181,7 @@ function portAt(box: Box, { x, y }: Point): Port {
   return { ...at, outX: 0, outY: y <= 1 ? -1 : 1 };
 }
 
-/** Places on the grid along all sides of a box, those in the middle first. */
+/** Grid points along all sides of a box; points near the middle of a side cost less. */
 function allPorts({ x, y, width, height }: Box): readonly Port[] {
   const ports: Port[] = [];
   for (let at = Math.ceil((x + 10) / GRID) * GRID; at <= x + width - 10; at += GRID) {
@@ -210,24 +210,24 @@ function borderPorts({ width, height }: Box, top: number, exits: Direction, isEn
 
 /** Keeps only the points where the line turns. */
 function corners(points: readonly Point[]): readonly Point[] {
-  return points.filter((point, place) => {
-    const before = points[place - 1];
-    const after = points[place + 1];
+  return points.filter((point, index) => {
+    const before = points[index - 1];
+    const after = points[index + 1];
     if (before === undefined || after === undefined) return true;
     return !((before.x === point.x && after.x === point.x) || (before.y === point.y && after.y === point.y));
   });
 }
 
 function lengthOf(points: readonly Point[]): number {
-  return points.slice(1).reduce((sum, { x, y }, place) => {
-    const before = points[place] ?? { x, y };
+  return points.slice(1).reduce((sum, { x, y }, index) => {
+    const before = points[index] ?? { x, y };
     return sum + Math.abs(x - before.x) + Math.abs(y - before.y);
   }, 0);
 }
 
 /**
- * Places labels on lines, clear of boxes, other labels and other lines. A label without part is left out; selecting the
- * line still shows it.
+ * Places labels on lines, clear of boxes, other labels and other lines. A label without room is omitted; selecting the line
+ * still shows its transitions.
  */
 function placeLabels(
   lines: ReadonlyMap<number, Line>,
@@ -237,7 +237,7 @@ function placeLabels(
 ): ReadonlyMap<number, Line> {
   const taken: Box[] = boxes.map((box) => grown(box, 1));
   const others = [...lines].flatMap(([edge, { points }]) =>
-    stretches(points).map((box) => ({ edge, box: grown(box, 2) })),
+    segmentsOf(points).map((box) => ({ edge, box: grown(box, 2) })),
   );
   const placed = new Map(lines);
   for (const [edge, line] of lines) {
@@ -247,7 +247,7 @@ function placeLabels(
       isWithin(box, area) &&
       taken.every((one) => !overlap(one, box)) &&
       others.every((one) => one.edge === edge || !overlap(one.box, box));
-    const label = placesOn(line.points, text + 4).find(free);
+    const label = positionsOn(line.points, text + 4).find(free);
     if (label === undefined) continue;
     taken.push(grown(label, 2));
     placed.set(edge, { ...line, label });
@@ -255,18 +255,18 @@ function placeLabels(
   return placed;
 }
 
-/** Places on a line, those on its longest stretches and nearest to their middles first. */
-function placesOn(points: readonly Point[], width: number): readonly Box[] {
+/** Candidate label positions on a line: long segments first, near their middle first. */
+function positionsOn(points: readonly Point[], width: number): readonly Box[] {
   const found: { readonly box: Box; readonly cost: number }[] = [];
-  for (const stretch of stretches(points)) {
-    const isLevel = stretch.width >= stretch.height;
-    const length = Math.max(stretch.width, stretch.height);
+  for (const segment of segmentsOf(points)) {
+    const isLevel = segment.width >= segment.height;
+    const length = Math.max(segment.width, segment.height);
     const needed = isLevel ? width + 16 : LABEL_HEIGHT + 12;
     if (length < needed) continue;
     for (const share of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
       const at = needed / 2 + share * (length - needed);
-      const x = isLevel ? stretch.x + at : stretch.x;
-      const y = isLevel ? stretch.y : stretch.y + at;
+      const x = isLevel ? segment.x + at : segment.x;
+      const y = isLevel ? segment.y : segment.y + at;
       const box = { x: x - width / 2, y: y - LABEL_HEIGHT / 2, width, height: LABEL_HEIGHT };
       found.push({ box, cost: Math.abs(share - 0.5) * 60 - Math.min(length, 160) * 0.2 });
     }
@@ -274,9 +274,9 @@ function placesOn(points: readonly Point[], width: number): readonly Box[] {
   return found.sort((one, other) => one.cost - other.cost).map(({ box }) => box);
 }
 
-function stretches(points: readonly Point[]): readonly Box[] {
-  return points.slice(1).map((point, place) => {
-    const before = points[place] ?? point;
+function segmentsOf(points: readonly Point[]): readonly Box[] {
+  return points.slice(1).map((point, index) => {
+    const before = points[index] ?? point;
     return {
       x: Math.min(before.x, point.x),
       y: Math.min(before.y, point.y),
@@ -308,7 +308,7 @@ function isWithin(box: Box, area: Box): boolean {
   );
 }
 
-/** What it takes to show a box in a place of these proportions; lower is better. */
+/** How well a box fits an area of these proportions; lower is better. */
 export function fitScore({ width, height }: Size, aspect: number): number {
   return Math.max(width / aspect, height) + (width / aspect + height) * 0.1;
 }

@@ -1,16 +1,16 @@
-import type { Place } from '../fold/marks.ts';
+import type { StateRef } from '../fold/marks.ts';
 import { type Box, type Chip, type Drawing, type DrawnEdge, type DrawnState, ownOf } from './drawing.ts';
 
-/** One drawing of a chart in the picture. A chart can be drawn several times. */
+/** A chart in the picture. One chart can appear several times. */
 export interface SceneChart {
   readonly chartId: string;
-  /** The state that it runs in; null for the chart on top. */
+  /** The state that invokes it; null for the outermost chart. */
   readonly host: number | null;
   /** Its position in the surrounding chart. */
   readonly x: number;
   readonly y: number;
   readonly scale: number;
-  /** In the whole picture. */
+  /** Its position in the whole picture. */
   readonly origin: { readonly x: number; readonly y: number };
   readonly fullScale: number;
   readonly states: number[];
@@ -20,7 +20,7 @@ export interface SceneChart {
 export interface SceneState {
   readonly chart: number;
   readonly drawn: DrawnState;
-  /** The state around it, that of the chart around its own too. */
+  /** The enclosing state, which may belong to the surrounding chart. */
   readonly parent: number | null;
   readonly children: number[];
   readonly level: number;
@@ -39,7 +39,7 @@ export interface SceneLine {
   readonly transitions: readonly number[];
 }
 
-/** Everything in the picture by number: charts, states and lines. The chart on top is the first. */
+/** All charts, states and lines of the picture, addressed by index. The outermost chart is the first. */
 export interface Scene {
   readonly width: number;
   readonly height: number;
@@ -110,8 +110,8 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
       const { inset } = state.drawn;
       const inner = inset === null ? undefined : ownOf(drawings, inset.chartId);
       if (inset === null || inner === undefined) continue;
-      const place = { x: origin.x + inset.x * scale, y: origin.y + inset.y * scale, scale: scale * inset.scale };
-      states[number] = { ...state, inset: add(inner, number, inset, place) };
+      const index = { x: origin.x + inset.x * scale, y: origin.y + inset.y * scale, scale: scale * inset.scale };
+      states[number] = { ...state, inset: add(inner, number, inset, index) };
     }
     return own;
   };
@@ -122,23 +122,23 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   return { width: drawing.width, height: drawing.height, charts, states, lines };
 }
 
-/** The state by its names. */
-export function placeOf({ charts }: Scene, { chart, drawn }: SceneState): Place {
+/** The chart id and state id of a state. */
+export function stateRefOf({ charts }: Scene, { chart, drawn }: SceneState): StateRef {
   return { chartId: charts[chart]?.chartId ?? '', stateId: drawn.id };
 }
 
-/** Whether there is something in a state that can be closed. */
+/** Whether a state has children or an inner chart, and so can be collapsed. */
 export function hasInside({ inset, children }: SceneState): boolean {
   return inset !== null || children.length > 0;
 }
 
-/** What a person chose in the picture. */
-export type Choice =
-  | ({ readonly kind: 'state' } & Place)
+/** What the user selected in the chart. */
+export type ChartSelection =
+  | ({ readonly kind: 'state' } & StateRef)
   | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
 /** The state, or the transitions of the line, at an event target. */
-export function choiceAt(scene: Scene, target: EventTarget | null): Choice | null {
+export function selectionAt(scene: Scene, target: EventTarget | null): ChartSelection | null {
   const element = target instanceof Element ? target.closest('[data-state], [data-cover], [data-line]') : null;
   if (element === null) return null;
   const numberOf = (name: string): number => Number(element.getAttribute(`data-${name}`) ?? -1);
@@ -151,22 +151,23 @@ export function choiceAt(scene: Scene, target: EventTarget | null): Choice | nul
     };
   const state = scene.states[Math.max(numberOf('state'), numberOf('cover'))];
   if (state === undefined) return null;
-  return { kind: 'state', ...placeOf(scene, state) };
+  return { kind: 'state', ...stateRefOf(scene, state) };
 }
 
-export function isChosenState(chosen: Choice | null): (state: SceneState, chart: SceneChart) => boolean {
-  if (chosen === null || chosen.kind !== 'state') return () => false;
-  const { chartId, stateId } = chosen;
+export function stateSelector(selected: ChartSelection | null): (state: SceneState, chart: SceneChart) => boolean {
+  if (selected === null || selected.kind !== 'state') return () => false;
+  const { chartId, stateId } = selected;
   return ({ drawn }, chart) => drawn.id === stateId && chart.chartId === chartId;
 }
 
-export function isChosenLine(chosen: Choice | null): (line: SceneLine, chart: SceneChart) => boolean {
-  if (chosen === null || chosen.kind !== 'transitions') return () => false;
-  const wanted = new Set(chosen.transitions);
-  return ({ transitions }, { chartId }) => chartId === chosen.chartId && transitions.some((one) => wanted.has(one));
+export function lineSelector(selected: ChartSelection | null): (line: SceneLine, chart: SceneChart) => boolean {
+  if (selected === null || selected.kind !== 'transitions') return () => false;
+  const selectedIds = new Set(selected.transitions);
+  return ({ transitions }, { chartId }) =>
+    chartId === selected.chartId && transitions.some((one) => selectedIds.has(one));
 }
 
-/** The number of the state that a click or a key is about. */
+/** The index of the state at an event target. */
 export function stateAt(target: EventTarget | null): number | null {
   const element = target instanceof Element ? target.closest('[data-state], [data-cover]') : null;
   const number = element?.getAttribute('data-state') ?? element?.getAttribute('data-cover') ?? null;
@@ -174,7 +175,7 @@ export function stateAt(target: EventTarget | null): number | null {
 }
 
 /** The position of a selected state or line in the picture. */
-interface ChosenPlace {
+interface SelectionLocation {
   readonly box: Box;
   /** The scale of the chart that contains it. */
   readonly fullScale: number;
@@ -183,9 +184,9 @@ interface ChosenPlace {
 }
 
 /** Where a selected state or line is first drawn: the top chart comes before inner charts. */
-export function chosenPlace(scene: Scene, choice: Choice): ChosenPlace | null {
-  const isState = isChosenState(choice);
-  const isLine = isChosenLine(choice);
+export function locateSelection(scene: Scene, choice: ChartSelection): SelectionLocation | null {
+  const isState = stateSelector(choice);
+  const isLine = lineSelector(choice);
   for (const chart of scene.charts) {
     for (const number of chart.states) {
       const state = scene.states[number];
@@ -207,7 +208,7 @@ export function chosenPlace(scene: Scene, choice: Choice): ChosenPlace | null {
   return null;
 }
 
-/** All of a line with its label, or a chip, in the whole picture. */
+/** The bounds of a line with its label, or of a chip, in the whole picture. */
 export function lineBox(scene: Scene, { chart, edge, chip }: SceneLine): Box {
   const boxes: readonly Box[] = [
     ...(chip === null ? [] : [chip]),

@@ -1,5 +1,6 @@
 import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Edge } from '../../src/engine/charts/edges.ts';
+import { excerpt } from '../ui-state/text.ts';
 import type { Box, Chip } from './drawing.ts';
 
 export const NAME_LENGTH = 32;
@@ -7,7 +8,7 @@ const PAD = 10;
 const PAD_TOP = 6;
 const NOTE_HEIGHT = 12;
 const CHIP = { height: 14, gap: 3, pad: 6, arrow: 8 } as const;
-const LEAST_WIDTH = 56;
+const MIN_WIDTH = 56;
 
 /** The upper part of a state: its name, invoked actors and chips. */
 export interface Head {
@@ -20,21 +21,21 @@ interface HeadParts {
   readonly state: ChartState;
   readonly chips: readonly Edge[];
   readonly nameOf: (id: string) => string;
-  /** Of the chart itself nothing but chips is shown. */
+  /** The root state shows only its chips. */
   readonly isRoot: boolean;
-  /** It has others, or a whole chart, inside. */
+  /** It has child states or an inner chart. */
   readonly isBox: boolean;
-  /** A line about the actors that run in it. */
+  /** It has a line with its invoked actors. */
   readonly hasNote: boolean;
 }
 
 /** The head of a state of at least this width, with chips in as many rows as needed. */
 export function headOf({ state, chips, nameOf, isRoot, isBox, hasNote }: HeadParts, width: number): Head {
   if (isRoot && chips.length === 0) return { width, height: 14, chips: [] };
-  const name = isRoot ? 0 : widthOf(shownText(state.name, NAME_LENGTH), isBox ? FONT.title : FONT.name);
+  const name = isRoot ? 0 : widthOf(excerpt(state.name, NAME_LENGTH), isBox ? FONT.title : FONT.name);
   const note = hasNote ? widthOf(noteOf(state), FONT.note) : 0;
   const sized = chips.map((edge) => chipOf(edge, nameOf));
-  const inner = Math.max(LEAST_WIDTH - 2 * PAD, name, note, width - 2 * PAD, ...sized.map((chip) => chip.width));
+  const inner = Math.max(MIN_WIDTH - 2 * PAD, name, note, width - 2 * PAD, ...sized.map((chip) => chip.width));
   const top = isRoot ? 10 : PAD_TOP + (isBox ? FONT.title : FONT.name) + 4 + (hasNote ? NOTE_HEIGHT : 0);
   const placed: Chip[] = [];
   let x = 0;
@@ -52,7 +53,7 @@ export function headOf({ state, chips, nameOf, isRoot, isBox, hasNote }: HeadPar
 }
 
 export function noteOf({ invokes }: ChartState): string {
-  return shownText(invokes.join(', '), NAME_LENGTH);
+  return excerpt(invokes.join(', '), NAME_LENGTH);
 }
 
 function chipOf({ source, labels, target, transitions }: Edge, nameOf: (id: string) => string): Chip {
@@ -72,7 +73,7 @@ const CHIP_PLACE: Box = { x: 0, y: 0, width: 0, height: CHIP.height };
 /** The texts of a chip (first label, number of others, target) and their positions. */
 export function chipTexts({ labels, targetName }: Pick<Chip, 'labels' | 'targetName'>) {
   const label = labelText(labels, 16);
-  const target = shownText(targetName, 20);
+  const target = excerpt(targetName, 20);
   const arrowAt = CHIP.pad + (label === '' ? 0 : widthOf(label, FONT.chip) + 3);
   const targetAt = arrowAt + CHIP.arrow + 3;
   return {
@@ -85,17 +86,17 @@ export function chipTexts({ labels, targetName }: Pick<Chip, 'labels' | 'targetN
   };
 }
 
-/** The first label, and how many more there are. */
-export function labelText(labels: readonly string[], most: number): string {
-  const said = labels.filter((label) => label !== '');
-  const [first = ''] = said;
-  const more = said.length > 1 ? ` +${said.length - 1}` : '';
-  return `${shownText(first, most)}${more}`;
+/** The first label, and the number of others. */
+export function labelText(labels: readonly string[], max: number): string {
+  const texts = labels.filter((label) => label !== '');
+  const [first = ''] = texts;
+  const more = texts.length > 1 ? ` +${texts.length - 1}` : '';
+  return `${excerpt(first, max)}${more}`;
 }
 
 /**
- * Sizes of text at scale 1, in pixels. Text is laid out before there is a page to measure it in: widths are estimated, on the wide side, for
- * the fonts of `--font`.
+ * Font sizes at scale 1, in pixels. The layout runs without a page to measure text in: widths are estimated generously for the fonts of
+ * `--font`.
  */
 export const FONT = { title: 28, name: 18, note: 9.5, chip: 9.5, label: 9 } as const;
 
@@ -115,16 +116,3 @@ function emsOf(character: string): number {
   if (character >= 'A' && character <= 'Z') return 0.68;
   return character <= '\u024f' ? 0.6 : 1.05;
 }
-
-/** The text with what cannot be seen made visible, and not longer than `most` characters. */
-export function shownText(text: string, most: number): string {
-  const characters = [...text.slice(0, most * 4)];
-  const cut = characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : characters.join('');
-  return cut.replace(
-    UNSEEN,
-    (character) => `‹U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
-  );
-}
-
-/** Control and format characters, those that turn the direction of a text among them, and halves of pairs. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;

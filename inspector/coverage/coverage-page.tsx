@@ -1,16 +1,17 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
-import type { Choice } from '../chart/scene.ts';
-import { Guarded } from '../panels/panel.tsx';
-import { shortly } from '../ui-state/text.ts';
+import type { ChartSelection } from '../chart/scene.ts';
+import { ErrorBoundary } from '../panels/panel.tsx';
+import { SelectionNote } from '../panels/selection-note.tsx';
+import { excerpt } from '../ui-state/text.ts';
 import { MissingList } from './missing-list.tsx';
 import {
-  answerOf,
   type CoveredMachine,
+  coverageMarksOf,
+  guardResultOf,
   layoutFor,
-  lightsOf,
-  type ShownItem,
-  type ShownReport,
+  type ReadReport,
+  type ReportItem,
   shortName,
   stateOf,
   transitionOf,
@@ -20,71 +21,73 @@ import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/coverage-report.ts';
 import { ownOf } from '../chart/drawing.ts';
-import { counted, grouped } from '../fold/format.ts';
+import { formatNumber, pluralize } from '../fold/format.ts';
 
 /** The coverage of all machines; for the selected one, its chart and uncovered items. */
-export function CoveragePage({ report }: { readonly report: ShownReport }) {
+export function CoveragePage({ report }: { readonly report: ReadReport }) {
   const { title, charts, machines } = report;
-  const [place, setPlace] = useState(0);
-  const [chosen, setChosen] = useState<Choice | null>(null);
-  const [sought, setSought] = useState<Choice | null>(null);
-  const lights = useMemo(() => lightsOf(report), [report]);
-  const shown = machines[place];
+  const [index, setPlace] = useState(0);
+  const [selected, setSelected] = useState<ChartSelection | null>(null);
+  const [revealed, setRevealed] = useState<ChartSelection | null>(null);
+  const coverageMarks = useMemo(() => coverageMarksOf(report), [report]);
+  const shown = machines[index];
   const chart = charts.charts.find(({ id }) => id === shown?.machine);
 
   function showMachine(next: number): void {
     setPlace(next);
-    setChosen(null);
-    setSought(null);
+    setSelected(null);
+    setRevealed(null);
   }
-  function seek(choice: Choice): void {
+  function reveal(choice: ChartSelection): void {
     const another = { ...choice };
-    setChosen(another);
-    setSought(another);
+    setSelected(another);
+    setRevealed(another);
   }
 
   return (
     <>
       <header class="coverage-header">
         <h1>Chart coverage</h1>
-        <p class="told">{shortly(title, 300)}</p>
+        <p class="verbatim">{excerpt(title, 300)}</p>
       </header>
       <main class="coverage">
         {shown === undefined ? (
           <p class="muted">No machine was executed.</p>
         ) : (
           <>
-            <CoverageTable machines={machines} shown={place} onShow={showMachine} />
-            <section class="coverage-chart" aria-label={`Chart of ${shortly(shown.machine, 80)}`}>
+            <CoverageTable machines={machines} shown={index} onShow={showMachine} />
+            <section class="coverage-chart" aria-label={`Chart of ${excerpt(shown.machine, 80)}`}>
               {chart === undefined ? (
                 <p class="problem">This file has no chart of this machine.</p>
               ) : (
-                <Guarded name="The chart" when={place}>
+                <ErrorBoundary name="The chart" resetKey={index}>
                   <ChartView
-                    key={place}
+                    key={index}
                     charts={charts}
                     root={chart.id}
                     laidOut={layoutFor(chart, report)}
-                    {...lights}
-                    chosen={chosen}
-                    sought={sought}
-                    onChoose={setChosen}
+                    {...coverageMarks}
+                    selected={selected}
+                    revealed={revealed}
+                    onSelect={setSelected}
                   />
                   <CoverageLegend charts={charts} chart={chart} />
-                </Guarded>
+                </ErrorBoundary>
               )}
               <div aria-live="polite">
-                {chosen !== null && <ChosenItems report={report} chosen={chosen} onClose={() => setChosen(null)} />}
+                {selected !== null && (
+                  <SelectedItems report={report} selected={selected} onClose={() => setSelected(null)} />
+                )}
               </div>
             </section>
             <section class="missing" aria-labelledby="missing-title">
               <h2 id="missing-title">Not covered</h2>
               <MissingList
-                key={place}
+                key={index}
                 machine={shown}
                 chart={chart}
-                isSought={chosen !== null && chosen === sought}
-                onSeek={seek}
+                isRevealed={selected !== null && selected === revealed}
+                onReveal={reveal}
               />
             </section>
           </>
@@ -94,38 +97,35 @@ export function CoveragePage({ report }: { readonly report: ShownReport }) {
   );
 }
 
-interface ChosenItemsProps {
-  readonly report: ShownReport;
-  readonly chosen: Choice;
+interface SelectedItemsProps {
+  readonly report: ReadReport;
+  readonly selected: ChartSelection;
   readonly onClose: () => void;
 }
 
-/** What was chosen in the chart, and what of it was brought about. */
-function ChosenItems({ report, chosen, onClose }: ChosenItemsProps) {
-  const machine = report.machines.find((one) => one.machine === chosen.chartId);
+/** The coverage of the state or transitions selected in the chart. */
+function SelectedItems({ report, selected, onClose }: SelectedItemsProps) {
+  const machine = report.machines.find((one) => one.machine === selected.chartId);
   return (
-    <aside class="chosen-note" aria-label="Selected in the chart">
+    <SelectionNote onClose={onClose}>
       {machine === undefined ? (
-        <p>Nothing is known of {shortly(chosen.chartId, 60)}: it was not covered.</p>
-      ) : chosen.kind === 'state' ? (
-        <StateItems report={report} machine={machine} stateId={chosen.stateId} />
+        <p>No coverage data for {excerpt(selected.chartId, 60)}.</p>
+      ) : selected.kind === 'state' ? (
+        <StateItems report={report} machine={machine} stateId={selected.stateId} />
       ) : (
-        <TransitionItems machine={machine} places={chosen.transitions} />
+        <TransitionItems machine={machine} transitions={selected.transitions} />
       )}
-      <button type="button" aria-label="Close" onClick={onClose}>
-        ×
-      </button>
-    </aside>
+    </SelectionNote>
   );
 }
 
 interface StateItemsProps {
-  readonly report: ShownReport;
+  readonly report: ReadReport;
   readonly machine: CoveredMachine;
   readonly stateId: string;
 }
 
-/** A state, and what runs in it. */
+/** A state with the outcomes of its actors and delays. */
 function StateItems({ report, machine, stateId }: StateItemsProps) {
   const chart = report.charts.charts.find(({ id }) => id === machine.machine);
   const state = chart?.states.find(({ id }) => id === stateId);
@@ -134,58 +134,58 @@ function StateItems({ report, machine, stateId }: StateItemsProps) {
   return (
     <ul>
       <li>
-        <b>{shortly(state?.name ?? stateId, 60)}</b>{' '}
-        {entered !== undefined && <Told times={entered.times} is="entered" />} {shortly(state?.description ?? '', 300)}
+        <b>{excerpt(state?.name ?? stateId, 60)}</b>{' '}
+        {entered !== undefined && <Times times={entered.times} is="entered" />} {excerpt(state?.description ?? '', 300)}
       </li>
       {own
         .filter(({ kind }) => kind !== 'state')
-        .slice(0, SHOWN)
+        .slice(0, MAX_ITEMS)
         .map((item) => (
           <li key={item.key}>
-            {shortly(item.name.slice(stateId.length + 2), 80)} <Told times={item.times} is="" />
+            {excerpt(item.name.slice(stateId.length + 2), 80)} <Times times={item.times} is="" />
           </li>
         ))}
     </ul>
   );
 }
 
-const SHOWN = 6;
+const MAX_ITEMS = 6;
 
 interface TransitionItemsProps {
   readonly machine: CoveredMachine;
-  readonly places: readonly number[];
+  readonly transitions: readonly number[];
 }
 
 /** Transitions with their guard results. */
-function TransitionItems({ machine, places }: TransitionItemsProps) {
+function TransitionItems({ machine, transitions }: TransitionItemsProps) {
   return (
     <ul>
-      {places.slice(0, SHOWN).map((place) => {
-        const own = machine.items.filter((item) => transitionOf(item) === place);
+      {transitions.slice(0, MAX_ITEMS).map((index) => {
+        const own = machine.items.filter((item) => transitionOf(item) === index);
         const [taken] = own.filter(({ kind }) => kind === 'transition');
-        const answers = own.filter(({ kind }) => kind === 'guard');
+        const guards = own.filter(({ kind }) => kind === 'guard');
         return taken === undefined ? null : (
-          <li key={place}>
-            <b>{shortly(shortName(taken, machine.machine), 160)}</b> <Told times={taken.times} is="taken" />
-            {answers.length > 0 && <>; its guard said {answers.map(answerWords).join(', ')}</>}
+          <li key={index}>
+            <b>{excerpt(shortName(taken, machine.machine), 160)}</b> <Times times={taken.times} is="taken" />
+            {guards.length > 0 && <>; guard: {guards.map(guardResultText).join(', ')}</>}
           </li>
         );
       })}
-      {places.length > SHOWN && <li class="muted">and {places.length - SHOWN} more</li>}
+      {transitions.length > MAX_ITEMS && <li class="muted">and {transitions.length - MAX_ITEMS} more</li>}
     </ul>
   );
 }
 
-function answerWords(item: ShownItem): string {
-  return item.times === 0 ? `never ${answerOf(item)}` : `${answerOf(item)} ${counted(item.times, 'time')}`;
+function guardResultText(item: ReportItem): string {
+  return item.times === 0 ? `never ${guardResultOf(item)}` : `${guardResultOf(item)} ${pluralize(item.times, 'time')}`;
 }
 
-function Told({ times, is }: { readonly times: number; readonly is: string }) {
-  const words = times === 0 ? `never ${is}` : `${is} ${counted(times, 'time')}`;
+function Times({ times, is }: { readonly times: number; readonly is: string }) {
+  const words = times === 0 ? `never ${is}` : `${is} ${pluralize(times, 'time')}`;
   return <span class={times === 0 ? 'not-reached' : 'reached'}>{words.trim()}</span>;
 }
 
-/** How the chart is coloured. */
+/** Explains the colors of the chart. */
 function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonly chart: Chart }) {
   const ids = new Set(charts.charts.map(({ id }) => id));
   const hasInsets = chart.states.some(({ invokes }) =>
@@ -193,11 +193,11 @@ function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonl
   );
   return (
     <p class="coverage-legend">
-      <span class="sign reached">×2</span> so often <span class="sign not-reached">never</span> not once
-      <span class="of-lines">
+      <span class="sample reached">×2</span> covered twice <span class="sample not-reached">never</span> not covered
+      <span class="lines-only">
         {' '}
-        <span class="sign partly">partly</span> not every way of a line
-        {hasInsets && <span class="wide"> · charts inside states: all their runs</span>}
+        <span class="sample partly">partly</span> some transitions of a line not covered
+        {hasInsets && <span class="wide"> · inner charts: sum of all their runs</span>}
       </span>
     </p>
   );
@@ -205,17 +205,17 @@ function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonl
 
 interface CoverageTableProps {
   readonly machines: readonly CoveredMachine[];
-  /** By its place. */
+  /** The index of the shown machine. */
   readonly shown: number;
-  readonly onShow: (place: number) => void;
+  readonly onShow: (index: number) => void;
 }
 
-/** A row a machine, which shows that machine. */
+/** One row per machine; clicking it shows that machine. */
 function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
   return (
     <div class="coverage-table">
       <table>
-        <caption class="unseen">Coverage by machine</caption>
+        <caption class="visually-hidden">Coverage by machine</caption>
         <thead>
           <tr>
             {['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'].map((title) => (
@@ -226,17 +226,17 @@ function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
           </tr>
         </thead>
         <tbody>
-          {machines.map((one, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change, and two may have one name
-            <tr key={place} class={place === shown ? 'shown' : undefined}>
+          {machines.map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list is static, and names may repeat
+            <tr key={index} class={index === shown ? 'shown' : undefined}>
               <th scope="row">
                 <button
                   type="button"
-                  aria-pressed={place === shown}
-                  title={shortly(one.machine, 300)}
-                  onClick={() => onShow(place)}
+                  aria-pressed={index === shown}
+                  title={excerpt(one.machine, 300)}
+                  onClick={() => onShow(index)}
                 >
-                  {shortly(one.machine, 60)}
+                  {excerpt(one.machine, 60)}
                 </button>
               </th>
               {KINDS.map((kind) => (
@@ -251,8 +251,8 @@ function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
   );
 }
 
-/** Per cent, and how many of how many. */
-function Share({ items }: { readonly items: readonly ShownItem[] }) {
+/** A percentage with its counts. */
+function Share({ items }: { readonly items: readonly ReportItem[] }) {
   if (items.length === 0) return <td class="muted">none</td>;
   const percent = percentOf({ items });
   const reached = items.filter(({ times }) => times > 0).length;
@@ -260,7 +260,7 @@ function Share({ items }: { readonly items: readonly ShownItem[] }) {
     <td class={reached === items.length ? 'whole' : undefined}>
       <span>{formatPercent(percent)}</span>{' '}
       <span class="muted">
-        {grouped(reached)} of {grouped(items.length)}
+        {formatNumber(reached)} of {formatNumber(items.length)}
       </span>
       <span class="share" aria-hidden="true" style={{ '--share': `${percent}%` }} />
     </td>

@@ -1,9 +1,8 @@
 import { render } from 'preact';
 import '../ui-state/colors.css';
 import '../ui-state/basics.css';
-import '../ui-state/chosen-note.css';
 import './coverage.css';
-import { shortly, visible } from '../ui-state/text.ts';
+import { excerpt, revealHidden } from '../ui-state/text.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { readReport } from './report.ts';
 
@@ -12,13 +11,13 @@ const root = document.getElementById('page') ?? document.body;
 
 try {
   const report = readReport(document.getElementById('coverage')?.textContent ?? '');
-  document.title = `Chart coverage: ${shortly(report.title, 80)}`;
+  document.title = `Chart coverage: ${excerpt(report.title, 80)}`;
   render(<CoveragePage report={report} />, root);
 } catch (error) {
   render(
     <main>
       <p class="problem" role="alert">
-        {visible(error instanceof Error ? error.message : String(error))}
+        {revealHidden(error instanceof Error ? error.message : String(error))}
       </p>
     </main>,
     root,

@@ -1,46 +1,46 @@
 import { useState } from 'preact/hooks';
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
-import type { Choice } from '../chart/scene.ts';
-import { grouped } from '../fold/format.ts';
-import { shortly, visible } from '../ui-state/text.ts';
-import { answerOf, type CoveredMachine, placeOfItem, type ShownItem, shortName } from './report.ts';
+import type { ChartSelection } from '../chart/scene.ts';
+import { formatNumber } from '../fold/format.ts';
+import { excerpt, revealHidden } from '../ui-state/text.ts';
+import { type CoveredMachine, guardResultOf, placeOfItem, type ReportItem, shortName } from './report.ts';
 
-const HEADINGS: Readonly<Record<ShownItem['kind'], string>> = {
+const HEADINGS: Readonly<Record<ReportItem['kind'], string>> = {
   state: 'States never entered',
   transition: 'Transitions never taken',
-  guard: 'Guard results never seen',
+  guard: 'Guard results never observed',
   outcome: 'Actor outcomes never reached',
   delay: 'Delays that never elapsed',
 };
 
-/** So many of a kind are shown at first. */
+/** The items of each kind shown before expanding. */
 const MANY = 200;
 
 interface MissingListProps {
   readonly machine: CoveredMachine;
   readonly chart: Chart | undefined;
-  /** What was sought last is still chosen. */
-  readonly isSought: boolean;
-  readonly onSeek: (choice: Choice) => void;
+  /** The item revealed last is still selected. */
+  readonly isRevealed: boolean;
+  readonly onReveal: (choice: ChartSelection) => void;
 }
 
-/** What a machine was never brought to, by kind; each shows its place in the chart. */
-export function MissingList({ machine, chart, isSought, onSeek }: MissingListProps) {
-  const [sought, setSought] = useState<string | null>(null);
+/** The uncovered items of a machine by kind; clicking one reveals it in the chart. */
+export function MissingList({ machine, chart, isRevealed, onReveal }: MissingListProps) {
+  const [revealed, setRevealed] = useState<string | null>(null);
   const missing = machine.items.filter(({ times }) => times === 0);
   if (missing.length === 0) return <p>Nothing: this chart is fully covered.</p>;
-  const marked = isSought ? sought : null;
-  const seek = ({ key }: ShownItem, choice: Choice): void => {
-    setSought(key);
-    onSeek(choice);
+  const marked = isRevealed ? revealed : null;
+  const reveal = ({ key }: ReportItem, choice: ChartSelection): void => {
+    setRevealed(key);
+    onReveal(choice);
   };
   return (
     <>
       {KINDS.map((kind) => {
         const items = missing.filter((item) => item.kind === kind);
         return items.length === 0 ? null : (
-          <MissingKind key={kind} items={items} {...{ kind, machine, chart, marked, seek }} />
+          <MissingKind key={kind} items={items} {...{ kind, machine, chart, marked, reveal }} />
         );
       })}
     </>
@@ -48,38 +48,38 @@ export function MissingList({ machine, chart, isSought, onSeek }: MissingListPro
 }
 
 interface MissingKindProps {
-  readonly kind: ShownItem['kind'];
-  readonly items: readonly ShownItem[];
+  readonly kind: ReportItem['kind'];
+  readonly items: readonly ReportItem[];
   readonly machine: CoveredMachine;
   readonly chart: Chart | undefined;
   readonly marked: string | null;
-  readonly seek: (item: ShownItem, choice: Choice) => void;
+  readonly reveal: (item: ReportItem, choice: ChartSelection) => void;
 }
 
-function MissingKind({ kind, items, machine, chart, marked, seek }: MissingKindProps) {
+function MissingKind({ kind, items, machine, chart, marked, reveal }: MissingKindProps) {
   const [all, setAll] = useState(false);
   return (
     <section aria-labelledby={`missing-${kind}`}>
       <h3 id={`missing-${kind}`}>
-        {HEADINGS[kind]} <span class="number">{grouped(items.length)}</span>
+        {HEADINGS[kind]} <span class="number">{formatNumber(items.length)}</span>
       </h3>
       <ul>
         {items.slice(0, all ? items.length : MANY).map((item, at) => {
           const choice = chart === undefined ? null : placeOfItem(item, chart);
-          const answer = answerOf(item);
+          const guardResult = guardResultOf(item);
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: they do not change, and a changed file may have one twice
+            // biome-ignore lint/suspicious/noArrayIndexKey: the list is static, and keys of an edited file may repeat
             <li key={at}>
               <button
                 type="button"
-                class="place told"
+                class="missing-item verbatim"
                 disabled={choice === null}
                 aria-pressed={marked === item.key}
-                title={visible(item.name)}
-                onClick={() => choice !== null && seek(item, choice)}
+                title={revealHidden(item.name)}
+                onClick={() => choice !== null && reveal(item, choice)}
               >
-                {shortly(shortName(item, machine.machine), 160)}
-                {answer !== null && <span class="answer"> never {answer}</span>}
+                {excerpt(shortName(item, machine.machine), 160)}
+                {guardResult !== null && <span class="guard-result"> never {guardResult}</span>}
               </button>
             </li>
           );
@@ -87,7 +87,7 @@ function MissingKind({ kind, items, machine, chart, marked, seek }: MissingKindP
       </ul>
       {!all && items.length > MANY && (
         <button type="button" onClick={() => setAll(true)}>
-          Show all {grouped(items.length)}
+          Show all {formatNumber(items.length)}
         </button>
       )}
     </section>

@@ -13,8 +13,8 @@ import {
 } from '../chart/drawing.ts';
 import { type HeatMark, type Overlay, transitionKey } from '../chart/highlight.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
-import type { Choice } from '../chart/scene.ts';
-import { counted, grouped } from '../fold/format.ts';
+import type { ChartSelection } from '../chart/scene.ts';
+import { formatNumber, pluralize } from '../fold/format.ts';
 import type { Marks } from '../fold/marks.ts';
 
 /** Type guards for the parts of a report. */
@@ -23,7 +23,7 @@ type Is<Type> = (value: unknown) => value is Type;
 const isText: Is<string> = (value): value is string => typeof value === 'string';
 const isFlag: Is<boolean> = (value): value is boolean => typeof value === 'boolean';
 const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
-/** A number of times, or a place in a list. */
+/** A count or an index. */
 const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isOneOf =
@@ -46,7 +46,7 @@ const isRecordOf =
   (value): value is Readonly<Record<string, Type>> =>
     isObject(value) && Object.values(value).every(is);
 
-/** What it has beside these is of no moment. */
+/** Other members are ignored. */
 const isShape =
   <Type extends object>(members: { readonly [Key in keyof Type]-?: Is<Type[Key]> }): Is<Type> =>
   (value): value is Type =>
@@ -108,13 +108,13 @@ const isDrawings = isRecordOf(
   }),
 );
 
-const AGAIN = 'the file is truncated or was changed. Create it again.';
+const RECREATE = 'the file is truncated or was changed. Create it again.';
 
 export type CoveredMachine = CoverageReport['machines'][number];
-export type ShownItem = CoveredMachine['items'][number];
+export type ReportItem = CoveredMachine['items'][number];
 
-/** What the page shows, found to be whole. */
-export interface ShownReport {
+/** A validated coverage report. */
+export interface ReadReport {
   readonly title: string;
   readonly charts: RunCharts;
   readonly machines: readonly CoveredMachine[];
@@ -122,7 +122,7 @@ export interface ShownReport {
 }
 
 /** Parses a coverage report. Throws an error with a message for the user if it is invalid. */
-export function readReport(data: string): ShownReport {
+export function readReport(data: string): ReadReport {
   const parts = parsed(data);
   if (parts['version'] !== REPORT_VERSION)
     throw new Error(
@@ -141,14 +141,14 @@ function parsed(data: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(data);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new Error(`The coverage in this file cannot be read: ${AGAIN}`);
+  throw new Error(`The coverage in this file cannot be read: ${RECREATE}`);
 }
 
 function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof CoverageReport, is: Is<Type>): Type {
   const value = parts[name];
-  if (!is(value)) throw new Error(`The coverage in this file is invalid ("${name}"): ${AGAIN}`);
+  if (!is(value)) throw new Error(`The coverage in this file is invalid ("${name}"): ${RECREATE}`);
   return value;
 }
 
@@ -160,8 +160,8 @@ function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): 
   return isLayout(layout) ? layout : { drawings: null, problem: null };
 }
 
-/** The drawings if the chart's own is among them, or else why it has none. */
-export function layoutFor({ id }: Chart, { charts, laidOut }: ShownReport): LaidOut {
+/** The drawings, if they include this chart; otherwise the reason why not. */
+export function layoutFor({ id }: Chart, { charts, laidOut }: ReadReport): LaidOut {
   if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
   const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
   return { drawings: null, problem: own ?? laidOut.problem ?? 'This file has no drawing of this chart.' };
@@ -196,36 +196,36 @@ const isChart = isShape<Chart>({
 
 const isMachine = isShape<CoveredMachine>({
   machine: isText,
-  items: isListOf(isShape<ShownItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
+  items: isListOf(isShape<ReportItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
 });
 
 /** The index of the item's transition in the chart; null if it has none. */
-export function transitionOf({ key }: ShownItem): number | null {
-  const [, place] = /^(?:transition|guard) (\d+)(?: (?:true|false))?$/u.exec(key) ?? [];
-  return place === undefined ? null : Number(place);
+export function transitionOf({ key }: ReportItem): number | null {
+  const [, index] = /^(?:transition|guard) (\d+)(?: (?:true|false))?$/u.exec(key) ?? [];
+  return index === undefined ? null : Number(index);
 }
 
-/** The guard result of an item; undefined for other items. */
-export function answerOf({ kind, key }: ShownItem): 'yes' | 'no' | null {
+/** The guard result of an item; null for other items. */
+export function guardResultOf({ kind, key }: ReportItem): 'true' | 'false' | null {
   if (kind !== 'guard') return null;
-  return key.endsWith(' true') ? 'yes' : 'no';
+  return key.endsWith(' true') ? 'true' : 'false';
 }
 
 /** The item's state: itself, or the state that runs its actor or delay; null if the chart has no such state. */
-export function stateOf({ kind, key, name }: ShownItem, { states }: Chart): string | null {
+export function stateOf({ kind, key, name }: ReportItem, { states }: Chart): string | null {
   const ids = states.map(({ id }) => id);
   if (kind === 'state') return ids.find((id) => key === `state ${id}`) ?? null;
   if (kind !== 'outcome' && kind !== 'delay') return null;
-  // One id may be the beginning of another.
+  // One id may be a prefix of another.
   const named = ids.filter((id) => name.startsWith(`${id}: `));
   return named.sort((one, other) => other.length - one.length)[0] ?? null;
 }
 
 /** Where an item is in the picture: its transitions or its state. */
-export function placeOfItem(item: ShownItem, chart: Chart): Choice | null {
-  const place = transitionOf(item);
-  if (place !== null)
-    return place < chart.transitions.length ? { kind: 'transitions', chartId: chart.id, transitions: [place] } : null;
+export function placeOfItem(item: ReportItem, chart: Chart): ChartSelection | null {
+  const index = transitionOf(item);
+  if (index !== null)
+    return index < chart.transitions.length ? { kind: 'transitions', chartId: chart.id, transitions: [index] } : null;
   const stateId = stateOf(item, chart);
   if (stateId === null) return null;
   const what = item.name.slice(stateId.length + 2);
@@ -238,20 +238,20 @@ export function placeOfItem(item: ShownItem, chart: Chart): Choice | null {
     : { kind: 'state', chartId: chart.id, stateId };
 }
 
-/** The item's name without machine name and guard result, with an arrow that every font has. */
-export function shortName(item: ShownItem, machine: string): string {
+/** The item's name without machine name and guard result, with an arrow glyph that all fonts have. */
+export function shortName(item: ReportItem, machine: string): string {
   const name = item.name.startsWith(`${machine}.`) ? item.name.slice(machine.length + 1) : item.name;
   return (item.kind === 'guard' ? name.replace(/: (?:true|false)$/u, '') : name).replace(' → ', ' › ');
 }
 
 /** Marks for the covered parts of a chart. */
-interface Lights {
+interface CoverageMarks {
   readonly marks: Marks;
   readonly overlay: Overlay;
   readonly neverTaken: ReadonlySet<string>;
 }
 
-export function lightsOf({ charts: { charts }, machines }: ShownReport): Lights {
+export function coverageMarksOf({ charts: { charts }, machines }: ReadReport): CoverageMarks {
   const overlay: [string, ReadonlyMap<string, HeatMark>][] = [];
   const taken: [string, ReadonlyMap<number, number>][] = [];
   const neverTaken = new Set<string>();
@@ -260,10 +260,10 @@ export function lightsOf({ charts: { charts }, machines }: ShownReport): Lights 
     if (chart !== undefined) overlay.push([one.machine, stateMarks(chart, one)]);
     const times = new Map<number, number>();
     for (const item of one.items) {
-      const place = item.kind === 'transition' ? transitionOf(item) : null;
-      if (place === null) continue;
-      if (item.times > 0) times.set(place, item.times);
-      else neverTaken.add(transitionKey(one.machine, place));
+      const index = item.kind === 'transition' ? transitionOf(item) : null;
+      if (index === null) continue;
+      if (item.times > 0) times.set(index, item.times);
+      else neverTaken.add(transitionKey(one.machine, index));
     }
     taken.push([one.machine, times]);
   }
@@ -271,29 +271,29 @@ export function lightsOf({ charts: { charts }, machines }: ShownReport): Lights 
   return { marks, overlay: Object.fromEntries(overlay), neverTaken };
 }
 
-/** States around others are entered with them: they have the least heat. What was never entered has none. */
+/** Compound states are entered with their children, so they have the minimum heat. States never entered have none. */
 function stateMarks({ states }: Chart, { items }: CoveredMachine): ReadonlyMap<string, HeatMark> {
   const times = new Map(items.flatMap((item) => (item.kind === 'state' ? [[item.key, item.times]] : [])));
   const outer = new Set(states.map(({ parent }) => parent));
   const timesOf = (id: string): number | undefined => times.get(`state ${id}`);
-  const most = Math.max(1, ...states.map(({ id }) => (outer.has(id) ? 0 : (timesOf(id) ?? 0))));
+  const max = Math.max(1, ...states.map(({ id }) => (outer.has(id) ? 0 : (timesOf(id) ?? 0))));
   return new Map(
     states.map(({ id }) => {
       const entered = timesOf(id);
-      if (entered === undefined) return [id, { heat: LEAST, text: '', words: 'not counted' }];
-      const share = outer.has(id) ? 0 : Math.log1p(entered) / Math.log1p(most);
+      if (entered === undefined) return [id, { heat: MIN_HEAT, text: '', words: 'not counted' }];
+      const share = outer.has(id) ? 0 : Math.log1p(entered) / Math.log1p(max);
       return [
         id,
         {
-          heat: entered === 0 ? 0 : LEAST + (1 - LEAST) * share,
-          text: entered === 0 ? 'never' : `×${grouped(entered)}`,
-          words: enteredWords(entered),
+          heat: entered === 0 ? 0 : MIN_HEAT + (1 - MIN_HEAT) * share,
+          text: entered === 0 ? 'never' : `×${formatNumber(entered)}`,
+          words: enteredText(entered),
         },
       ];
     }),
   );
 }
 
-const LEAST = 0.1;
+const MIN_HEAT = 0.1;
 
-const enteredWords = (times: number): string => (times === 0 ? 'never entered' : `${counted(times, 'time')} entered`);
+const enteredText = (times: number): string => (times === 0 ? 'never entered' : `${pluralize(times, 'time')} entered`);

@@ -4,22 +4,22 @@ import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';
-import { rounded } from './format.ts';
-import type { Places } from './places.ts';
+import type { EntryIndex } from './entry-index.ts';
+import { formatDecimal } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, lastBegunBy, lastUpTo } from './sorted.ts';
+import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 
-/** A number of a run against its bound. */
+/** A value of a run and its limit. */
 export interface Meter {
   readonly name: string;
   readonly value: number;
   readonly limit: number;
   readonly unit: 'tokens' | 'calls' | 'messages' | 'cycles' | 'ms';
-  /** How the number was estimated; empty if it was counted. */
+  /** How the value was estimated; null if it was counted. */
   readonly note: string | null;
 }
 
-/** The last time that the context was measured. */
+/** The latest evaluation of the context. */
 interface Evaluated {
   readonly seq: number;
   readonly step: number;
@@ -35,16 +35,16 @@ export interface Budget {
 
 const CHARS_PER_TOKEN = 4;
 
-/** What the context and the run have used at an entry, of what they may. */
+/** The usage and limits of the context and the run at an entry. */
 export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: ContextAt, seq: number): Budget | null {
   const start = log.count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start') return null;
-  const limits = state?.limits ?? toldLimits(log, fold.places, start.limits, seq);
+  const limits = state?.limits ?? limitsAt(log, fold.entries, start.limits, seq);
   const thresholds = state?.thresholds ?? start.thresholds;
-  const evaluated = evaluatedAt(log, fold.places, seq);
+  const evaluated = evaluatedAt(log, fold.entries, seq);
   const allowed = evaluated?.statistics.tokensAllowed ?? Math.floor(start.contextWindowTokens * thresholds.windowShare);
-  const phases = fold.usage.phasesBy(seq);
-  const synthesis = fold.usage.synthesisBy(seq);
+  const phases = fold.usage.phasesAt(seq);
+  const synthesis = fold.usage.synthesisAt(seq);
   const guessed = (estimated: boolean): string | null => (estimated ? 'partly estimated: characters / 4' : null);
   return {
     evaluated,
@@ -75,29 +75,29 @@ function tokensOf(messages: readonly Message[], tokensPerChar: number | undefine
   const note =
     tokensPerChar === undefined
       ? `estimated: characters / ${CHARS_PER_TOKEN}`
-      : `estimated: ${rounded(tokensPerChar)} tokens per character, from the last measurement`;
+      : `estimated: ${formatDecimal(tokensPerChar)} tokens per character, from the last measurement`;
   return { value: Math.ceil(chars * rate), note };
 }
 
-/** The cycle that a phase last began in; 0 before the first. */
+/** The cycle of the latest phase; 0 before the first. */
 function cycleAt({ spans: { phases } }: RunFold, seq: number): number {
-  return lastBegunBy(phases, seq)?.cycle ?? 0;
+  return lastStartedBy(phases, seq)?.cycle ?? 0;
 }
 
-function evaluatedAt(log: RunLog, places: Places, seq: number): Evaluated | null {
-  const at = lastUpTo(places.of('context-evaluated'), seq);
+function evaluatedAt(log: RunLog, entries: EntryIndex, seq: number): Evaluated | null {
+  const at = lastUpTo(entries.of('context-evaluated'), seq);
   const entry = at === undefined ? null : log.entry(at);
   if (entry?.type !== 'context-evaluated') return null;
   return { seq: entry.seq, step: entry.step, statistics: entry.statistics, problem: entry.problem };
 }
 
-/** Limits without recorded states: those at the start, with later adjustments. Invalid adjustments are skipped. */
-function toldLimits(log: RunLog, places: Places, begun: Limits, seq: number): Limits {
-  const all = places.of('delivery');
-  return all.slice(0, countUpTo(all, seq)).reduce((limits, at) => withTold(limits, log.entry(at)), begun);
+/** The initial limits with later adjustments, for journals without states. */
+function limitsAt(log: RunLog, entries: EntryIndex, initialLimits: Limits, seq: number): Limits {
+  const all = entries.of('delivery');
+  return all.slice(0, countUpTo(all, seq)).reduce((limits, at) => withAdjustment(limits, log.entry(at)), initialLimits);
 }
 
-function withTold(limits: Limits, entry: JournalEntry): Limits {
+function withAdjustment(limits: Limits, entry: JournalEntry): Limits {
   if (entry.type !== 'delivery' || entry.event.type !== 'run.adjusted') return limits;
   return { ...limits, ...entry.event.limits } as Limits;
 }

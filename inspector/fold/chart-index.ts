@@ -1,75 +1,76 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { groupBy } from './group-by.ts';
 
 /** The charts of a run by id. */
-export interface ChartBook {
-  chart(machine: string): OpenChart | undefined;
+export interface ChartIndex {
+  chart(machine: string): IndexedChart | undefined;
   /** The run's own chart; undefined if there is none. */
-  readonly first: OpenChart | undefined;
-  readonly all: readonly OpenChart[];
+  readonly first: IndexedChart | undefined;
+  readonly all: readonly IndexedChart[];
 }
 
-const EMPTY: ChartBook = { chart: () => undefined, first: undefined, all: [] };
-const books = new WeakMap<RunCharts, ChartBook>();
+const EMPTY: ChartIndex = { chart: () => undefined, first: undefined, all: [] };
+const indexes = new WeakMap<RunCharts, ChartIndex>();
 
-/** The charts of a run, made ready once. */
-export function chartBook(charts: RunCharts | null): ChartBook {
+/** Indexes the charts of a run; cached. */
+export function chartIndexOf(charts: RunCharts | null): ChartIndex {
   if (charts === null) return EMPTY;
-  const there = books.get(charts);
-  if (there !== undefined) return there;
-  const all = charts.charts.map(openChart);
+  const cached = indexes.get(charts);
+  if (cached !== undefined) return cached;
+  const all = charts.charts.map(indexChart);
   const byId = new Map(all.map((chart) => [chart.id, chart]));
-  const book: ChartBook = { chart: (machine) => byId.get(machine), first: all[0], all };
-  books.set(charts, book);
-  return book;
+  const index: ChartIndex = { chart: (machine) => byId.get(machine), first: all[0], all };
+  indexes.set(charts, index);
+  return index;
 }
 
-/** A transition of a chart, and its place in `Chart.transitions`. */
-type ChartTransition = Chart['transitions'][number] & { readonly place: number };
+/** A transition with its index in `Chart.transitions`. */
+type ChartTransition = Chart['transitions'][number] & { readonly index: number };
 
 /** A chart with lookups by state id. */
-export interface OpenChart extends StateTree {
+export interface IndexedChart extends StateTree {
   readonly id: string;
   readonly states: readonly ChartState[];
-  /** The states that invoke something. */
-  readonly asking: readonly ChartState[];
-  /** What leads out of a state, in the order in which it is tried for one event. */
+  /** The states that invoke actors. */
+  readonly invoking: readonly ChartState[];
+  /** The transitions of a state, in the order in which they are tried for one event. */
   transitionsFrom(id: string): readonly ChartTransition[];
   /**
    * The configuration after entering these states. With none, and for regions without one, the initial configuration.
    */
-  entered(targets: readonly string[]): Stand;
+  entered(targets: readonly string[]): Configuration;
 }
 
 const NO_TRANSITIONS: readonly ChartTransition[] = [];
-const openedCharts = new WeakMap<Chart, OpenChart>();
+const indexedCharts = new WeakMap<Chart, IndexedChart>();
 
-/** A chart, made ready once. */
-function openChart(chart: Chart): OpenChart {
-  const there = openedCharts.get(chart) ?? makeReady(chart);
-  openedCharts.set(chart, there);
-  return there;
+/** Indexes a chart; cached. */
+export function indexChart(chart: Chart): IndexedChart {
+  const cached = indexedCharts.get(chart) ?? createIndexedChart(chart);
+  indexedCharts.set(chart, cached);
+  return cached;
 }
 
-function makeReady({ id, states, transitions }: Chart): OpenChart {
+function createIndexedChart({ id, states, transitions }: Chart): IndexedChart {
   const tree = createStateTree(states);
-  const bySource = groupedBy(
-    transitions.map((transition, place) => ({ ...transition, place })),
+  const bySource = groupBy(
+    transitions.map((transition, index) => ({ ...transition, index })),
     ({ source }) => source,
   );
   return {
     ...{ ...tree, id, states },
-    asking: states.filter(({ invokes }) => invokes.length > 0),
+    invoking: states.filter(({ invokes }) => invokes.length > 0),
     transitionsFrom: (state) => bySource.get(state) ?? NO_TRANSITIONS,
-    entered: createStands(tree),
+    entered: createConfigurations(tree),
   };
 }
 
-/** A place in a chart. */
-export interface Stand {
+/** The active states of a chart. */
+export interface Configuration {
   /** The innermost states. */
   readonly leaves: readonly string[];
-  /** They, and all states around them. */
+  /** The leaves and all their ancestors. */
   readonly active: ReadonlySet<string>;
   /**
    * The active states, plus every state that may be active but is not recorded (other regions, targets of a history).
@@ -79,50 +80,50 @@ export interface Stand {
 }
 
 /** Computes configurations from entered states; caches each. */
-function createStands(tree: StateTree): (targets: readonly string[]) => Stand {
-  const known = new Map<string, Stand>();
+function createConfigurations(tree: StateTree): (targets: readonly string[]) => Configuration {
+  const known = new Map<string, Configuration>();
   return (targets) => {
     const key = targets.length === 1 ? (targets[0] ?? '') : targets.join('\n');
-    const there = known.get(key) ?? standOf(tree, targets);
-    known.set(key, there);
-    return there;
+    const cached = known.get(key) ?? configurationOf(tree, targets);
+    known.set(key, cached);
+    return cached;
   };
 }
 
-function standOf(tree: StateTree, targets: readonly string[]): Stand {
+function configurationOf(tree: StateTree, targets: readonly string[]): Configuration {
   const named = new Set<string>();
   const leaves: string[] = [];
   const active = new Set<string>();
-  const untold: string[] = [];
+  const unrecorded: string[] = [];
   for (const target of targets) {
     // The journal does not record where a history leads; assume the initial state of its parent.
     const state = tree.state(target);
     const from = state?.type === 'history' ? (state.parent ?? target) : target;
-    if (from !== target) untold.push(from);
-    for (const { id } of outwards(tree, from)) named.add(id);
+    if (from !== target) unrecorded.push(from);
+    for (const { id } of ancestorsOf(tree, from)) named.add(id);
   }
   const descend = (state: ChartState): void => {
     active.add(state.id);
     const inner = tree.childrenOf(state.id).filter(({ type }) => type !== 'history');
-    const wanted = inner.filter(({ id }) => named.has(id));
+    const matching = inner.filter(({ id }) => named.has(id));
     const isParallel = state.type === 'parallel';
-    const next = isParallel ? inner : wanted.length > 0 ? wanted : inner.filter(({ id }) => id === state.initial);
+    const next = isParallel ? inner : matching.length > 0 ? matching : inner.filter(({ id }) => id === state.initial);
     if (next.length === 0) leaves.push(state.id);
-    if (isParallel && wanted.length > 0) for (const { id } of inner) if (!named.has(id)) untold.push(id);
+    if (isParallel && matching.length > 0) for (const { id } of inner) if (!named.has(id)) unrecorded.push(id);
     for (const child of next) descend(child);
   };
   if (tree.root !== undefined) descend(tree.root);
-  const possible = new Set([...active, ...untold.flatMap((id) => within(tree, id))]);
-  return { leaves, active, possible: inwardFirst(tree, possible) };
+  const possible = new Set([...active, ...unrecorded.flatMap((id) => descendantsOf(tree, id))]);
+  return { leaves, active, possible: innermostFirst(tree, possible) };
 }
 
-const within = (tree: StateTree, id: string): readonly string[] => [
+const descendantsOf = (tree: StateTree, id: string): readonly string[] => [
   id,
-  ...tree.childrenOf(id).flatMap((child) => within(tree, child.id)),
+  ...tree.childrenOf(id).flatMap((child) => descendantsOf(tree, child.id)),
 ];
 
-function inwardFirst(tree: StateTree, ids: ReadonlySet<string>): readonly ChartState[] {
-  const depth = (id: string): number => outwards(tree, id).length;
+function innermostFirst(tree: StateTree, ids: ReadonlySet<string>): readonly ChartState[] {
+  const depth = (id: string): number => ancestorsOf(tree, id).length;
   return [...ids].sort((one, other) => depth(other) - depth(one)).flatMap((id) => tree.state(id) ?? []);
 }
 
@@ -137,7 +138,7 @@ const NO_STATES: readonly ChartState[] = [];
 
 function createStateTree(states: readonly ChartState[]): StateTree {
   const byId = new Map(states.map((state) => [state.id, state]));
-  const children = groupedBy(states, ({ parent }) => parent ?? '');
+  const children = groupBy(states, ({ parent }) => parent ?? '');
   return {
     root: children.get('')?.[0],
     state: (id) => byId.get(id),
@@ -145,16 +146,16 @@ function createStateTree(states: readonly ChartState[]): StateTree {
   };
 }
 
-/** A state and those around it, from the inside out. */
-export function outwards(tree: StateTree, id: string): readonly ChartState[] {
+/** The state and its ancestors, innermost first. */
+export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] {
   const path: ChartState[] = [];
   for (let state = tree.state(id); state !== undefined; state = tree.state(state.parent ?? '')) path.push(state);
   return path;
 }
 
 /** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */
-export function pathInWords(tree: StateTree | undefined, id: string): string {
-  const path = tree === undefined ? [] : outwards(tree, id);
+export function statePath(tree: StateTree | undefined, id: string): string {
+  const path = tree === undefined ? [] : ancestorsOf(tree, id);
   if (path.length < 2) return path[0]?.name ?? id;
   return path
     .slice(0, -1)
@@ -165,21 +166,10 @@ export function pathInWords(tree: StateTree | undefined, id: string): string {
 
 export const nameIn = (tree: StateTree | undefined, id: string): string => tree?.state(id)?.name ?? id;
 
-/** `postChain.cycling.routing` is called `routing`. */
+/** The last part of a state id: `postChain.cycling.routing` becomes `routing`. */
 export const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
-/** Whether these are the same states, in the same order. */
+/** Whether two lists of ids are equal. */
 export function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
-}
-
-/** Items by what they have in common, in their order. */
-function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }

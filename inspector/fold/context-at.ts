@@ -2,7 +2,7 @@ import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import { withChanges } from '../../src/engine/recording/state-changes.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { Places } from './places.ts';
+import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
@@ -17,62 +17,64 @@ export interface ContextAt {
 
 const contexts = new WeakMap<object, ContextAt>();
 
-/** The same object as long as the context is the same. */
-export function contextAt(log: RunLog, { places, context }: RunFold, seq: number): ContextAt {
-  const state = stateAt(log, places, seq) as ChainState | null;
+/** Returns the same object while the context does not change. */
+export function contextAt(log: RunLog, { entries, context }: RunFold, seq: number): ContextAt {
+  const state = stateAt(log, entries, seq) as ChainState | null;
   if (state !== null && Array.isArray(state.messages)) {
-    if (!isBehind(places, seq)) return remembered(state, () => ({ by: 'states', messages: state.messages, state }));
+    if (!isBehind(entries, seq)) return memoized(state, () => ({ by: 'states', messages: state.messages, state }));
     const messages = context.messagesAt(seq);
     return { by: 'states', messages, state };
   }
   const messages = context.messagesAt(seq);
-  return remembered(messages, () => ({ by: 'operations', messages, state: null }));
+  return memoized(messages, () => ({ by: 'operations', messages, state: null }));
 }
 
 /** A state is recorded after all effects of an external event; context operations are recorded before it. */
-function isBehind(places: Places, seq: number): boolean {
-  const told = Math.max(...[places.of('keyframe'), places.of('state')].map((seqs) => lastUpTo(seqs, seq) ?? -1));
-  return BEFORE_STATES.some((type) => (lastUpTo(places.of(type), seq) ?? -1) > told);
+function isBehind(entries: EntryIndex, seq: number): boolean {
+  const latestState = Math.max(
+    ...[entries.of('keyframe'), entries.of('state')].map((seqs) => lastUpTo(seqs, seq) ?? -1),
+  );
+  return BEFORE_STATES.some((type) => (lastUpTo(entries.of(type), seq) ?? -1) > latestState);
 }
 
 const BEFORE_STATES = ['operations', 'session-recalled'] as const;
 
-function remembered(key: object, make: () => ContextAt): ContextAt {
-  const there = contexts.get(key);
-  if (there !== undefined) return there;
-  const made = make();
-  contexts.set(key, made);
-  return made;
+function memoized(key: object, make: () => ContextAt): ContextAt {
+  const cached = contexts.get(key);
+  if (cached !== undefined) return cached;
+  const created = make();
+  contexts.set(key, created);
+  return created;
 }
 
-interface Known {
+interface CachedState {
   readonly keyframe: number;
-  /** The last change that is in it. */
+  /** The last change it contains. */
   readonly seq: number;
   readonly state: unknown;
 }
 
 /** The number of cached states: at the cursor, the compared one, and one more. */
-const AT_HAND = 3;
-const known = new WeakMap<RunLog, Known[]>();
+const CACHE_SIZE = 3;
+const cachedStates = new WeakMap<RunLog, CachedState[]>();
 
 /**
  * The chart's state at an entry (for other actor systems: the contexts of its actors): the latest keyframe plus the
  * changes since. Returns the same object while nothing changes. Null before the first state, or if the journal has
  * none.
  */
-export function stateAt(log: RunLog, places: Places, seq: number): unknown {
-  const from = lastUpTo(places.of('keyframe'), seq);
+export function stateAt(log: RunLog, entries: EntryIndex, seq: number): unknown {
+  const from = lastUpTo(entries.of('keyframe'), seq);
   if (from === undefined) return null;
-  const all = places.of('state');
+  const all = entries.of('state');
   const end = countUpTo(all, seq);
   const last = Math.max(from, all[end - 1] ?? 0);
-  const there = known.get(log) ?? [];
-  const same = there.find((one) => one.seq === last);
+  const cached = cachedStates.get(log) ?? [];
+  const same = cached.find((one) => one.seq === last);
   if (same !== undefined) return same.state;
-  const near = there
+  const near = cached
     .filter((one) => one.keyframe === from && one.seq < last)
-    .reduce<Known | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
+    .reduce<CachedState | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
   const keyframe = log.entry(from);
   if (keyframe.type !== 'keyframe') return null;
   let state: unknown = near?.state ?? keyframe.state;
@@ -80,6 +82,6 @@ export function stateAt(log: RunLog, places: Places, seq: number): unknown {
     const entry = log.entry(at);
     if (entry.type === 'state') state = withChanges(state, entry.changes);
   }
-  known.set(log, [{ keyframe: from, seq: last, state }, ...there].slice(0, AT_HAND));
+  cachedStates.set(log, [{ keyframe: from, seq: last, state }, ...cached].slice(0, CACHE_SIZE));
   return state;
 }

@@ -27,7 +27,7 @@ export function messageDifferences(
   return [...gone, ...now];
 }
 
-/** Texts are compared first: they are most of it, and cost the least to compare. */
+/** Compares the texts first, which is cheapest. */
 function isSame(one: Message, other: Message): boolean {
   if (one === other) return true;
   if (one.content !== other.content) return false;
@@ -35,7 +35,7 @@ function isSame(one: Message, other: Message): boolean {
   return JSON.stringify(rest) === JSON.stringify(otherRest);
 }
 
-/** What differs between two versions of a message besides its text: the names of its members, with both values as JSON. */
+/** The fields, other than the text, that differ between two versions of a message. */
 export function memberDifferences(before: Message, after: Message): readonly FieldDifference[] {
   const [{ content: _, ...one }, { content: __, ...other }] = [before, after];
   return Object.entries(other).flatMap(([name, value]) => {
@@ -51,7 +51,7 @@ interface FieldDifference {
   readonly after: unknown;
 }
 
-/** The differences under one member of the state. */
+/** The differences in one top-level field of the state. */
 export interface FieldGroup {
   readonly name: string;
   readonly fields: readonly FieldDifference[];
@@ -59,7 +59,7 @@ export interface FieldGroup {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What differs between two states but under the members that are excepted; by the members of the state. */
+/** The differences between two states by top-level field, except for some fields. */
 export function stateDifferences(
   before: unknown,
   after: unknown,
@@ -70,32 +70,35 @@ export function stateDifferences(
   return names.flatMap((name) => {
     const [was, is] = [one[name], other[name]];
     if (except.includes(name) || was === is) return [];
-    const found = microdiff({ [name]: was }, { [name]: is }, { cyclesFix: false });
-    const fields = found.map((difference) => ({
-      path: difference.path.join('.'),
-      before: difference.type === 'CREATE' ? undefined : difference.oldValue,
-      after: difference.type === 'REMOVE' ? undefined : difference.value,
-    }));
+    const fields = changedFields({ [name]: was }, { [name]: is });
     return fields.length === 0 ? [] : [{ name, fields }];
   });
 }
 
+/** The values that differ between two objects, as paths with dots. */
+export const changedFields = (before: object, after: object): readonly FieldDifference[] =>
+  microdiff(before, after, { cyclesFix: false }).map((difference) => ({
+    path: difference.path.join('.'),
+    before: difference.type === 'CREATE' ? undefined : difference.oldValue,
+    after: difference.type === 'REMOVE' ? undefined : difference.value,
+  }));
+
 const membersOf = (state: unknown): Members => (typeof state === 'object' && state !== null ? (state as Members) : {});
 
-/** A piece of text that is in both, or in one of two texts only. */
+/** A piece of text, and which of two texts contain it. */
 export interface Piece {
   readonly text: string;
   readonly in: 'both' | 'before' | 'after';
 }
 
-/** Longer texts, and texts with more differences, take too long to compare. */
-const LONGEST_CHARS = 40_000;
-const MOST_EDITS = 1_000;
+/** Longer texts and texts with more differences take too long to compare. */
+const MAX_CHARS = 40_000;
+const MAX_EDITS = 1_000;
 
 /** Compares two texts word by word; null if they are too long or too different. */
 export function wordDifference(before: string, after: string): readonly Piece[] | null {
-  if (before.length + after.length > LONGEST_CHARS) return null;
-  const found = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS });
+  if (before.length + after.length > MAX_CHARS) return null;
+  const found = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDITS });
   if (found === undefined) return null;
   return found.map(({ value, added, removed }) => ({
     text: value,

@@ -1,12 +1,12 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import type { EntryIndex } from './entry-index.ts';
 import { isExternalEventType } from './external-events.ts';
-import type { Places } from './places.ts';
 import { countUpTo } from './sorted.ts';
 
 type EntryType = JournalEntry['type'];
 
-/** The kinds of entries that a list can be cut to, in the order in which they are offered. */
+/** The groups by which entries can be filtered, in display order. */
 export const ENTRY_GROUPS = [
   'run',
   'phases',
@@ -17,7 +17,7 @@ export const ENTRY_GROUPS = [
   'text',
   'state',
   'context',
-  'sent and asked',
+  'user input',
 ] as const;
 export type EntryGroup = (typeof ENTRY_GROUPS)[number];
 
@@ -50,14 +50,14 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   keyframe: 'state',
   operations: 'context',
   'context-evaluated': 'context',
-  delivery: 'sent and asked',
-  'consent-asked': 'sent and asked',
-  'consent-resolved': 'sent and asked',
-  'direction-asked': 'sent and asked',
-  'direction-refused': 'sent and asked',
+  delivery: 'user input',
+  'consent-asked': 'user input',
+  'consent-resolved': 'user input',
+  'direction-asked': 'user input',
+  'direction-refused': 'user input',
 };
 
-/** A kind that this page does not know is of the run. */
+/** Unknown types count as `run`. */
 export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 
 /** The origin of an entry: an external event, the charts, or an annotation. */
@@ -73,37 +73,37 @@ export function originOf(type: EntryType): Origin {
 /** The entries that a list shows, in order. */
 export interface EntryList {
   readonly size: number;
-  seqAt(place: number): number;
-  /** The index of the last one at or before an entry; -1 if there is none. */
-  placeOf(seq: number): number;
+  seqAt(index: number): number;
+  /** The index of the last listed entry at or before an entry; -1 if there is none. */
+  indexOf(seq: number): number;
 }
 
 /** The first `count` entries. */
 const wholeList = (count: number): EntryList => ({
   size: count,
-  seqAt: (place) => place,
-  placeOf: (seq) => Math.min(seq, count - 1),
+  seqAt: (index) => index,
+  indexOf: (seq) => Math.min(seq, count - 1),
 });
 
-/** These alone, in ascending order. */
+/** Only these entries, ascending. */
 export const listOf = (seqs: readonly number[]): EntryList => ({
   size: seqs.length,
-  seqAt: (place) => seqs[place] ?? 0,
-  placeOf: (seq) => countUpTo(seqs, seq) - 1,
+  seqAt: (index) => seqs[index] ?? 0,
+  indexOf: (seq) => countUpTo(seqs, seq) - 1,
 });
 
 /** How many entries of each group there are. */
-export function groupCounts(places: Places): ReadonlyMap<EntryGroup, number> {
+export function groupCounts(entries: EntryIndex): ReadonlyMap<EntryGroup, number> {
   const counts = new Map<EntryGroup, number>();
-  for (const type of places.types) {
+  for (const type of entries.types) {
     const group = groupOf(type);
-    counts.set(group, (counts.get(group) ?? 0) + places.of(type).length);
+    counts.set(group, (counts.get(group) ?? 0) + entries.of(type).length);
   }
   return counts;
 }
 
-/** The entries without those of some groups. It takes each entry once, as the run grows. */
-export function createGroupFilter(places: Places, hidden: ReadonlySet<EntryGroup>) {
+/** Lists the entries outside some groups. Reads each entry once as the run grows. */
+export function createGroupFilter(entries: EntryIndex, hidden: ReadonlySet<EntryGroup>) {
   const seqs: number[] = [];
   const isHidden = (type: JournalEntry['type']): boolean => hidden.has(groupOf(type));
   let taken = 0;
@@ -111,7 +111,7 @@ export function createGroupFilter(places: Places, hidden: ReadonlySet<EntryGroup
     isHidden,
     listOf(count: number): EntryList {
       if (hidden.size === 0) return wholeList(count);
-      for (; taken < count; taken += 1) if (!isHidden(places.typeOf(taken))) seqs.push(taken);
+      for (; taken < count; taken += 1) if (!isHidden(entries.typeOf(taken))) seqs.push(taken);
       return listOf(seqs);
     },
   };
@@ -119,15 +119,15 @@ export function createGroupFilter(places: Places, hidden: ReadonlySet<EntryGroup
 
 /** A search through the lines of a run, a slice at a time. */
 interface EntrySearch {
-  /** What was found so far, ascending. The list grows. */
+  /** The matches so far, ascending. The list grows. */
   readonly found: readonly number[];
-  /** How many entries were looked at. */
+  /** The number of entries searched. */
   readonly reached: number;
-  /** Looks on until time is up or the first `count` entries are done. Gives whether they are. */
-  lookOn(count: number, isTimeUp: () => boolean): boolean;
+  /** Continues until the first `count` entries are searched or time is up; returns whether they all are. */
+  advance(count: number, isTimeUp: () => boolean): boolean;
 }
 
-/** Entries between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const STRIDE = 64;
 
 const TYPED = /(?:^|\s)type:(\S*)/giu;
@@ -138,21 +138,21 @@ const TYPED = /(?:^|\s)type:(\S*)/giu;
  */
 export function createEntrySearch(
   log: RunLog,
-  places: Places,
-  asked: string,
+  entries: EntryIndex,
+  query: string,
   isHidden: (type: JournalEntry['type']) => boolean = () => false,
 ): EntrySearch {
-  const types = [...asked.matchAll(TYPED)].map(([, name = '']) => name.toLowerCase());
-  const text = asked.replace(TYPED, ' ').trim();
-  const wanted = text === '' ? null : textFinder(text);
-  const isWanted = (type: string): boolean => types.length === 0 || types.some((name) => type.startsWith(name));
+  const types = [...query.matchAll(TYPED)].map(([, name = '']) => name.toLowerCase());
+  const text = query.replace(TYPED, ' ').trim();
+  const pattern = text === '' ? null : textFinder(text);
+  const isRequestedType = (type: string): boolean => types.length === 0 || types.some((name) => type.startsWith(name));
   const found: number[] = [];
   let reached = 0;
 
-  function look(seq: number): void {
-    const type = places.typeOf(seq);
-    if (isHidden(type) || !isWanted(type)) return;
-    if (wanted === null || wanted.test(log.line(seq))) found.push(seq);
+  function check(seq: number): void {
+    const type = entries.typeOf(seq);
+    if (isHidden(type) || !isRequestedType(type)) return;
+    if (pattern === null || pattern.test(log.line(seq))) found.push(seq);
   }
 
   return {
@@ -160,10 +160,10 @@ export function createEntrySearch(
     get reached() {
       return reached;
     },
-    lookOn(count, isTimeUp) {
+    advance(count, isTimeUp) {
       while (reached < count) {
         const until = Math.min(count, reached + STRIDE);
-        for (; reached < until; reached += 1) look(reached);
+        for (; reached < until; reached += 1) check(reached);
         if (isTimeUp()) break;
       }
       return reached >= count;

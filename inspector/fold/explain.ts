@@ -2,15 +2,15 @@ import type { GuardResult } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
-import { type ChartBook, lastName, nameIn, type OpenChart, pathInWords, sameIds } from './chart-index.ts';
-import { grouped, guardInWords, namedInWords, rounded } from './format.ts';
-import type { EntryOf } from './places.ts';
+import { type ChartIndex, type IndexedChart, lastName, nameIn, sameIds, statePath } from './chart-index.ts';
+import type { EntryOf } from './entry-index.ts';
+import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.ts';
 
 export type Transition = EntryOf<'transition'>;
 type Candidate = Transition['candidates'][number];
 
-/** A state by its name, and by those around it. */
-interface ToldState {
+/** A state with its name and path. */
+interface NamedState {
   readonly id: string;
   readonly name: string;
   readonly path: string;
@@ -18,98 +18,102 @@ interface ToldState {
 
 export interface ExplainedCandidate {
   /** Counts from 0, in the order in which they are tried. */
-  readonly place: number;
+  readonly index: number;
   /** In words; "otherwise" for a later candidate without a guard. */
   readonly guard: string;
   /** The name in the chart; null without a guard. */
   readonly name: string | null;
   readonly verdict: Candidate['verdict'];
-  readonly saw: readonly SeenNumber[];
-  readonly target: readonly ToldState[];
+  readonly compared: readonly ComparedValue[];
+  readonly target: readonly NamedState[];
 }
 
-/** One transition as people read it. */
+/** A transition in words. */
 export interface ExplainedTransition {
   readonly seq: number;
   readonly machine: string;
   readonly event: string;
-  readonly source: ToldState;
+  readonly source: NamedState;
   /** Empty if no state was exited. */
-  readonly target: readonly ToldState[];
+  readonly target: readonly NamedState[];
   /** The description of the resulting state. */
   readonly description: string;
   /** In order; empty if there was only one. */
   readonly candidates: readonly ExplainedCandidate[];
 }
 
-export function explainTransition(entry: Transition, book: ChartBook): ExplainedTransition {
+export function explainTransition(entry: Transition, index: ChartIndex): ExplainedTransition {
   const { seq, machine, source, candidates } = entry;
-  const chart = book.chart(machine);
-  const told = (id: string): ToldState => ({ id, name: nameIn(chart, id), path: pathInWords(chart, id) });
+  const chart = index.chart(machine);
+  const named = (id: string): NamedState => ({ id, name: nameIn(chart, id), path: statePath(chart, id) });
   const [target = source] = entry.target;
   return {
-    ...{ seq, machine, event: eventOf(entry, chart), source: told(source), target: entry.target.map(told) },
+    ...{ seq, machine, event: eventOf(entry, chart), source: named(source), target: entry.target.map(named) },
     description: chart?.state(target)?.description ?? '',
-    candidates: candidates.map(({ guard, verdict, inputs, target: to }, place) => ({
-      place,
-      guard: guard === null ? (place === 0 ? 'always' : 'otherwise') : guardInWords(guard),
+    candidates: candidates.map(({ guard, verdict, inputs, target: to }, index) => ({
+      index,
+      guard: guard === null ? (index === 0 ? 'always' : 'otherwise') : humanizeGuard(guard),
       name: guard,
       verdict,
-      saw: inputs === null ? [] : seenNumbers(inputs),
-      target: to.map(told),
+      compared: inputs === null ? [] : comparedValues(inputs),
+      target: to.map(named),
     })),
   };
 }
 
-/** One that the chart takes at once bears the event that led to its state: the chart knows which it is. */
-function eventOf({ event, source, target }: Transition, chart: OpenChart | undefined): string {
-  const said = eventInWords(event);
-  const ways = (chart?.transitionsFrom(source) ?? []).filter((way) => sameIds(way.target, target));
-  const isHeard = ways.some((way) => way.event !== '' && eventMatches(way.event, event, source));
-  return !isHeard && ways.some((way) => way.event === '') ? `at once, after ${said.replace(/^after /u, '')}` : said;
+/** The journal records an eventless transition with the event that led to its state; the chart tells them apart. */
+function eventOf({ event, source, target }: Transition, chart: IndexedChart | undefined): string {
+  const verbatim = humanizeEvent(event);
+  const candidates = (chart?.transitionsFrom(source) ?? []).filter((transition) => sameIds(transition.target, target));
+  const matchesByName = candidates.some(
+    (transition) => transition.event !== '' && eventMatches(transition.event, event, source),
+  );
+  return !matchesByName && candidates.some((transition) => transition.event === '')
+    ? `at once, after ${verbatim.replace(/^after /u, '')}`
+    : verbatim;
 }
 
-/** One labeled fact. `said` marks text from a model, a document or a user. */
+/** One labeled fact. `verbatim` marks text from a model, a document or a user. */
 export interface WhyFact {
   readonly label: string;
   readonly text: string;
-  readonly said?: boolean;
+  readonly verbatim?: boolean;
 }
 
 /** The explanation of an entry, and a predicate for the transition that belongs to it. */
 interface Explained {
   readonly heading: string;
   readonly facts: readonly WhyFact[];
-  readonly saw: readonly SeenNumber[];
-  readonly isMade: (by: Transition) => boolean;
+  readonly compared: readonly ComparedValue[];
+  readonly matches: (by: Transition) => boolean;
 }
 
-const told = (heading: string, facts: readonly WhyFact[], isMade: Explained['isMade']): Explained => ({
-  ...{ heading, facts, isMade },
-  saw: [],
+const explained = (heading: string, facts: readonly WhyFact[], matches: Explained['matches']): Explained => ({
+  ...{ heading, facts, matches },
+  compared: [],
 });
 
-const endsIn =
+const leavesState =
   (...names: readonly string[]) =>
   ({ source }: Transition): boolean =>
     names.some((name) => source === name || source.endsWith(`.${name}`));
 
-const goesTo =
+const entersState =
   (name: string) =>
   ({ target }: Transition): boolean =>
     target.some((id) => id === name || id.endsWith(`.${name}`));
 
 function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
-  const shown = issues.slice(0, MOST_ISSUES).map(({ path, message: says }) => `${path || 'whole value'}: ${says}`);
-  if (issues.length > MOST_ISSUES) shown.push(`and ${issues.length - MOST_ISSUES} more`);
+  const shown = issues.slice(0, MAX_ISSUES).map(({ path, message: says }) => `${path || 'whole value'}: ${says}`);
+  if (issues.length > MAX_ISSUES) shown.push(`and ${issues.length - MAX_ISSUES} more`);
   return [
     { label: 'Failed at', text: `${stage}, ${code}${status === null ? '' : `, status ${status}`}` },
-    { label: 'Message', text: message, said: true },
-    ...(shown.length > 0 ? [{ label: 'Where', text: shown.join('\n'), said: true }] : []),
+    { label: 'Message', text: message, verbatim: true },
+    ...(shown.length > 0 ? [{ label: 'Where', text: shown.join('\n'), verbatim: true }] : []),
   ];
 }
 
-const MOST_ISSUES = 8;
+const MAX_ISSUES = 8;
 
 const RECOVERIES = {
   again: (phase: string) => `Why is ${phase} retried?`,
@@ -129,63 +133,63 @@ export function explain(entry: JournalEntry): Explained | null {
           ? 'Why did the run decide to answer?'
           : `Why did the run continue with ${nextPhase ?? 'action'}?`,
         facts: [
-          { label: 'Rule', text: `${guardInWords(rule)}, in cycle ${cycle}` },
-          { label: 'Rationale', text: rationale, said: true },
+          { label: 'Rule', text: `${humanizeGuard(rule)}, in cycle ${cycle}` },
+          { label: 'Rationale', text: rationale, verbatim: true },
         ],
-        saw: seenNumbers(inputs),
-        isMade: (by) =>
-          endsIn('deciding', 'awaitingDirection')(by) &&
+        compared: comparedValues(inputs),
+        matches: (by) =>
+          leavesState('deciding', 'awaitingDirection')(by) &&
           by.candidates.some(({ guard, verdict }) => verdict === 'taken' && guard !== null && ruled(guard)),
       };
     }
     case 'phase-end':
       if (entry.failure === null) return null;
-      return told(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), endsIn('recovering'));
+      return explained(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), leavesState('recovering'));
     case 'recovery':
-      return told(RECOVERIES[entry.how](entry.phase), failureFacts(entry.failure), endsIn('recovering'));
+      return explained(RECOVERIES[entry.how](entry.phase), failureFacts(entry.failure), leavesState('recovering'));
     case 'attempt-end':
       if (entry.failure === null) return null;
-      return told(
+      return explained(
         `Why did attempt ${entry.attempt} at ${entry.task} fail?`,
         failureFacts(entry.failure),
-        endsIn('recordingFailure'),
+        leavesState('recordingFailure'),
       );
     case 'attempt-retry': {
       const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
-      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${grouped(entry.inMs)} ms`;
+      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${formatNumber(entry.inMs)} ms`;
       const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
-      return told('Why is the model called again?', [next], endsIn('recordingFailure'));
+      return explained('Why is the model called again?', [next], leavesState('recordingFailure'));
     }
     case 'consent-asked': {
       const { items } = entry.request;
       const shown = items.slice(0, 3).map(({ messageId, preview }) => `${messageId}: ${preview}`);
-      const about = { label: `Messages (${items.length})`, text: shown.join('\n'), said: true };
-      return told('Why does the run ask for consent?', [about], goesTo('awaitingConsent'));
+      const about = { label: `Messages (${items.length})`, text: shown.join('\n'), verbatim: true };
+      return explained('Why does the run ask for consent?', [about], entersState('awaitingConsent'));
     }
     case 'consent-resolved': {
       const { kept, summarised, removed, by } = entry;
       const what = { label: 'Messages', text: `${kept} kept, ${summarised} summarized, ${removed} removed` };
-      return told('How was consent resolved?', [what, { label: 'By', text: by }], endsIn('awaitingConsent'));
+      return explained('How was consent resolved?', [what, { label: 'By', text: by }], leavesState('awaitingConsent'));
     }
     case 'direction-asked':
-      return told(
+      return explained(
         'Why does the run wait for a direction?',
         [
-          { label: 'Proposal', text: entry.proposal, said: true },
-          { label: 'Answer so far', text: entry.answer, said: true },
-          { label: 'Confidence', text: rounded(entry.confidence) },
+          { label: 'Proposal', text: entry.proposal, verbatim: true },
+          { label: 'Answer so far', text: entry.answer, verbatim: true },
+          { label: 'Confidence', text: formatDecimal(entry.confidence) },
         ],
-        goesTo('awaitingDirection'),
+        entersState('awaitingDirection'),
       );
     case 'capability-stop': {
       const { reason, runs, failed, code, problem } = entry;
       const facts: WhyFact[] = [
-        { label: 'Reason', text: namedInWords(reason).replaceAll('_', ' ') },
+        { label: 'Reason', text: humanize(reason).replaceAll('_', ' ') },
         { label: 'Runs', text: `${runs}, of which ${failed} failed` },
       ];
       if (problem !== null)
-        facts.push({ label: 'Problem', text: [code, problem].filter(Boolean).join(': '), said: true });
-      return told('Why did the capability loop end?', facts, goesTo('concluded'));
+        facts.push({ label: 'Problem', text: [code, problem].filter(Boolean).join(': '), verbatim: true });
+      return explained('Why did the capability loop end?', facts, entersState('concluded'));
     }
     default:
       return null;
@@ -195,7 +199,7 @@ export function explain(entry: JournalEntry): Explained | null {
 type Inputs = GuardResult['inputs'];
 
 /** A value a guard read; `limit` is the limit it was compared with, if that is also an input. */
-export interface SeenNumber {
+export interface ComparedValue {
   readonly name: string;
   readonly value: Inputs[string];
   readonly limit: { readonly name: string; readonly value: number } | null;
@@ -214,28 +218,28 @@ const LIMIT_OF: Readonly<Record<string, string>> = {
 
 const SIDES: ReadonlySet<string> = new Set(['above', 'below']);
 
-/** Returns what a guard saw, in order; a number and the limit it was compared with (`confidence 0.85`, `above 0.9`) form one item. */
-export function seenNumbers(inputs: Inputs): readonly SeenNumber[] {
+/** Returns the values a guard compared, in order; a number and the limit it was compared with (`confidence 0.85`, `above 0.9`) form one item. */
+export function comparedValues(inputs: Inputs): readonly ComparedValue[] {
   const names = Object.keys(inputs);
   const limits = new Map<string, string>();
-  for (const [place, name] of names.entries()) {
-    const of = limitedBy(name, names, place);
+  for (const [index, name] of names.entries()) {
+    const of = limitedBy(name, names, index);
     if (of !== null && !limits.has(of) && typeof inputs[name] === 'number') limits.set(of, name);
   }
   const used = new Set(limits.values());
-  return names.filter((name) => !used.has(name)).map((name) => seen(name, inputs, limits.get(name)));
+  return names.filter((name) => !used.has(name)).map((name) => comparedValue(name, inputs, limits.get(name)));
 }
 
 /** The name of the input that this one limits; null if it is not a limit. */
-function limitedBy(name: string, names: readonly string[], place: number): string | null {
-  const before = names[place - 1];
+function limitedBy(name: string, names: readonly string[], index: number): string | null {
+  const before = names[index - 1];
   if (SIDES.has(name)) return before ?? null;
   const stem = name.startsWith('max') ? `${name.charAt(3).toLowerCase()}${name.slice(4)}` : LIMIT_OF[name];
   if (stem !== undefined && names.includes(stem)) return stem;
   return name.endsWith('Allowed') && before !== undefined && /tokens$/iu.test(before) ? before : null;
 }
 
-function seen(name: string, inputs: Inputs, limitName: string | undefined): SeenNumber {
+function comparedValue(name: string, inputs: Inputs, limitName: string | undefined): ComparedValue {
   const value = inputs[name] ?? null;
   const limit = limitName === undefined ? undefined : inputs[limitName];
   if (limitName === undefined || typeof limit !== 'number') return { name, value, limit: null, share: null };
@@ -260,17 +264,17 @@ const WHOLE: Readonly<Record<string, string>> = {
 };
 
 /** An event type in words: `xstate.done.actor.0.intention` becomes "intention finished". Other names are unchanged. */
-export function eventInWords(type: string): string {
+export function humanizeEvent(type: string): string {
   const whole = Object.hasOwn(WHOLE, type) ? WHOLE[type] : undefined;
   if (whole !== undefined) return whole;
   const kind = KINDS.find(([prefix]) => type.startsWith(prefix));
   return kind === undefined ? type : kind[1](type.slice(kind[0].length));
 }
 
-/** An actor without a name of its own is called by its place and the state that it runs in: `0.postChain.cycling.yield.assessing`. */
+/** An unnamed actor's id is an index and the invoking state: `0.postChain.cycling.yield.assessing`. */
 const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;
-  return /^\d+$/u.test(delay) ? `${grouped(Number(delay))} ms` : delay;
+  return /^\d+$/u.test(delay) ? `${formatNumber(Number(delay))} ms` : delay;
 }

@@ -11,11 +11,11 @@ export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & Ex
 
 /** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
 export interface ExternalEvents {
-  /** Their entries. */
+  /** Their sequence numbers, ascending. */
   readonly seqs: readonly number[];
   /** External events without a transition; the latest one is excluded while effects may still follow. */
   readonly quiet: readonly number[];
-  /** The entries that go with one: from the external event that led to it, to the next one. The last one's `to` is Infinity. */
+  /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
   stepOf(seq: number): { readonly from: number; readonly to: number };
 }
 

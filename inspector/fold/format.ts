@@ -1,38 +1,39 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 
-/** Milliseconds as people read them: `840 ms`, `12.4 s`, `3 min 5 s`. */
-export function duration(ms: number): string {
+/** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`. */
+export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** With a tenth of a millisecond below a second, and with milliseconds beyond. */
-export const preciseTime = (ms: number): string =>
+/** Formats with tenths of a millisecond below a second, with milliseconds above. */
+export const formatTime = (ms: number): string =>
   ms < 999.95 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
 
 /** A number with at most three decimals. */
-export const rounded = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
+export const formatDecimal = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
 
-export const grouped = (number: number): string => number.toLocaleString('en-US');
+export const formatNumber = (number: number): string => number.toLocaleString('en-US');
 
 /** `1 token`, `2,300 tokens`. */
-export const counted = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
+export const pluralize = (number: number, noun: string): string =>
+  `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 
 /** `confidenceReached` becomes `confidence reached`. Other texts are unchanged. */
-export function namedInWords(name: string): string {
+export function humanize(name: string): string {
   if (!/^[A-Za-z][A-Za-z0-9]*$/u.test(name)) return name;
   return name.replace(/([a-z0-9])([A-Z])/gu, (_, before: string, next: string) => `${before} ${next.toLowerCase()}`);
 }
 
 /** A guard with its parameters: `nextPhaseIs(action)` as `next phase is action`. */
-export function guardInWords(guard: string): string {
+export function humanizeGuard(guard: string): string {
   const [, name, parameters] = /^([A-Za-z][A-Za-z0-9]*)\((.*)\)$/su.exec(guard) ?? [];
-  return name === undefined ? namedInWords(guard) : `${namedInWords(name)} ${parameters ?? ''}`;
+  return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }
 
-/** The six phases in the order of a full cycle, without the schema that they come from. */
+/** The six phases in the order of a full cycle; a copy, so that the page does not load the schema. */
 export const PHASE_NAMES: readonly Phase[] = [
   'action',
   'experience',

@@ -1,50 +1,51 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { lastName } from './chart-index.ts';
 import type { RunFold } from './run-fold.ts';
-import { firstWhere } from './sorted.ts';
+import { firstIndexWhere } from './sorted.ts';
 import type { AttemptSpan, CallSpan, CapabilitySpan, PhaseSpan } from './spans.ts';
+import { MAX_GAP_MS } from './time-line.ts';
 
-/** A row of the timeline: what one actor did. */
+/** A row of the timeline: the activity of one actor. */
 export interface Lane {
   readonly name: string;
-  /** Drawn one over the other, in this order. */
+  /** Drawn on top of each other, in this order. */
   readonly strips: readonly Strip[];
 }
 
-/** A model's reply is read here; the attempts show that. */
+/** Reads a model's reply; shown as an attempt instead. */
 const MODEL_PORT = 'readReply';
 
 /**
  * The first three lanes are always there, so that nothing moves during a run; lanes of other actors are added below.
  */
 export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): readonly Lane[] } {
-  const { spans, places, transitions } = fold;
+  const { spans, entries, transitions } = fold;
   const loops: PhaseSpan[] = [];
   const waits: Wait[] = [];
   const ports = new Map<string, CallSpan[]>();
   const taken = { phases: 0, calls: 0, waits: 0 };
-  const own: readonly Lane[] = [
+  const fixedLanes: readonly Lane[] = [
     { name: 'chain', strips: [phaseStrip(spans.phases)] },
     { name: 'action', strips: [loopStrip(loops), capabilityStrip(spans.capabilities)] },
     { name: 'attempts', strips: [attemptStrip(spans.attempts), waitStrip(waits, fold)] },
   ];
-  const machines: Lane[] = [];
-  const asked: Lane[] = [];
+  const machineLanes: Lane[] = [];
+  const callLanes: Lane[] = [];
 
   function takeCall(call: CallSpan): void {
     if (call.port === MODEL_PORT) return;
     const name = laneName(call.port);
-    const there = ports.get(name);
-    if (there !== undefined) return void there.push(call);
+    const cached = ports.get(name);
+    if (cached !== undefined) return void cached.push(call);
     const calls = [call];
     ports.set(name, calls);
-    asked.push({ name, strips: [callStrip(calls)] });
+    callLanes.push({ name, strips: [callStrip(calls)] });
   }
 
   function takeRetry(seq: number): void {
-    for (let place = firstWhere(spans.attempts, ({ from }) => from > seq) - 1; place >= 0; place -= 1) {
-      const attempt = spans.attempts[place];
-      if (attempt?.backOff?.at === seq) return void waits.push({ from: seq, attempt, place });
+    for (let index = firstIndexWhere(spans.attempts, ({ from }) => from > seq) - 1; index >= 0; index -= 1) {
+      const attempt = spans.attempts[index];
+      if (attempt?.backOff?.at === seq) return void waits.push({ from: seq, attempt, index });
     }
   }
 
@@ -53,7 +54,7 @@ export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): r
     taken.phases = spans.phases.length;
     for (const call of spans.calls.slice(taken.calls)) takeCall(call);
     taken.calls = spans.calls.length;
-    const retries = places.of('attempt-retry');
+    const retries = entries.of('attempt-retry');
     for (const seq of retries.slice(taken.waits)) takeRetry(seq);
     taken.waits = retries.length;
   }
@@ -61,15 +62,16 @@ export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): r
   return {
     lanes() {
       takeNew();
-      if (kind === 'run') return [...own, ...asked];
+      if (kind === 'run') return [...fixedLanes, ...callLanes];
       const names = transitions.machines;
-      for (const name of names.slice(machines.length)) machines.push({ name, strips: [machineStrip(fold, name)] });
-      return [...machines, ...asked];
+      for (const name of names.slice(machineLanes.length))
+        machineLanes.push({ name, strips: [machineStrip(fold, name)] });
+      return [...machineLanes, ...callLanes];
     },
   };
 }
 
-/** Ports that are about one thing share a lane; any other has its own: `weighWords` is read as `weigh words`. */
+/** Activities that share a lane. Any other has its own lane: `weighWords` becomes `weigh words`. */
 const SHARED: Readonly<Record<string, string>> = {
   retrievePassages: 'retrieval',
   validateArguments: 'capability',
@@ -84,144 +86,102 @@ const SHARED: Readonly<Record<string, string>> = {
 
 const laneName = (port: string): string => SHARED[port] ?? port.replace(/([A-Z])/gu, ' $1').toLowerCase();
 
-/** What a bar is drawn as. A phase has its own. */
+/** The look of a bar. */
 export type Tone = PhaseSpan['phase'] | 'loop' | 'attempt' | 'wait' | 'call' | 'capability' | 'state';
 
-/** Things of one kind that last, in the order in which they begin. It grows with the run. */
-export interface Strip {
-  readonly size: number;
-  from(place: number): number;
-  /** The last entry; null while it lasts. */
-  to(place: number): number | null;
-  label(place: number): string;
-  tone(place: number): Tone;
-  /** Why it failed, in one line; null if it did not. */
-  failure(place: number): string | null;
-}
-
-interface Lasting {
+/** What a bar shows; `to` is the last entry, null while in progress. */
+export interface Bar {
   readonly from: number;
   readonly to: number | null;
-  readonly failure: Failure | null;
+  readonly label: string;
+  readonly tone: Tone;
+  /** Why it failed, in one line; null if it did not. */
+  readonly failure: string | null;
 }
 
-const textOf = (failure: Failure | null | undefined): string | null =>
-  failure ? `${failure.code}: ${failure.message}` : null;
+/** Bars of one kind, in start order. The list grows with the run. */
+export interface Strip {
+  readonly size: number;
+  from(index: number): number;
+  bar(index: number): Bar;
+}
 
-function stripOf<Item extends Lasting>(
+function stripOf<Item extends { readonly from: number }>(
   items: readonly Item[],
-  label: (item: Item) => string,
-  tone: (item: Item) => Tone,
+  barOf: (item: Item, index: number) => Omit<Bar, 'from'>,
 ): Strip {
+  const from = (index: number): number => items[index]?.from ?? 0;
   return {
     get size() {
       return items.length;
     },
-    from: (place) => items[place]?.from ?? 0,
-    to: (place) => items[place]?.to ?? null,
-    label: (place) => {
-      const item = items[place];
-      return item === undefined ? '' : label(item);
-    },
-    tone: (place) => {
-      const item = items[place];
-      return item === undefined ? 'call' : tone(item);
-    },
-    failure: (place) => textOf(items[place]?.failure),
+    from,
+    bar: (index) => ({ from: from(index), ...barOf(items[index] as Item, index) }),
   };
 }
 
+const failureText = (failure: Failure | null): string | null =>
+  failure === null ? null : `${failure.code}: ${failure.message}`;
+
 const phaseStrip = (phases: readonly PhaseSpan[]): Strip =>
-  stripOf(
-    phases,
-    ({ phase }) => phase,
-    ({ phase }) => phase,
-  );
+  stripOf(phases, ({ phase, to, failure }) => ({ to, label: phase, tone: phase, failure: failureText(failure) }));
 
 const loopStrip = (phases: readonly PhaseSpan[]): Strip =>
-  stripOf(
-    phases,
-    () => 'action loop',
-    () => 'loop',
-  );
+  stripOf(phases, ({ to, failure }) => ({ to, label: 'action loop', tone: 'loop', failure: failureText(failure) }));
 
 const capabilityStrip = (capabilities: readonly CapabilitySpan[]): Strip =>
-  stripOf(
-    capabilities,
-    ({ capability, index }) => `${capability} ${index + 1}`,
-    () => 'capability',
-  );
+  stripOf(capabilities, ({ capability, index, to, failure }) => ({
+    ...{ to, label: `${capability} ${index + 1}`, tone: 'capability', failure: failureText(failure) },
+  }));
 
 const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
-  stripOf(
-    attempts,
-    ({ task, attempt }) => `${task} ${attempt}`,
-    () => 'attempt',
-  );
+  stripOf(attempts, ({ task, attempt, to, failure }) => ({
+    ...{ to, label: `${task} ${attempt}`, tone: 'attempt', failure: failureText(failure) },
+  }));
 
-/** A failed call is marked by its outcome. */
-const callStrip = (calls: readonly CallSpan[]): Strip => ({
-  ...stripOf(
-    calls,
-    ({ port, subject }) => subject || port,
-    () => 'call',
-  ),
-  get size() {
-    return calls.length;
-  },
-  failure: (place) => (calls[place]?.outcome === 'broken' ? 'it broke' : null),
-});
+const callStrip = (calls: readonly CallSpan[]): Strip =>
+  stripOf(calls, ({ port, subject, outcome, to }) => ({
+    ...{ to, label: subject || port, tone: 'call', failure: outcome === 'broken' ? 'the call failed' : null },
+  }));
 
 /** The wait after an attempt: from the retry entry to the next attempt. */
 interface Wait {
   readonly from: number;
   readonly attempt: AttemptSpan;
-  /** The place of that attempt among all. */
-  readonly place: number;
+  /** The index of that attempt. */
+  readonly index: number;
 }
 
 /** How far to search for the next attempt: parallel attempts are in between. */
 const NEAR = 32;
 
 function waitStrip(waits: readonly Wait[], { spans: { attempts, phases }, timeLine }: RunFold): Strip {
-  const following = ({ attempt, place }: Wait): number | null => {
-    for (let next = place + 1; next < Math.min(attempts.length, place + NEAR); next += 1)
-      if (attempts[next]?.attemptId === attempt.attemptId) return attempts[next]?.from ?? null;
-    return null;
+  const endOf = ({ from, attempt, index }: Wait): number | null => {
+    const next = attempts.slice(index + 1, index + NEAR).find(({ attemptId }) => attemptId === attempt.attemptId);
+    if (next !== undefined) return next.from;
+    // Without a next attempt the wait was aborted: it lasted at most until the end of its phase.
+    const dueAt = timeLine.entryAt(timeLine.drawnMs(from) + Math.min(attempt.backOff?.inMs ?? 0, MAX_GAP_MS));
+    const phase = phases.at(-1);
+    return phase?.to === null && phase.from <= from ? null : Math.max(from, dueAt);
   };
-  const msOf = (place: number): number => waits[place]?.attempt.backOff?.inMs ?? 0;
-  return {
-    get size() {
-      return waits.length;
-    },
-    from: (place) => waits[place]?.from ?? 0,
-    to(place) {
-      const wait = waits[place];
-      if (wait === undefined) return null;
-      // Without a next attempt the wait was aborted: it lasted at most until the end of its phase.
-      const next = following(wait);
-      if (next !== null) return next;
-      const due = timeLine.entryAt(timeLine.drawnMs(wait.from) + Math.min(msOf(place), 1_000));
-      const phase = phases.at(-1);
-      return phase?.to === null && phase.from <= wait.from ? null : Math.max(wait.from, due);
-    },
-    label: (place) => `wait ${Math.round(msOf(place))} ms`,
-    tone: () => 'wait',
-    failure: () => null,
-  };
+  return stripOf(waits, (wait) => ({
+    ...{ to: endOf(wait), tone: 'wait', failure: null },
+    label: `wait ${Math.round(wait.attempt.backOff?.inMs ?? 0)} ms`,
+  }));
 }
 
-/** The places of a machine, one after the other. */
+/** The successive states of a machine. */
 function machineStrip({ transitions }: RunFold, machine: string): Strip {
-  const places = () => transitions.placesOf(machine);
+  const positions = () => transitions.positionsOf(machine);
+  const from = (index: number): number => positions()[index]?.since ?? 0;
   return {
     get size() {
-      return places().length;
+      return positions().length;
     },
-    from: (place) => places()[place]?.since ?? 0,
-    to: (place) => places()[place + 1]?.since ?? null,
-    label: (place) => (places()[place]?.targets ?? []).map(lastName).join(', ') || machine,
-    tone: () => 'state',
-    failure: () => null,
+    from,
+    bar: (index) => ({
+      ...{ from: from(index), to: positions()[index + 1]?.since ?? null, tone: 'state', failure: null },
+      label: (positions()[index]?.targets ?? []).map(lastName).join(', ') || machine,
+    }),
   };
 }

@@ -1,11 +1,11 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartWaysOf } from './coverage.ts';
+import { activeStatesAt } from './active-states.ts';
+import { transitionLookup } from './coverage.ts';
 import { countUpTo } from './sorted.ts';
-import { standingAt } from './standing.ts';
 import type { TransitionLog } from './transition-log.ts';
 
 /** A state of a chart. */
-export interface Place {
+export interface StateRef {
   readonly chartId: string;
   readonly stateId: string;
 }
@@ -14,20 +14,19 @@ export interface Place {
 export interface Marks {
   /** The marks sum whole runs: inner charts are highlighted everywhere, and there is no state to follow. */
   readonly isSum?: boolean;
-  /** By chart: the states that it is in, ancestors among them. A chart that does not run has no states here. */
+  /** Active states by chart, including ancestors. A chart that is not running has none. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
   /**
-   * By the id of a chart that runs inside a state of another: that state. The chart on top is not here. While `attempt` runs for
-   * a step of the action loop: `{ actionLoop: { chartId: 'postChain', stateId: 'action' }, attempt: { chartId: 'actionLoop',
-   * stateId: 'actionLoop.classifying' } }`. A drawing inside a state is lit only where this says that it runs there.
+   * The invoking state of each running inner chart, for example `{ attempt: { chartId: 'actionLoop', stateId:
+   * 'actionLoop.classifying' } }`. An inner chart is highlighted only inside this state.
    */
-  readonly where: Readonly<Record<string, Place>>;
-  /** By chart: how often each transition was taken so far, by its place in the chart. */
+  readonly where: Readonly<Record<string, StateRef>>;
+  /** How often each transition was taken so far: by chart, then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   readonly last: LastTransition | null;
 }
 
-/** The transition just made. */
+/** The latest transition. */
 interface LastTransition {
   readonly chartId: string;
   /** Its index in the chart; null if unknown, then the ends identify it. */
@@ -39,30 +38,35 @@ interface LastTransition {
 
 /** The marks of a run at an entry: active states, transitions taken so far, and the latest transition. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
-  const { active, insideOf } = standingAt(transitions, charts, at);
-  const ways = chartWaysOf(charts.charts);
+  const { active, insideOf } = activeStatesAt(transitions, charts, at);
+  const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
-  for (const way of transitions.ways) {
-    const times = countUpTo(way.seqs, at);
+  for (const transition of transitions.distinct) {
+    const times = countUpTo(transition.seqs, at);
     if (times === 0) continue;
-    const place = ways.placeOf(way);
-    if (place !== null) {
-      taken[way.machine] ??= new Map();
-      const before = taken[way.machine]?.get(place) ?? 0;
-      taken[way.machine]?.set(place, before + times);
+    const index = lookup.indexOf(transition);
+    if (index !== null) {
+      taken[transition.machine] ??= new Map();
+      const before = taken[transition.machine]?.get(index) ?? 0;
+      taken[transition.machine]?.set(index, before + times);
     }
-    const made = way.seqs[times - 1] ?? -1;
-    if (made <= newest) continue;
-    newest = made;
-    last = { chartId: way.machine, transition: place, source: way.source, target: way.target[0] ?? way.source };
+    const created = transition.seqs[times - 1] ?? -1;
+    if (created <= newest) continue;
+    newest = created;
+    last = {
+      chartId: transition.machine,
+      transition: index,
+      source: transition.source,
+      target: transition.target[0] ?? transition.source,
+    };
   }
-  return { active, where: placesIn(insideOf), taken, last };
+  return { active, where: hostsIn(insideOf), taken, last };
 }
 
-function placesIn(insideOf: Readonly<Record<string, Place | null>>): Record<string, Place> {
-  const where: Record<string, Place> = {};
-  for (const [chartId, place] of Object.entries(insideOf)) if (place !== null) where[chartId] = place;
+function hostsIn(insideOf: Readonly<Record<string, StateRef | null>>): Record<string, StateRef> {
+  const where: Record<string, StateRef> = {};
+  for (const [chartId, index] of Object.entries(insideOf)) if (index !== null) where[chartId] = index;
   return where;
 }

@@ -2,8 +2,8 @@ import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { GrowingJson, type GrowingMember, type GrowingValue, grownFrom } from './growing-json.ts';
-import { countBegunBy, countUpTo } from './sorted.ts';
+import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
+import { countStartedBy, countUpTo } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 
 /** An attempt's status at an entry. */
@@ -16,14 +16,14 @@ export interface AttemptAt {
   readonly backOffMs: number | null;
 }
 
-/** The attempts at one value, up to an entry, the first one first: those of the attempt that had begun last. */
+/** The attempts at the latest reply, up to an entry, oldest first. */
 export function attemptsAt({ attempts }: Spans, at: number): readonly AttemptAt[] {
-  const count = countBegunBy(attempts, at);
+  const count = countStartedBy(attempts, at);
   const last = attempts[count - 1];
   if (last === undefined) return [];
   const spans: AttemptSpan[] = [];
-  for (let place = count - 1; attempts[place]?.attemptId === last.attemptId; place -= 1) {
-    const span = attempts[place];
+  for (let index = count - 1; attempts[index]?.attemptId === last.attemptId; index -= 1) {
+    const span = attempts[index];
     if (span !== undefined) spans.unshift(span);
   }
   return spans.map((span) => attemptAt(span, at));
@@ -41,22 +41,22 @@ function attemptAt(span: AttemptSpan, at: number): AttemptAt {
 
 /** The reply of an attempt, up to an entry. */
 interface ReplyAt {
-  /** The object in it; null while none has begun. */
-  readonly value: GrowingValue | null;
+  /** The object in it; null until it starts. */
+  readonly value: PartialValue | null;
   /** The number of characters received. */
   readonly chars: number;
   /** The whole text; used if it contains no object. */
   readonly text: () => string;
   /** The chunks are redacted; the text is in the complete reply. */
-  readonly piecesLeftOut: boolean;
+  readonly isRedacted: boolean;
 }
 
 interface Reading {
   readonly span: AttemptSpan;
-  /** The texts of its pieces that were fetched, each once. */
-  readonly pieces: string[];
-  json: GrowingJson;
-  /** How many of the pieces were read, and their characters. */
+  /** The text chunks fetched so far. */
+  readonly chunks: string[];
+  json: PartialJsonReader;
+  /** The number of chunks read, and their characters. */
   read: number;
   chars: number;
 }
@@ -70,33 +70,33 @@ const readings = new WeakMap<RunLog, Reading>();
 export function replyAt(log: RunLog, span: AttemptSpan, at: number): ReplyAt {
   const reading = readUpTo(log, span, countUpTo(span.deltas, at));
   const ended = span.reply !== null && span.reply <= at ? replyIn(log, span.reply) : null;
-  const piecesLeftOut = ended !== null && reading.chars === 0 && reading.read > 0 && ended.text !== '';
-  const { pieces, read, chars, json } = reading;
-  if (ended === null) return { value: json.root, chars, text: () => pieces.slice(0, read).join(''), piecesLeftOut };
-  return { value: valueIn(ended) ?? json.root, chars: ended.text.length, text: () => ended.text, piecesLeftOut };
+  const isRedacted = ended !== null && reading.chars === 0 && reading.read > 0 && ended.text !== '';
+  const { chunks, read, chars, json } = reading;
+  if (ended === null) return { value: json.root, chars, text: () => chunks.slice(0, read).join(''), isRedacted };
+  return { value: valueIn(ended) ?? json.root, chars: ended.text.length, text: () => ended.text, isRedacted };
 }
 
 function readUpTo(log: RunLog, span: AttemptSpan, count: number): Reading {
   let reading = readings.get(log);
   if (reading === undefined || reading.span !== span) {
-    reading = { span, pieces: [], json: new GrowingJson(), read: 0, chars: 0 };
+    reading = { span, chunks: [], json: new PartialJsonReader(), read: 0, chars: 0 };
     readings.set(log, reading);
   }
   if (reading.read > count) {
-    reading.json = new GrowingJson();
+    reading.json = new PartialJsonReader();
     reading.read = 0;
     reading.chars = 0;
   }
   for (; reading.read < count; reading.read += 1) {
-    const piece = reading.pieces[reading.read] ?? fetched(log, span.deltas[reading.read]);
-    reading.pieces[reading.read] = piece;
+    const piece = reading.chunks[reading.read] ?? chunkText(log, span.deltas[reading.read]);
+    reading.chunks[reading.read] = piece;
     reading.json.push(piece);
     reading.chars += piece.length;
   }
   return reading;
 }
 
-function fetched(log: RunLog, seq: number | undefined): string {
+function chunkText(log: RunLog, seq: number | undefined): string {
   const entry = seq === undefined ? undefined : log.entry(seq);
   return entry?.type === 'text-delta' ? entry.text : '';
 }
@@ -107,18 +107,18 @@ function replyIn(log: RunLog, seq: number): Reply | null {
 }
 
 /** The value the engine read from a reply, or else what its text contains. Cached per reply. */
-function valueIn(reply: Reply): GrowingValue | null {
+function valueIn(reply: Reply): PartialValue | null {
   const known = values.get(reply);
   if (known !== undefined) return known;
   const { value, text } = reply;
-  const json = new GrowingJson();
+  const json = new PartialJsonReader();
   if (typeof value !== 'object' || value === null) json.push(text);
-  const made = typeof value === 'object' && value !== null ? grownFrom(value) : json.root;
-  values.set(reply, made);
-  return made;
+  const created = typeof value === 'object' && value !== null ? completeValue(value) : json.root;
+  values.set(reply, created);
+  return created;
 }
 
-const values = new WeakMap<Reply, GrowingValue | null>();
+const values = new WeakMap<Reply, PartialValue | null>();
 
 /** The fields of a reply by task, in schema order. */
 export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Replies[T] & string)[] } = {
@@ -145,26 +145,26 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
 export interface Field {
   readonly name: string;
   /** Null if it was not received (yet). */
-  readonly value: GrowingValue | null;
+  readonly value: PartialValue | null;
   /** The field is in the schema of the task. A reply without known fields has a custom schema. */
   readonly isKnown: boolean;
 }
 
 /** The received fields in order of arrival, then the missing ones. */
-export function fieldsOf(task: string, value: GrowingValue | null): readonly Field[] {
+export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
-  const members: readonly GrowingMember[] = value?.kind === 'members' ? value.members : [];
-  const there = [...new Map(members.map((member) => [member.name, member])).values()];
-  const came = there.map(({ name, value: of }) => ({ name, value: of, isKnown: known.includes(name) }));
-  if (came.length > 1 && came.every(({ isKnown }) => !isKnown)) return came;
-  const names = new Set(there.map(({ name }) => name));
-  const due = known.filter((name) => !names.has(name));
-  return [...came, ...due.map((name) => ({ name, value: null, isKnown: true }))];
+  const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
+  const cached = [...new Map(members.map((member) => [member.name, member])).values()];
+  const received = cached.map(({ name, value: of }) => ({ name, value: of, isKnown: known.includes(name) }));
+  if (received.length > 1 && received.every(({ isKnown }) => !isKnown)) return received;
+  const names = new Set(cached.map(({ name }) => name));
+  const missing = known.filter((name) => !names.has(name));
+  return [...received, ...missing.map((name) => ({ name, value: null, isKnown: true }))];
 }
 
-/** What is wrong at a place of a reply, by its path: `items.2.price`, whether it was written so or as `items[2].price`. */
+/** Validation issues of a reply by path. `items[2].price` is normalized to `items.2.price`. */
 export interface Issues {
-  /** What is wrong with the whole. */
+  /** Issues of the whole reply. */
   readonly whole: readonly string[];
   at(path: string): readonly string[];
   /** Issues below this path, for parts that are not shown themselves. */
@@ -176,22 +176,25 @@ const NONE: readonly never[] = [];
 export function issuesByPlace(issues: Failure['issues']): Issues {
   const byPath = new Map<string, string[]>();
   for (const { path, message } of issues) {
-    const place = plainPath(path);
-    byPath.set(place, [...(byPath.get(place) ?? []), message]);
+    const index = plainPath(path);
+    byPath.set(index, [...(byPath.get(index) ?? []), message]);
   }
   return {
     whole: byPath.get('') ?? NONE,
     at: (path) => byPath.get(path) ?? NONE,
     within: (path) =>
-      [...byPath].flatMap(([place, messages]) =>
-        place.startsWith(`${path}.`) ? messages.map((message) => ({ path: place, message })) : [],
+      [...byPath].flatMap(([index, messages]) =>
+        index.startsWith(`${path}.`) ? messages.map((message) => ({ path: index, message })) : [],
       ),
   };
 }
 
 const plainPath = (path: string): string =>
   path
-    .replace(/\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]/gu, (_, one = '', other = '', bare = '') => `.${one}${other}${bare}`)
+    .replace(
+      /\[(?:"([^"]*)"|'([^']*)'|([^\]]*))\]/gu,
+      (_, one = '', other = '', baseClasses = '') => `.${one}${other}${baseClasses}`,
+    )
     .replace(/^\./u, '');
 
 /** A phase's status at an entry; `summary` is its result or its failure. */
@@ -202,14 +205,14 @@ interface PhaseAt extends Pick<PhaseSpan, 'from' | 'phase' | 'cycle'> {
 
 /** The phases of the current cycle at an entry, in start order. */
 export function phasesOfCycle(log: RunLog, { phases }: Spans, at: number): readonly PhaseAt[] {
-  const told: PhaseAt[] = [];
-  const count = countBegunBy(phases, at);
+  const phasesAt: PhaseAt[] = [];
+  const count = countStartedBy(phases, at);
   const cycle = phases[count - 1]?.cycle;
-  for (let place = count - 1; phases[place]?.cycle === cycle && place >= 0; place -= 1) {
-    const span = phases[place];
-    if (span !== undefined) told.unshift(phaseAt(log, span, at));
+  for (let index = count - 1; phases[index]?.cycle === cycle && index >= 0; index -= 1) {
+    const span = phases[index];
+    if (span !== undefined) phasesAt.unshift(phaseAt(log, span, at));
   }
-  return told;
+  return phasesAt;
 }
 
 function phaseAt(log: RunLog, { from, phase, cycle, to, failure }: PhaseSpan, at: number): PhaseAt {

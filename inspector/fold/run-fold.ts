@@ -1,10 +1,9 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
-
 import { type ContextLog, createContextLog } from './context-log.ts';
+import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
-import { createPlaces, type Places } from './places.ts';
-import { countUpTo } from './sorted.ts';
+import { createRunningTotal } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
@@ -14,7 +13,7 @@ import { createTransitionLog, type TransitionLog } from './transition-log.ts';
  * Independent of charts, page and clock.
  */
 export interface RunFold {
-  readonly places: Places;
+  readonly entries: EntryIndex;
   readonly timeLine: TimeLine;
   readonly spans: Spans;
   readonly transitions: TransitionLog;
@@ -25,62 +24,54 @@ export interface RunFold {
 }
 
 export function createRunFold(): RunFold {
-  const { places, ...placing } = createPlaces();
-  const { timeLine, ...timing } = createTimeLine();
-  const { spans, ...spanning } = createSpanFold();
-  const { log: transitions, ...moving } = createTransitionLog();
-  const { log: context, ...keeping } = createContextLog();
-  const { log: usage, ...using } = createUsageLog();
-  const { externalEvents, ...hearing } = createExternalEvents();
-  const folds = [placing, timing, spanning, moving, keeping, using, hearing];
+  const entries = createEntryIndex();
+  const timeLine = createTimeLine();
+  const spans = createSpanFold();
+  const transitions = createTransitionLog();
+  const context = createContextLog();
+  const usage = createUsageLog();
+  const externalEvents = createExternalEvents();
   return {
-    ...{ places, timeLine, spans, transitions, context, usage, externalEvents },
+    entries: entries.entries,
+    timeLine: timeLine.timeLine,
+    spans: spans.spans,
+    transitions: transitions.log,
+    context: context.log,
+    usage: usage.log,
+    externalEvents: externalEvents.externalEvents,
     take(entry) {
-      for (const fold of folds) fold.take(entry);
+      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents]) fold.take(entry);
     },
   };
 }
 
-/** What model calls used; `estimated`: for some of them characters / 4 was counted. */
-interface Used extends TokenUsage {
+/** Token usage of model calls. `estimated`: some of it was estimated from the number of characters. */
+interface ModelUsage extends TokenUsage {
   readonly modelCalls: number;
 }
 
-/** What was used so far. The limits of a run are about its phases; writing the answer has a reserve of its own. */
+/** Usage at each entry. A run's limits apply to its phases; the synthesis has a separate reserve. */
 interface UsageLog {
-  phasesBy(seq: number): Used;
-  synthesisBy(seq: number): Used;
+  phasesAt(seq: number): ModelUsage;
+  synthesisAt(seq: number): ModelUsage;
 }
 
-const NOTHING: Used = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false };
+const NOTHING: ModelUsage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false };
 
-/** Sums after each attempt that ended, so that each is looked up. */
 function createUsageLog(): { readonly log: UsageLog; take(entry: JournalEntry): void } {
-  const phases = createSums();
-  const synthesis = createSums();
+  const phases = createRunningTotal(NOTHING);
+  const synthesis = createRunningTotal(NOTHING);
   return {
-    log: { phasesBy: phases.upTo, synthesisBy: synthesis.upTo },
+    log: { phasesAt: phases.at, synthesisAt: synthesis.at },
     take(entry) {
       if (entry.type !== 'attempt-end') return;
-      (entry.task === 'synthesis' ? synthesis : phases).add(entry.seq, entry.usage);
-    },
-  };
-}
-
-function createSums() {
-  const seqs: number[] = [];
-  const sums: Used[] = [];
-  return {
-    add(seq: number, { inputTokens, outputTokens, estimated }: TokenUsage): void {
-      const before = sums.at(-1) ?? NOTHING;
-      seqs.push(seq);
-      sums.push({
+      const { inputTokens, outputTokens, estimated } = entry.usage;
+      (entry.task === 'synthesis' ? synthesis : phases).update(entry.seq, (before) => ({
         modelCalls: before.modelCalls + 1,
         inputTokens: before.inputTokens + inputTokens,
         outputTokens: before.outputTokens + outputTokens,
         estimated: before.estimated || estimated,
-      });
+      }));
     },
-    upTo: (seq: number): Used => sums[countUpTo(seqs, seq) - 1] ?? NOTHING,
   };
 }

@@ -1,6 +1,6 @@
 /** How many of these ascending numbers are at most `limit`. Logarithmic. */
 export function countUpTo(numbers: readonly number[], limit: number): number {
-  return firstPlace(numbers.length, (place) => (numbers[place] ?? 0) > limit);
+  return binarySearch(numbers.length, (index) => (numbers[index] ?? 0) > limit);
 }
 
 /** The last of these ascending numbers that is at most `limit`; undefined if there is none. */
@@ -8,32 +8,51 @@ export function lastUpTo(numbers: readonly number[], limit: number): number | un
   return numbers[countUpTo(numbers, limit) - 1];
 }
 
-/** How many of these began at or before an entry: they are in the order in which they began. */
-export function countBegunBy(items: readonly { readonly from: number }[], seq: number): number {
-  return firstWhere(items, ({ from }) => from > seq);
+/** The number of spans that started at or before an entry; the spans are in start order. */
+export function countStartedBy(items: readonly { readonly from: number }[], seq: number): number {
+  return firstIndexWhere(items, ({ from }) => from > seq);
 }
 
-/** The last of these that began at or before an entry. */
-export function lastBegunBy<Item extends { readonly from: number }>(
+/** The last span that started at or before an entry. */
+export function lastStartedBy<Item extends { readonly from: number }>(
   items: readonly Item[],
   seq: number,
 ): Item | undefined {
-  return items[countBegunBy(items, seq) - 1];
+  return items[countStartedBy(items, seq) - 1];
 }
 
 /** The index of the first item for which a monotonic predicate holds; the length if it holds for none. */
-export function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
-  return firstPlace(items.length, (place) => holds(items[place] as Item));
+export function firstIndexWhere<Item>(items: readonly Item[], predicate: (item: Item) => boolean): number {
+  return binarySearch(items.length, (index) => predicate(items[index] as Item));
 }
 
-/** The same for places from 0 up to, but without, `size`. */
-export function firstPlace(size: number, holds: (place: number) => boolean): number {
+/** The first index in `0..size` for which a monotonic predicate holds; `size` if it holds for none. */
+export function binarySearch(size: number, predicate: (index: number) => boolean): number {
   let low = 0;
   let high = size;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
+    if (predicate(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+/** A value that changes at certain entries, looked up by entry. */
+export interface RunningTotal<Value> {
+  /** Entries must come in order. */
+  update(seq: number, change: (before: Value) => Value): void;
+  at(seq: number): Value;
+}
+
+export function createRunningTotal<Value>(initial: Value): RunningTotal<Value> {
+  const seqs: number[] = [];
+  const values: Value[] = [];
+  return {
+    update(seq, change) {
+      seqs.push(seq);
+      values.push(change(values.at(-1) ?? initial));
+    },
+    at: (seq) => values[countUpTo(seqs, seq) - 1] ?? initial,
+  };
 }

@@ -3,9 +3,9 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
-import type { EntryOf } from './places.ts';
+import type { EntryOf } from './entry-index.ts';
 
-/** A range of entries; `to` is null while it lasts. */
+/** A range of entries; `to` is null while in progress. */
 interface Span {
   readonly from: number;
   to: number | null;
@@ -23,7 +23,7 @@ export interface AttemptSpan extends Span {
   readonly task: string;
   readonly attempt: number;
   usage: TokenUsage | null;
-  /** The entries with pieces of its text, in order. */
+  /** The entries with its text chunks, in order. */
   readonly deltas: number[];
   /** The entry of the complete reply; null if there is none (yet). */
   reply: number | null;
@@ -31,7 +31,7 @@ export interface AttemptSpan extends Span {
   backOff: { readonly at: number; readonly inMs: number } | null;
 }
 
-/** A call to the outside: a model's reply, passages, a capability, a measurement, the session. */
+/** An activity call: a model's reply, passages, a capability, a measurement, the session. */
 export interface CallSpan extends Span {
   readonly call: number;
   readonly port: string;
@@ -73,7 +73,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
   }
 
   /** Ends what was still running when its phase ended or another attempt started: the journal has no entry for that. */
-  function breakOff(seq: number): void {
+  function abortOpen(seq: number): void {
     end(attempts.at(-1), seq);
     end(capabilities.at(-1), seq);
     for (const { span } of open.values()) end(span, seq);
@@ -99,13 +99,13 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     open.set(number, { span, attemptId: attemptId ?? '' });
   }
 
-  function hear({ call: number, event, seq }: EntryOf<'call-event'>): void {
-    const asked = open.get(number);
-    if (asked === undefined || !LAST_EVENTS.has(event.type)) return;
+  function callEvent({ call: number, event, seq }: EntryOf<'call-event'>): void {
+    const started = open.get(number);
+    if (started === undefined || !LAST_EVENTS.has(event.type)) return;
     open.delete(number);
-    end(asked.span, seq);
-    asked.span.outcome = event.type;
-    const attempt = newest.get(asked.attemptId);
+    end(started.span, seq);
+    started.span.outcome = event.type;
+    const attempt = newest.get(started.attemptId);
     if (event.type === 'reply.ended' && attempt !== undefined) attempt.reply = seq;
   }
 
@@ -114,7 +114,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     switch (entry.type) {
       case 'phase-start': {
         // The calls of the first phase are recorded before it.
-        if (phases.length > 0) breakOff(seq);
+        if (phases.length > 0) abortOpen(seq);
         end(phases.at(-1), seq);
         const { phase, cycle, step } = entry;
         phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
@@ -122,7 +122,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
       }
       case 'phase-end':
         end(phases.at(-1), seq, entry.failure);
-        breakOff(seq);
+        abortOpen(seq);
         break;
       case 'attempt-start':
         begin(entry);
@@ -145,7 +145,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
         call(entry);
         break;
       case 'call-event':
-        hear(entry);
+        callEvent(entry);
         break;
       case 'capability-start':
         capabilities.push({ capability: entry.capability, index: entry.index, from: seq, to: null, failure: null });
@@ -155,7 +155,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
         break;
       case 'run-end':
         end(phases.at(-1), seq);
-        breakOff(seq);
+        abortOpen(seq);
         break;
       default:
     }

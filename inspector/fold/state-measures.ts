@@ -1,32 +1,32 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartBook, outwards } from './chart-index.ts';
+import { type ActiveStates, activeStatesAt } from './active-states.ts';
+import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, lastBegunBy } from './sorted.ts';
-import { type Standing, standingAt } from './standing.ts';
+import { countUpTo, createRunningTotal, lastStartedBy, type RunningTotal } from './sorted.ts';
 
-/** What went on in a state, and in all states within it. */
+/** What happened in a state and its descendants. */
 export interface Measure {
   readonly ms: number;
   readonly visits: number;
-  /** Of the model calls made there, input and output. */
+  /** Input and output tokens of model calls. */
   readonly tokens: number;
   readonly retries: number;
-  /** Model calls that failed, and other calls that broke. */
+  /** Failed attempts and failed calls. */
   readonly failures: number;
 }
 
 export const NOTHING: Measure = { ms: 0, visits: 0, tokens: 0, retries: 0, failures: 0 };
 
-/** The measures of all states of a run's charts, by any entry of it. */
-export interface StateMeasures {
-  by(chartId: string, stateId: string, seq: number): Measure;
+/** The measures of all states of a run's charts at any entry. */
+interface StateMeasures {
+  at(chartId: string, stateId: string, seq: number): Measure;
 }
 
 interface StateRecord {
-  readonly stays: Stays;
-  readonly tokens: RunningSum;
-  readonly retries: RunningSum;
-  readonly failures: RunningSum;
+  readonly visitLog: VisitLog;
+  readonly tokens: RunningTotal<number>;
+  readonly retries: RunningTotal<number>;
+  readonly failures: RunningTotal<number>;
 }
 
 interface Credit {
@@ -34,7 +34,7 @@ interface Credit {
   readonly kind: 'tokens' | 'retries' | 'failures';
   readonly amount: number;
   /** The start of the call: its cost counts for the states active then. */
-  readonly begun: number;
+  readonly startedAt: number;
 }
 
 const known = new WeakMap<RunFold, { readonly charts: RunCharts; readonly measures: Growing }>();
@@ -45,17 +45,17 @@ interface Growing extends StateMeasures {
 
 /** The measures of a run so far; reads only entries added since the last call. */
 export function stateMeasuresOf(fold: RunFold, charts: RunCharts): StateMeasures {
-  const there = known.get(fold);
-  const measures = there?.charts === charts ? there.measures : createMeasures(fold, charts);
+  const cached = known.get(fold);
+  const measures = cached?.charts === charts ? cached.measures : createMeasures(fold, charts);
   known.set(fold, { charts, measures });
   measures.catchUp();
   return measures;
 }
 
-function createMeasures({ transitions, spans, places, timeLine }: RunFold, charts: RunCharts): Growing {
+function createMeasures({ transitions, spans, entries, timeLine }: RunFold, charts: RunCharts): Growing {
   const records = new Map<string, StateRecord>();
-  const book = chartBook(charts);
-  let standing: Standing | null = null;
+  const index = chartIndexOf(charts);
+  let active: ActiveStates | null = null;
   let moves = 0;
   let attempts = 0;
   let calls = 0;
@@ -65,85 +65,85 @@ function createMeasures({ transitions, spans, places, timeLine }: RunFold, chart
 
   function recordOf(chartId: string, stateId: string): StateRecord {
     const key = `${chartId} ${stateId}`;
-    const there = records.get(key) ?? {
-      stays: createStays(timeLine.atMs),
-      tokens: createRunningSum(),
-      retries: createRunningSum(),
-      failures: createRunningSum(),
+    const cached = records.get(key) ?? {
+      visitLog: createVisitLog(timeLine.atMs),
+      tokens: createRunningTotal(0),
+      retries: createRunningTotal(0),
+      failures: createRunningTotal(0),
     };
-    records.set(key, there);
-    return there;
+    records.set(key, cached);
+    return cached;
   }
 
-  function stand(seq: number): void {
-    const now = standingAt(transitions, charts, seq);
+  function update(seq: number): void {
+    const now = activeStatesAt(transitions, charts, seq);
     for (const { id } of charts.charts) {
-      const [before, after] = [standing?.active[id], now.active[id]];
+      const [before, after] = [active?.active[id], now.active[id]];
       // A different invoking state means a different machine, even in the same configuration.
-      const isAnother = standing?.insideOf[id]?.stateId !== now.insideOf[id]?.stateId;
+      const isAnother = active?.insideOf[id]?.stateId !== now.insideOf[id]?.stateId;
       if (before === after && !isAnother) continue;
-      for (const state of before ?? []) if (isAnother || !after?.has(state)) recordOf(id, state).stays.end(seq);
-      for (const state of after ?? []) if (isAnother || !before?.has(state)) recordOf(id, state).stays.begin(seq);
+      for (const state of before ?? []) if (isAnother || !after?.has(state)) recordOf(id, state).visitLog.end(seq);
+      for (const state of after ?? []) if (isAnother || !before?.has(state)) recordOf(id, state).visitLog.begin(seq);
     }
-    standing = now;
+    active = now;
   }
 
-  /** The states in which a call was made: the innermost ones that ask somebody, and those around them. */
-  function give({ seq, kind, amount, begun }: Credit): void {
-    const { leaf } = standingAt(transitions, charts, begun);
+  /** Credits the innermost active states that invoke something, and their ancestors. */
+  function give({ seq, kind, amount, startedAt }: Credit): void {
+    const { leaf } = activeStatesAt(transitions, charts, startedAt);
     for (const [chartId, leaves] of Object.entries(leaf)) {
-      const chart = book.chart(chartId);
+      const chart = index.chart(chartId);
       if (chart === undefined) continue;
       const owners = new Set<string>();
       for (const leaf of leaves) {
-        let asks = false;
-        for (const { id, invokes } of outwards(chart, leaf)) {
-          asks ||= invokes.length > 0;
-          if (asks) owners.add(id);
+        let invokesActor = false;
+        for (const { id, invokes } of ancestorsOf(chart, leaf)) {
+          invokesActor ||= invokes.length > 0;
+          if (invokesActor) owners.add(id);
         }
       }
-      for (const id of owners) recordOf(chartId, id)[kind].add(seq, amount);
+      for (const id of owners) recordOf(chartId, id)[kind].update(seq, (sum) => sum + amount);
     }
   }
 
-  function move(): void {
+  function advance(): void {
     const { seqs } = transitions;
     for (;;) {
       const next = seqs[moves] ?? Number.POSITIVE_INFINITY;
-      const begun = spans.attempts[attempts]?.from ?? Number.POSITIVE_INFINITY;
-      if (next === Number.POSITIVE_INFINITY && begun === next) return;
-      if (next < begun) moves += 1;
+      const startedAt = spans.attempts[attempts]?.from ?? Number.POSITIVE_INFINITY;
+      if (next === Number.POSITIVE_INFINITY && startedAt === next) return;
+      if (next < startedAt) moves += 1;
       else {
         openAttempts.add(attempts);
         attempts += 1;
       }
-      stand(Math.min(next, begun));
+      update(Math.min(next, startedAt));
     }
   }
 
-  function creditsSince(): Credit[] {
+  function newCredits(): Credit[] {
     const credits: Credit[] = [];
     for (const at of openAttempts) {
       const { from, to, usage, failure } = spans.attempts[at] ?? { from: 0, to: null, usage: null, failure: null };
       if (to === null) continue;
       openAttempts.delete(at);
       const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
-      if (tokens > 0) credits.push({ seq: to, kind: 'tokens', amount: tokens, begun: from });
-      if (failure !== null) credits.push({ seq: to, kind: 'failures', amount: 1, begun: from });
+      if (tokens > 0) credits.push({ seq: to, kind: 'tokens', amount: tokens, startedAt: from });
+      if (failure !== null) credits.push({ seq: to, kind: 'failures', amount: 1, startedAt: from });
     }
     for (; calls < spans.calls.length; calls += 1) openCalls.add(calls);
     for (const at of openCalls) {
       const { from, to, outcome } = spans.calls[at] ?? { from: 0, to: null, outcome: null };
       if (to === null) continue;
       openCalls.delete(at);
-      // What breaks while a reply is read is a failed attempt, and was counted.
+      // A reply that fails is already counted as a failed attempt.
       if (outcome === 'broken' && spans.calls[at]?.port !== 'readReply')
-        credits.push({ seq: to, kind: 'failures', amount: 1, begun: from });
+        credits.push({ seq: to, kind: 'failures', amount: 1, startedAt: from });
     }
-    const again = places.of('attempt-retry');
-    for (; retries < again.length; retries += 1) {
-      const seq = again[retries] ?? 0;
-      credits.push({ seq, kind: 'retries', amount: 1, begun: lastBegunBy(spans.attempts, seq)?.from ?? seq });
+    const retrySeqs = entries.of('attempt-retry');
+    for (; retries < retrySeqs.length; retries += 1) {
+      const seq = retrySeqs[retries] ?? 0;
+      credits.push({ seq, kind: 'retries', amount: 1, startedAt: lastStartedBy(spans.attempts, seq)?.from ?? seq });
     }
     return credits.sort((left, right) => left.seq - right.seq);
   }
@@ -151,21 +151,21 @@ function createMeasures({ transitions, spans, places, timeLine }: RunFold, chart
   return {
     catchUp() {
       if (timeLine.count === 0) return;
-      if (standing === null) stand(0);
-      move();
-      for (const credit of creditsSince()) give(credit);
+      if (active === null) update(0);
+      advance();
+      for (const credit of newCredits()) give(credit);
     },
-    by(chartId, stateId, seq) {
+    at(chartId, stateId, seq) {
       const record = records.get(`${chartId} ${stateId}`);
       if (record === undefined) return NOTHING;
-      const { stays, tokens, retries: again, failures } = record;
-      return { ...stays.by(seq), tokens: tokens.by(seq), retries: again.by(seq), failures: failures.by(seq) };
+      const { visitLog, tokens, retries, failures } = record;
+      return { ...visitLog.at(seq), tokens: tokens.at(seq), retries: retries.at(seq), failures: failures.at(seq) };
     },
   };
 }
 
-/** The same state, of several runs. */
-export function together(measures: readonly Measure[]): Measure {
+/** Sums the measures of one state over several runs. */
+export function sumMeasures(measures: readonly Measure[]): Measure {
   return measures.reduce(
     (sum, { ms, visits, tokens, retries, failures }) => ({
       ms: sum.ms + ms,
@@ -178,37 +178,18 @@ export function together(measures: readonly Measure[]): Measure {
   );
 }
 
-/** What has come together by each entry: a number that only grows, looked up by searching. */
-interface RunningSum {
-  /** Entries must come in order. */
-  add(seq: number, amount: number): void;
-  by(seq: number): number;
-}
-
-function createRunningSum(): RunningSum {
-  const seqs: number[] = [];
-  const sums: number[] = [];
-  return {
-    add(seq, amount) {
-      seqs.push(seq);
-      sums.push((sums.at(-1) ?? 0) + amount);
-    },
-    by: (seq) => sums[countUpTo(seqs, seq) - 1] ?? 0,
-  };
-}
-
-/** When something was so, from one entry to another, again and again. */
-interface Stays {
+/** The visits of a state. */
+interface VisitLog {
   begin(seq: number): void;
   end(seq: number): void;
-  /** How often it had begun by an entry, and how long it had been so, by the times of the entries. */
-  by(seq: number): { readonly visits: number; readonly ms: number };
+  /** The number and total duration of the visits up to an entry. */
+  at(seq: number): { readonly visits: number; readonly ms: number };
 }
 
-function createStays(msOf: (seq: number) => number): Stays {
+function createVisitLog(msOf: (seq: number) => number): VisitLog {
   const from: number[] = [];
   const to: number[] = [];
-  /** All that were over when each began, together. */
+  /** The total duration of all earlier visits, for each visit. */
   const before: number[] = [];
   const lengthOf = (at: number, end: number): number => Math.max(0, msOf(end) - msOf(from[at] ?? end));
   return {
@@ -220,7 +201,7 @@ function createStays(msOf: (seq: number) => number): Stays {
     end(seq) {
       to.push(seq);
     },
-    by(seq) {
+    at(seq) {
       const visits = countUpTo(from, seq);
       if (visits === 0) return { visits, ms: 0 };
       const last = visits - 1;

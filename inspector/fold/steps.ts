@@ -1,5 +1,5 @@
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, firstWhere, lastBegunBy, lastUpTo } from './sorted.ts';
+import { countUpTo, firstIndexWhere, lastStartedBy, lastUpTo } from './sorted.ts';
 import type { PhaseSpan } from './spans.ts';
 
 /** 1: next, -1: previous. Without one, the last or first entry. */
@@ -11,14 +11,14 @@ export function transitionFrom({ transitions: { seqs }, timeLine }: RunFold, at:
 
 /** The start of the phase, or of the previous one if already there. */
 export function phaseFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
-  if (to === -1) return lastBegunBy(phases, at - 1)?.from ?? 0;
-  return phases[firstWhere(phases, (phase) => phase.from > at)]?.from ?? timeLine.count - 1;
+  if (to === -1) return lastStartedBy(phases, at - 1)?.from ?? 0;
+  return phases[firstIndexWhere(phases, (phase) => phase.from > at)]?.from ?? timeLine.count - 1;
 }
 
-/** The same for cycles. */
+/** The start of the cycle, or of the previous one if already there. */
 export function cycleFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
-  const phase = lastBegunBy(phases, to === 1 ? at : at - 1);
+  const phase = lastStartedBy(phases, to === 1 ? at : at - 1);
   if (phase === undefined) return to === 1 ? (phases[0]?.from ?? timeLine.count - 1) : 0;
-  const isWanted = ({ cycle }: PhaseSpan): boolean => (to === 1 ? cycle > phase.cycle : cycle >= phase.cycle);
-  return phases[firstWhere(phases, isWanted)]?.from ?? timeLine.count - 1;
+  const isTarget = ({ cycle }: PhaseSpan): boolean => (to === 1 ? cycle > phase.cycle : cycle >= phase.cycle);
+  return phases[firstIndexWhere(phases, isTarget)]?.from ?? timeLine.count - 1;
 }

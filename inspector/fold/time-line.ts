@@ -1,10 +1,10 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { firstPlace } from './sorted.ts';
+import { binarySearch } from './sorted.ts';
 
 /** Longer gaps are drawn with this length. */
-export const LONGEST_GAP_MS = 1_000;
+export const MAX_GAP_MS = 1_000;
 
-/** When everything happened, and how far from the beginning it is drawn: idle gaps are compressed. */
+/** The time of each entry, and its drawn position: idle gaps are compressed. */
 export interface TimeLine {
   readonly count: number;
   /** Milliseconds from the start of the run. */
@@ -17,7 +17,7 @@ export interface TimeLine {
   readonly gaps: readonly number[];
 }
 
-/** Two numbers an entry, in arrays that double as they fill. */
+/** Stores two numbers per entry, in arrays that double when full. */
 export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: JournalEntry): void } {
   let at = new Float64Array(1_024);
   let drawn = new Float64Array(1_024);
@@ -38,7 +38,7 @@ export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: Jou
       gaps,
       atMs: (seq) => at[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
-      entryAt: (drawnMs) => Math.max(0, firstPlace(count, (seq) => (drawn[seq] ?? 0) > drawnMs) - 1),
+      entryAt: (drawnMs) => Math.max(0, binarySearch(count, (seq) => (drawn[seq] ?? 0) > drawnMs) - 1),
     },
     take({ atMs }) {
       if (count === at.length) {
@@ -46,9 +46,9 @@ export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: Jou
         drawn = doubled(drawn);
       }
       const gapMs = count === 0 ? 0 : Math.max(0, atMs - (at[count - 1] ?? 0));
-      if (gapMs > LONGEST_GAP_MS) gaps.push(count);
+      if (gapMs > MAX_GAP_MS) gaps.push(count);
       at[count] = atMs;
-      drawn[count] = (drawn[count - 1] ?? 0) + Math.min(gapMs, LONGEST_GAP_MS);
+      drawn[count] = (drawn[count - 1] ?? 0) + Math.min(gapMs, MAX_GAP_MS);
       count += 1;
     },
   };

@@ -1,9 +1,9 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { EntryOf } from './places.ts';
+import type { EntryOf } from './entry-index.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** One transition as the journal names it, and the entries that took it. */
-export interface TakenWay {
+/** A transition as recorded in the journal, and the entries that took it. */
+export interface RecordedTransition {
   readonly machine: string;
   readonly event: string;
   readonly source: string;
@@ -12,77 +12,77 @@ export interface TakenWay {
   readonly seqs: readonly number[];
 }
 
-export interface MachineStanding {
+export interface MachinePosition {
   readonly targets: readonly string[];
   readonly since: number;
   /** Reached by an initial step, before any event. */
-  readonly begins: boolean;
+  readonly isInitial: boolean;
 }
 
 /** The configuration of each machine and the transitions taken. */
 export interface TransitionLog {
-  /** The entries of all transitions. */
+  /** The sequence numbers of all transitions. */
   readonly seqs: readonly number[];
-  readonly ways: readonly TakenWay[];
+  readonly distinct: readonly RecordedTransition[];
   readonly machines: readonly string[];
   /**
    * The targets of a machine's last transition at an entry. An empty list: it is in its initial state. Undefined: it
    * has not started.
    */
-  standingAt(machine: string, seq: number): MachineStanding | undefined;
-  /** All places of a machine, in order. */
-  placesOf(machine: string): readonly MachineStanding[];
+  positionAt(machine: string, seq: number): MachinePosition | undefined;
+  /** All positions of a machine, in order. */
+  positionsOf(machine: string): readonly MachinePosition[];
 }
 
 const NONE: readonly string[] = [];
-const NOWHERE: readonly MachineStanding[] = [];
+const NO_POSITIONS: readonly MachinePosition[] = [];
 
-/** The machine of a model call; it starts again with each attempt. */
+/** The machine of a model call; it restarts with each attempt. */
 const ATTEMPT = 'attempt';
 
-/** What the steps are called that a machine takes as it begins. */
+/** The event of a machine's initial steps. */
 const INIT = 'xstate.init';
 
 export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
-  const ways = new Map<string, TakenWay & { readonly seqs: number[] }>();
-  const standing = new Map<string, { readonly seqs: number[]; readonly at: MachineStanding[] }>();
+  const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
+  const byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
 
-  function stands(machine: string, targets: readonly string[], since: number, begins: boolean): void {
-    const places = standing.get(machine) ?? { seqs: [], at: [] };
-    standing.set(machine, places);
-    places.seqs.push(since);
-    places.at.push({ targets, since, begins });
+  function moveTo(machine: string, targets: readonly string[], since: number, isInitial: boolean): void {
+    const entries = byMachine.get(machine) ?? { seqs: [], at: [] };
+    byMachine.set(machine, entries);
+    entries.seqs.push(since);
+    entries.at.push({ targets, since, isInitial });
   }
 
   function takeTransition({ seq, machine, event, source, target, candidates }: EntryOf<'transition'>): void {
     const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
     const key = JSON.stringify([machine, event, source, target, guard]);
-    const way = ways.get(key) ?? { machine, event, source, target, guard, seqs: [] };
-    ways.set(key, way);
-    way.seqs.push(seq);
+    const transition = distinct.get(key) ?? { machine, event, source, target, guard, seqs: [] };
+    distinct.set(key, transition);
+    transition.seqs.push(seq);
     seqs.push(seq);
-    if (target.length > 0) stands(machine, way.target, seq, event === INIT);
+    if (target.length > 0) moveTo(machine, transition.target, seq, event === INIT);
   }
 
   return {
     log: {
       seqs,
-      get ways() {
-        return [...ways.values()];
+      get distinct() {
+        return [...distinct.values()];
       },
       get machines() {
-        return [...standing.keys()];
+        return [...byMachine.keys()];
       },
-      placesOf: (machine) => standing.get(machine)?.at ?? NOWHERE,
-      standingAt(machine, seq) {
-        const places = standing.get(machine);
-        return places?.at[countUpTo(places.seqs, seq) - 1];
+      positionsOf: (machine) => byMachine.get(machine)?.at ?? NO_POSITIONS,
+      positionAt(machine, seq) {
+        const entries = byMachine.get(machine);
+        return entries?.at[countUpTo(entries.seqs, seq) - 1];
       },
     },
     take(entry) {
       if (entry.type === 'transition') takeTransition(entry);
-      else if (entry.type === 'attempt-start') stands(ATTEMPT, NONE, entry.seq, true);
+      else if (entry.type === 'attempt-start') moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };
 }
@@ -96,7 +96,9 @@ export function transitionsAround(
   { before, after, machine }: { readonly before: number; readonly after: number; readonly machine: string | null },
 ): { readonly earlier: number | undefined; readonly later: number | undefined } {
   const lists =
-    machine === null ? [log.seqs] : log.ways.filter((way) => way.machine === machine).map(({ seqs }) => seqs);
+    machine === null
+      ? [log.seqs]
+      : log.distinct.filter((transition) => transition.machine === machine).map(({ seqs }) => seqs);
   const earlier = lists.flatMap((seqs) => lastUpTo(seqs, before - 1) ?? []);
   const later = lists.flatMap((seqs) => seqs[countUpTo(seqs, after)] ?? []);
   return {

@@ -1,15 +1,15 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { Places } from './places.ts';
+import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 /** The user decision a run waits for. */
 export type Waiting =
-  | { readonly for: 'consent'; readonly asked: number; readonly request: ConsentRequest }
+  | { readonly for: 'consent'; readonly askedAt: number; readonly request: ConsentRequest }
   | {
       readonly for: 'direction';
-      readonly asked: number;
+      readonly askedAt: number;
       readonly proposal: string;
       readonly answer: string;
       readonly confidence: number;
@@ -17,27 +17,27 @@ export type Waiting =
       readonly refused: string | null;
     };
 
-/** What the run waits for at an entry; null if nothing. It waits as long as the chart stays in the asking state. */
-export function waitingAt(log: RunLog, { places, transitions }: RunFold, seq: number): Waiting | null {
+/** What the run waits for at an entry; null if nothing. It waits while the chart stays in the asking state. */
+export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): Waiting | null {
   const start = log.count > 0 ? log.entry(0) : null;
-  if (start?.type !== 'run-start' || lastUpTo(places.of('run-end'), seq) !== undefined) return null;
-  const since = transitions.standingAt(start.chart.id, seq)?.since ?? 0;
-  const consent = lastUpTo(places.of('consent-asked'), seq) ?? -1;
-  const direction = lastUpTo(places.of('direction-asked'), seq) ?? -1;
-  const asked = Math.max(consent, direction);
-  if (asked <= since) return null;
-  const entry = log.entry(asked);
-  if (entry.type === 'consent-asked') return { for: 'consent', asked, request: entry.request };
+  if (start?.type !== 'run-start' || lastUpTo(entries.of('run-end'), seq) !== undefined) return null;
+  const since = transitions.positionAt(start.chart.id, seq)?.since ?? 0;
+  const consent = lastUpTo(entries.of('consent-asked'), seq) ?? -1;
+  const direction = lastUpTo(entries.of('direction-asked'), seq) ?? -1;
+  const askedAt = Math.max(consent, direction);
+  if (askedAt <= since) return null;
+  const entry = log.entry(askedAt);
+  if (entry.type === 'consent-asked') return { for: 'consent', askedAt, request: entry.request };
   if (entry.type !== 'direction-asked') return null;
   const { proposal, answer, confidence } = entry;
-  const no = lastUpTo(places.of('direction-refused'), seq) ?? -1;
-  const refusal = no > asked ? log.entry(no) : null;
+  const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
+  const refusal = no > askedAt ? log.entry(no) : null;
   const refused = refusal?.type === 'direction-refused' ? refusal.got : null;
-  return { for: 'direction', asked, proposal, answer, confidence, refused };
+  return { for: 'direction', askedAt, proposal, answer, confidence, refused };
 }
 
-/** What was sent to a run, and how many entries there were then. */
-interface Told {
+/** An event sent to a run, and the number of entries at that time. */
+interface SentEvent {
   readonly event: unknown;
   readonly from: number;
 }
@@ -51,17 +51,17 @@ export interface Delivery {
 /** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
 export function deliveriesOf(
   log: RunLog,
-  places: Places,
-  all: readonly Told[],
+  entries: EntryIndex,
+  all: readonly SentEvent[],
   seq: number,
 ): readonly (Delivery | null)[] {
-  const deliveries = places.of('delivery');
+  const deliveries = entries.of('delivery');
   const taken = new Set<number>();
   return all.map(({ event, from }) => {
-    const wanted = sorted(event);
+    const expected = sorted(event);
     const found = deliveries.slice(countUpTo(deliveries, from - 1), countUpTo(deliveries, seq)).find((at) => {
       const entry = log.entry(at);
-      return !taken.has(at) && entry.type === 'delivery' && sorted(entry.event) === wanted;
+      return !taken.has(at) && entry.type === 'delivery' && sorted(entry.event) === expected;
     });
     if (found === undefined) return null;
     taken.add(found);

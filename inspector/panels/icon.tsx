@@ -3,23 +3,27 @@ const FILLED = {
   back: 'M11 3v10L4 8z',
   play: 'M4 2.5v11L13.5 8z',
   pause: 'M4 3h3v10H4zM9 3h3v10H9z',
-  on: 'M5 3v10l7-5z',
+  forward: 'M5 3v10l7-5z',
   end: 'M11 3h2v10h-2zM3 3v10l7-5z',
   up: 'M8 4l5 7H3z',
   down: 'M8 12L3 5h10z',
-  shut: 'M5 3l7 5-7 5z',
-  open: 'M3 5h10l-5 7z',
+  collapsed: 'M5 3l7 5-7 5z',
+  expanded: 'M3 5h10l-5 7z',
 } as const;
 
 const LINES = {
   check: 'M3.3 8.7 6.7 12l6-8',
   cross: 'M4 4l8 8M12 4 4 12',
   dot: 'M7.5 8h1',
-  leads: 'M2 8h12M10 4l4 4-4 4',
-  'led-from': 'M14 8H2M6 4 2 8l4 4',
+  'arrow-right': 'M2 8h12M10 4l4 4-4 4',
+  'arrow-left': 'M14 8H2M6 4 2 8l4 4',
+  minus: 'M3 8h10',
+  plus: 'M3 8h10M8 3v10',
+  fit: 'M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3',
+  target: 'M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 4.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 0 0 0-7',
 } as const;
 
-export type IconName = keyof typeof FILLED | keyof typeof LINES;
+type IconName = keyof typeof FILLED | keyof typeof LINES;
 
 /** A small decorative icon in the text color. Drawn as a path because not every font has the glyphs. */
 export function Icon({ name }: { readonly name: IconName }) {
@@ -37,6 +41,31 @@ export function Icon({ name }: { readonly name: IconName }) {
         />
       )}
     </svg>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  /** The keyboard shortcut, for the tooltip. */
+  readonly keys?: string;
+  readonly isPressed?: boolean;
+  readonly isDisabled?: boolean;
+  readonly onClick: () => void;
+}
+
+export function IconButton({ icon, label, keys, isPressed, isDisabled, onClick }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      title={keys === undefined ? label : `${label} (${keys})`}
+      aria-pressed={isPressed}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }
 

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
-import { grouped } from '../fold/format.ts';
-import { shortly } from '../ui-state/text.ts';
+import { formatNumber } from '../fold/format.ts';
+import { excerpt } from '../ui-state/text.ts';
 import { Icon } from './icon.tsx';
 import './json-tree.css';
 import { LongText } from './long-text.tsx';
 
-/** What is small and not deep is open from the beginning. */
+/** Small, shallow values are expanded initially. */
 const OPEN_DEPTH = 2;
 const OPEN_MEMBERS = 12;
 const SHOWN_MEMBERS = 100;
 const SHOWN_CHARS = 240;
 
-/** A JSON value: its members, each on a line of its own. No more are there than are open. */
+/** A JSON value as an expandable tree. Only expanded members are rendered. */
 export function JsonTree({ value }: { readonly value: unknown }) {
   return <div class="json">{isNest(value) ? <JsonMembers value={value} depth={0} /> : <JsonLeaf value={value} />}</div>;
 }
@@ -28,8 +28,8 @@ function JsonMembers({ value, depth }: { readonly value: object; readonly depth:
       ))}
       {names.length > shown && (
         <li>
-          <button type="button" class="quiet" onClick={() => show(shown + SHOWN_MEMBERS)}>
-            {grouped(names.length - shown)} more
+          <button type="button" class="link-button" onClick={() => show(shown + SHOWN_MEMBERS)}>
+            {formatNumber(names.length - shown)} more
           </button>
         </li>
       )}
@@ -47,19 +47,19 @@ function JsonMember({ name, value, depth }: MemberProps) {
   if (isNest(value)) return <JsonBranch name={name} value={value} depth={depth} />;
   return (
     <>
-      <span class="name">{shortly(name, 80)}</span>: <JsonLeaf value={value} />
+      <span class="name">{excerpt(name, 80)}</span>: <JsonLeaf value={value} />
     </>
   );
 }
 
 function JsonBranch({ name, value, depth }: { readonly name: string; readonly value: object; readonly depth: number }) {
   const size = sizeOf(value);
-  const [turned, turn] = useState<boolean | null>(null);
-  const isOpen = turned ?? (depth < OPEN_DEPTH && size <= OPEN_MEMBERS);
+  const [toggled, toggle] = useState<boolean | null>(null);
+  const isOpen = toggled ?? (depth < OPEN_DEPTH && size <= OPEN_MEMBERS);
   return (
     <>
-      <button type="button" class="branch" aria-expanded={isOpen} onClick={() => turn(!isOpen)}>
-        <Icon name={isOpen ? 'open' : 'shut'} /> <span class="name">{shortly(name, 80)}</span>:{' '}
+      <button type="button" class="branch" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
+        <Icon name={isOpen ? 'expanded' : 'collapsed'} /> <span class="name">{excerpt(name, 80)}</span>:{' '}
         <span class="muted">{outline(value, size, isOpen)}</span>
       </button>
       {isOpen && <JsonMembers value={value} depth={depth + 1} />}
@@ -72,13 +72,13 @@ function JsonLeaf({ value }: { readonly value: unknown }) {
   return <span class="word">{typeof value === 'object' ? JSON.stringify(value) : String(value)}</span>;
 }
 
-/** An object or a list with something in it. */
+/** A non-empty object or array. */
 const isNest = (value: unknown): value is object => typeof value === 'object' && value !== null && sizeOf(value) > 0;
 
 const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
 
-/** What is in it, at a glance. */
+/** A short summary of a collapsed value. */
 function outline(value: object, size: number, isOpen: boolean): string {
-  if (Array.isArray(value)) return `[${grouped(size)}]`;
-  return isOpen ? '' : `{${shortly(Object.keys(value).slice(0, 6).join(', '), 60)}${size > 6 ? ', …' : ''}}`;
+  if (Array.isArray(value)) return `[${formatNumber(size)}]`;
+  return isOpen ? '' : `{${excerpt(Object.keys(value).slice(0, 6).join(', '), 60)}${size > 6 ? ', …' : ''}}`;
 }

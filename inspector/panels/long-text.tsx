@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { grouped } from '../fold/format.ts';
-import { visible } from '../ui-state/text.ts';
+import { formatNumber } from '../fold/format.ts';
+import { revealHidden } from '../ui-state/text.ts';
 
 interface LongTextProps {
   readonly text: string;
-  /** So many are shown until somebody asks for all. */
+  /** The characters shown before expanding. */
   readonly chars?: number;
   /** More text will arrive: long text shows its end. */
   readonly open?: boolean;
@@ -13,27 +13,27 @@ interface LongTextProps {
   readonly quoted?: boolean;
 }
 
-/** No more of one text is ever drawn. */
-const LONGEST_CHARS = 200_000;
+/** The most characters of one text that are rendered. */
+const MAX_CHARS = 200_000;
 
 /** Text of a model or a document; long text is cut until the user expands it. */
 export function LongText({ text, chars = 420, open = false, struck = false, quoted = false }: LongTextProps) {
-  const [isWhole, setWhole] = useState(false);
-  const most = isWhole ? LONGEST_CHARS : chars;
-  const isCut = text.length > most;
-  const shown = visible(unpaired(isCut ? (open ? text.slice(-most) : text.slice(0, most)) : text));
+  const [isExpanded, setExpanded] = useState(false);
+  const max = isExpanded ? MAX_CHARS : chars;
+  const isCut = text.length > max;
+  const shown = revealHidden(unpaired(isCut ? (open ? text.slice(-max) : text.slice(0, max)) : text));
   const quote = quoted ? '"' : '';
-  const turn = text.length > chars && (
-    <button type="button" class="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-      {isWhole ? 'show less' : `show all ${grouped(text.length)} characters`}
+  const toggle = text.length > chars && (
+    <button type="button" class="link-button" aria-expanded={isExpanded} onClick={() => setExpanded(!isExpanded)}>
+      {isExpanded ? 'show less' : `show all ${formatNumber(text.length)} characters`}
     </button>
   );
   // While text arrives its start is cut; the button is at the start, so that new text does not move it.
   if (open)
     return (
       <span class="long-text">
-        {turn}
-        <span class="told growing">
+        {toggle}
+        <span class="verbatim streaming">
           {isCut && '… '}
           {shown}
           <Caret after={text.length} />
@@ -42,15 +42,19 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
     );
   return (
     <span class="long-text">
-      {struck ? <s class="told">{shown}</s> : <span class="told">{`${quote}${shown}${isCut ? '' : quote}`}</span>}
+      {struck ? (
+        <s class="verbatim">{shown}</s>
+      ) : (
+        <span class="verbatim">{`${quote}${shown}${isCut ? '' : quote}`}</span>
+      )}
       {isCut && <span class="muted">…</span>}
-      {turn && <> {turn}</>}
-      {isWhole && isCut && <span class="muted"> No more than {grouped(LONGEST_CHARS)} characters are shown.</span>}
+      {toggle && <> {toggle}</>}
+      {isExpanded && isCut && <span class="muted"> Only {formatNumber(MAX_CHARS)} characters are shown.</span>}
     </span>
   );
 }
 
-/** A cut may have gone through a character that takes two places. */
+/** Removes half of a surrogate pair at a cut. */
 const unpaired = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/gu, '');
 
 /** The caret at the end of arriving text. A new element each time, so that it does not count as a layout shift. */

@@ -1,61 +1,61 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { eventInWords } from '../fold/explain.ts';
-import { counted, grouped } from '../fold/format.ts';
-import type { EntryOf } from '../fold/places.ts';
-import { shortly, stateName } from './text.ts';
+import type { EntryOf } from '../fold/entry-index.ts';
+import { humanizeEvent } from '../fold/explain.ts';
+import { formatNumber, pluralize } from '../fold/format.ts';
+import { excerpt, stateName } from './text.ts';
 
 const LINE_CHARS = 200;
 
-type Teller<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
+type Summarize<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
 
 /** One-line summaries by entry type. Other types are summarized by their members. */
-const tellers: { readonly [Type in JournalEntry['type']]?: Teller<Type> } = {
+const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } = {
   'run-start': ({ request }) => request,
   'run-end': ({ status, usage }) =>
-    `${status}, ${counted(usage.modelCalls, 'model call')}, ${counted(usage.inputTokens + usage.outputTokens, 'token')}`,
+    `${status}, ${pluralize(usage.modelCalls, 'model call')}, ${pluralize(usage.inputTokens + usage.outputTokens, 'token')}`,
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
   'phase-end': ({ phase, summary, failure }) =>
-    failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${told(failure)}`,
-  recovery: ({ phase, how, failure }) => `${phase}: ${how}, after ${told(failure)}`,
+    failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${failureText(failure)}`,
+  recovery: ({ phase, how, failure }) => `${phase}: ${how}, after ${failureText(failure)}`,
   decision: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
   transition,
   'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
   'attempt-end': ({ task, attempt, failure, usage }) =>
-    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${counted(usage.outputTokens, 'token')}` : `failed: ${told(failure)}`}`,
-  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${grouped(Math.round(inMs))} ms`,
+    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${pluralize(usage.outputTokens, 'token')}` : `failed: ${failureText(failure)}`}`,
+  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(inMs))} ms`,
   'text-delta': ({ text }) => start(text),
   'call-start': ({ port, call, task, capability }) => `${port} ${call}${about(task ?? capability)}`,
   'call-event': ({ port, call, event }) => `${port} ${call}: ${callText(event)}`,
   timer: ({ timer }) => `delay ${timer} elapsed`,
   retrieval: ({ query, passages, widened, failure }) =>
-    `${failure ?? `${counted(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
+    `${failure ?? `${pluralize(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
   'capability-start': ({ capability, index }) => `${capability}, run ${index + 1}`,
   'capability-end': ({ result }) =>
     `${result.capability}: ${start(result.success ? result.output : (result.error ?? ''))}`,
   operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,
   'context-evaluated': ({ statistics, problem }) =>
     problem ??
-    `${grouped(statistics.messagesBefore)} › ${counted(statistics.messagesAfter, 'message')}, ${counted(statistics.tokensAfter, 'token')}`,
+    `${formatNumber(statistics.messagesBefore)} › ${pluralize(statistics.messagesAfter, 'message')}, ${pluralize(statistics.tokensAfter, 'token')}`,
   delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
-  'consent-asked': ({ request }) => `${counted(request.items.length, 'message')} to be shortened`,
+  'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
-  keyframe: () => 'all of the state',
+  keyframe: () => 'the complete state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
 };
 
 /** Summarizes a journal entry in one line. An unknown or malformed entry is summarized by its members. */
 export function entryLine(entry: JournalEntry): string {
-  const tell = tellers[entry.type] as ((entry: JournalEntry) => string) | undefined;
+  const summarize = summaries[entry.type] as ((entry: JournalEntry) => string) | undefined;
   try {
-    return shortly(tell?.(entry) ?? membersText(entry), LINE_CHARS);
+    return excerpt(summarize?.(entry) ?? membersText(entry), LINE_CHARS);
   } catch {
-    return shortly(membersText(entry), LINE_CHARS);
+    return excerpt(membersText(entry), LINE_CHARS);
   }
 }
 
-/** Whether something failed in it. */
+/** Whether the entry records a failure. */
 export function isBad(entry: JournalEntry): boolean {
   if ('failure' in entry && entry.failure) return true;
   if (entry.type === 'call-event') return entry.event?.type === 'broken' || entry.event?.type === 'reply.lost';
@@ -64,12 +64,12 @@ export function isBad(entry: JournalEntry): boolean {
 
 /** Source, targets, event, and each evaluated guard with its result and inputs. */
 function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
-  const asked = candidates
+  const guards = candidates
     .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
     .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'taken' : 'false'}${inputsText(inputs)}`);
-  const way = `${stateName(source)} › ${target.map(stateName).join(', ') || 'itself'}`;
-  const on = event === '' ? '' : `, on ${eventInWords(event)}`;
-  return [`${machine}: ${way}${on}`, ...asked].join('; ');
+  const path = `${stateName(source)} › ${target.map(stateName).join(', ') || 'stays'}`;
+  const on = event === '' ? '' : `, on ${humanizeEvent(event)}`;
+  return [`${machine}: ${path}${on}`, ...guards].join('; ');
 }
 
 function inputsText(inputs: Readonly<Record<string, unknown>> | null): string {
@@ -86,15 +86,15 @@ function callText(event: CallEvent): string {
     case 'reply.lost':
       return event.type;
     default:
-      return `${event.type}, ${counted(event.chars, 'character')}`;
+      return `${event.type}, ${pluralize(event.chars, 'character')}`;
   }
 }
 
 /** In other actor systems, names the receiving actor. */
 function delivery({ event, ...entry }: EntryOf<'delivery'>): string {
-  const { type, ...said } = event;
+  const { type, ...members } = event;
   const actor = 'actor' in entry ? ` to ${valueText(entry.actor)}` : '';
-  return `${type}${actor} ${membersText(said)}`;
+  return `${type}${actor} ${membersText(members)}`;
 }
 
 function operationsText(applied: EntryOf<'operations'>['applied']): string {
@@ -113,14 +113,14 @@ function membersText(facts: object): string {
 const PLACE: ReadonlySet<string> = new Set(['seq', 'atMs', 'type', 'sum']);
 
 const about = (subject: string | undefined): string => (subject === undefined ? '' : `, ${subject}`);
-const told = ({ code, message }: { readonly code: string; readonly message: string }): string =>
+const failureText = ({ code, message }: { readonly code: string; readonly message: string }): string =>
   `${code}, ${start(message)}`;
 
-/** No more of a text than a line can hold: it may be megabytes. */
+/** The start of a text that may be megabytes long. */
 const start = (text: string): string => text.slice(0, LINE_CHARS);
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return start(value);
-  if (Array.isArray(value) && value.length > 20) return `${grouped(value.length)} items`;
+  if (Array.isArray(value) && value.length > 20) return `${formatNumber(value.length)} items`;
   return start(JSON.stringify(value) ?? '');
 }

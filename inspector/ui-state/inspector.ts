@@ -22,15 +22,15 @@ export interface Inspector {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly SendableEvent[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
-  readonly chosen: ReadonlySignal<string | null>;
+  readonly selectedRunId: ReadonlySignal<string | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
   /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
-  choose(runId: string): void;
+  selectRun(runId: string): void;
   /** Returns a run by id; loads it if needed, without selecting it. */
-  follow(runId: string): OpenedRun;
+  openRun(runId: string): OpenedRun;
   moveTo(seq: number): void;
   readonly send: PageSource['send'];
   readonly test: PageSource['test'];
@@ -40,14 +40,14 @@ export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
   const events = signal<readonly SendableEvent[]>([]);
   const runs = signal<readonly InspectedRun[]>([]);
-  const chosen = signal<string | null>(null);
+  const selectedRunId = signal<string | null>(null);
   const cursor = signal<number | null>(null);
   const opened = new Map<string, OpenedRun>();
   const loaded = signal<readonly OpenedRun[]>([]);
 
-  function follow(runId: string): OpenedRun {
-    const there = opened.get(runId);
-    if (there !== undefined) return there;
+  function openRun(runId: string): OpenedRun {
+    const cached = opened.get(runId);
+    if (cached !== undefined) return cached;
     const run = createOpenedRun(runId);
     opened.set(runId, run);
     loaded.value = [...opened.values()];
@@ -55,21 +55,21 @@ export function createInspector(source: PageSource): Inspector {
     return run;
   }
 
-  function choose(runId: string): void {
-    follow(runId);
+  function selectRun(runId: string): void {
+    openRun(runId);
     batch(() => {
       // The address may name an entry before the first run arrives: keep it.
-      if (chosen.value !== null && chosen.value !== runId) cursor.value = null;
-      chosen.value = runId;
+      if (selectedRunId.value !== null && selectedRunId.value !== runId) cursor.value = null;
+      selectedRunId.value = runId;
     });
   }
 
   const view = computed<RunView | null>(() => {
-    const run = runs.value.find(({ runId }) => runId === chosen.value);
+    const run = runs.value.find(({ runId }) => runId === selectedRunId.value);
     if (run === undefined) return null;
-    const there = opened.get(run.runId);
-    if (there === undefined) return null;
-    const { log, fold, count, charts, end } = there;
+    const cached = opened.get(run.runId);
+    if (cached === undefined) return null;
+    const { log, fold, count, charts, end } = cached;
     const last = Math.max(0, count.value - 1);
     return {
       ...{ run, log, fold },
@@ -90,20 +90,20 @@ export function createInspector(source: PageSource): Inspector {
       },
       runs(all, first) {
         runs.value = all;
-        const wanted = chosen.value ?? first ?? all[0]?.runId;
-        if (wanted !== undefined) choose(wanted);
+        const next = selectedRunId.value ?? first ?? all[0]?.runId;
+        if (next !== undefined) selectRun(next);
       },
       charts: (runId, { charts, invoked }) => {
-        follow(runId).charts.value = { charts, invoked };
+        openRun(runId).charts.value = { charts, invoked };
       },
-      entries: (runId, from, lines) => follow(runId).add(from, lines),
-      end: (runId, problem) => follow(runId).finish(problem),
+      entries: (runId, from, lines) => openRun(runId).add(from, lines),
+      end: (runId, problem) => openRun(runId).finish(problem),
     },
     (runId) => opened.get(runId)?.log.count ?? 0,
   );
 
   return {
-    ...{ connection, events, runs, chosen, cursor, view, loaded, choose, follow },
+    ...{ connection, events, runs, selectedRunId, cursor, view, loaded, selectRun, openRun },
     moveTo(seq) {
       const last = (view.value?.count ?? 1) - 1;
       cursor.value = Math.max(0, Math.min(seq, last));
@@ -129,18 +129,18 @@ export interface OpenedRun {
 /** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
 const LONG_ENTRIES = 5_000;
 const MANY_ENTRIES = 200;
-const READING_MS = 1_000;
+const LOADING_PUBLISH_MS = 1_000;
 
 function createOpenedRun(runId: string): OpenedRun {
   const log = createRunLog();
   const fold = createRunFold();
   const count = signal(0);
   const end = signal<{ readonly problem: string | null } | null>(null);
-  let reading: ReturnType<typeof setTimeout> | undefined;
+  let publishTimer: ReturnType<typeof setTimeout> | undefined;
 
   function publish(): void {
-    clearTimeout(reading);
-    reading = undefined;
+    clearTimeout(publishTimer);
+    publishTimer = undefined;
     count.value = log.count;
     if (log.problem !== null) end.value = { problem: log.problem };
   }
@@ -152,8 +152,8 @@ function createOpenedRun(runId: string): OpenedRun {
     add(from, lines) {
       // After a reconnect, known entries may arrive again.
       log.add(lines.slice(Math.max(0, log.count - from)), fold.take);
-      const isReading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
-      if (isReading) reading ??= setTimeout(publish, READING_MS);
+      const isLoading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
+      if (isLoading) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
       else publishSoon();
     },
     finish(problem) {
@@ -166,27 +166,27 @@ function createOpenedRun(runId: string): OpenedRun {
 }
 
 /** Whether a run is loaded; for a live run, whether it has entries. */
-export const isHere = ({ end, count }: OpenedRun, live: boolean): boolean =>
+export const isLoaded = ({ end, count }: OpenedRun, live: boolean): boolean =>
   end.value !== null || (live && count.value > 0);
 
 /** Loads runs one after another. Returns a function that stops. */
 export function loadRuns(
   inspector: Inspector,
   runs: readonly InspectedRun[],
-  told: (here: number) => void,
+  onProgress: (loadedCount: number) => void,
 ): () => void {
   let stop = (): void => {};
   let isOver = false;
 
   function next(at: number): void {
     const run = runs[at];
-    told(at);
+    onProgress(at);
     if (run === undefined || isOver) return;
-    const opened = inspector.follow(run.runId);
-    let wentOn = false;
+    const opened = inspector.openRun(run.runId);
+    let hasContinued = false;
     const stopWaiting = effect(() => {
-      if (wentOn || !isHere(opened, run.live)) return;
-      wentOn = true;
+      if (hasContinued || !isLoaded(opened, run.live)) return;
+      hasContinued = true;
       // Outside the effect, so that it does not track what follows.
       queueMicrotask(() => {
         stopWaiting();
@@ -208,14 +208,14 @@ export function loadRuns(
  * little later.
  */
 export function oncePerFrame(act: () => void): () => void {
-  let isDue = false;
+  let isScheduled = false;
   const run = (): void => {
-    isDue = false;
+    isScheduled = false;
     act();
   };
   return () => {
-    if (isDue) return;
-    isDue = true;
+    if (isScheduled) return;
+    isScheduled = true;
     if (document.visibilityState === 'visible') requestAnimationFrame(run);
     else setTimeout(run, 250);
   };

@@ -2,38 +2,38 @@
 export interface Key {
   /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
   readonly keys: readonly string[];
-  readonly does: string;
+  readonly description: string;
   readonly group: 'Move' | 'Panels' | 'Chart' | 'Page';
   /** Missing if the focused part handles the key itself; then it is only listed. */
   readonly act?: () => void;
 }
 
-const known: Key[] = [];
+const registered: Key[] = [];
 
-/** All keys, in the order in which they were made known. */
-export const knownKeys: readonly Key[] = known;
+/** All shortcuts, in registration order. */
+export const knownKeys: readonly Key[] = registered;
 
-/** Makes keys known. Gives what forgets them. */
+/** Registers shortcuts. Returns a function that removes them. */
 export function addKeys(keys: readonly Key[]): () => void {
-  known.push(...keys);
+  registered.push(...keys);
   return () => {
-    for (const key of keys) known.splice(known.indexOf(key), 1);
+    for (const key of keys) registered.splice(registered.indexOf(key), 1);
   };
 }
 
-/** Hears keys for the whole page. Gives what stops it. */
+/** Listens for shortcuts on the whole page. Returns a function that stops listening. */
 export function listenToKeys(page: Document): () => void {
-  const hear = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const name = nameOf(event);
     if (name === ' ' && isPressed(event.target)) return;
-    const key = known.find(({ keys, act }) => act !== undefined && keys.includes(name));
+    const key = registered.find(({ keys, act }) => act !== undefined && keys.includes(name));
     if (key === undefined) return;
     event.preventDefault();
     key.act?.();
   };
-  page.addEventListener('keydown', hear);
-  return () => page.removeEventListener('keydown', hear);
+  page.addEventListener('keydown', onKeyDown);
+  return () => page.removeEventListener('keydown', onKeyDown);
 }
 
 /** For characters, Shift is part of the key. */
@@ -44,7 +44,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
 }
 
-/** What is pressed by Space keeps it. */
+/** Elements that the space bar activates. */
 function isPressed(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('button, summary, a[href], [role=button], [role=tab]') !== null;
 }

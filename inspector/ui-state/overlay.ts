@@ -1,28 +1,28 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type Coverage, coverageOf } from '../fold/coverage.ts';
-import { counted, duration } from '../fold/format.ts';
+import { formatDuration, pluralize } from '../fold/format.ts';
 import type { RunFold } from '../fold/run-fold.ts';
-import { type Measure, NOTHING, stateMeasuresOf, together } from '../fold/state-measures.ts';
+import { type Measure, NOTHING, stateMeasuresOf, sumMeasures } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
 
 export const MEASURES = [
-  { name: 'ms', title: 'Time', text: duration },
-  { name: 'visits', title: 'Visits', text: (visits: number) => counted(visits, 'visit') },
-  { name: 'tokens', title: 'Tokens', text: (tokens: number) => counted(tokens, 'token') },
+  { name: 'ms', title: 'Time', text: formatDuration },
+  { name: 'visits', title: 'Visits', text: (visits: number) => pluralize(visits, 'visit') },
+  { name: 'tokens', title: 'Tokens', text: (tokens: number) => pluralize(tokens, 'token') },
   { name: 'retries', title: 'Retries', text: (retries: number) => (retries === 1 ? '1 retry' : `${retries} retries`) },
-  { name: 'failures', title: 'Failures', text: (failures: number) => counted(failures, 'failure') },
+  { name: 'failures', title: 'Failures', text: (failures: number) => pluralize(failures, 'failure') },
 ] as const;
 
 export type MeasureName = (typeof MEASURES)[number]['name'];
 
-/** What lies over the chart; null: nothing. */
-export const shownMeasure = signal<MeasureName | null>(null);
+/** The measure shown on the chart; null shows none. */
+export const activeMeasure = signal<MeasureName | null>(null);
 
-/** Over the chosen run up to the cursor, or over all runs that are here, as far as they go. */
+/** Measures the selected run up to the cursor, or all loaded runs completely. */
 export const overlayScope = signal<'run' | 'loaded'>('run');
 
-/** Whether transitions that were never taken are marked in the chart. */
+/** Whether transitions never taken are marked in the chart. */
 export const marksNeverTaken = signal(false);
 
 /** The heat of a state, from 0 to 1 (the maximum of the chart's leaf states). Compound states only have text. */
@@ -38,8 +38,8 @@ export interface Overlay {
   readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
   readonly coverage: ReadonlySignal<Coverage | null>;
   readonly measures: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, Measure>>>>;
-  /** How many runs it is over, and how many are left out since they ran on other charts. */
-  readonly runs: ReadonlySignal<{ readonly counted: number; readonly leftOut: number }>;
+  /** The number of runs included, and of runs excluded because their charts differ. */
+  readonly runs: ReadonlySignal<{ readonly included: number; readonly excluded: number }>;
 }
 
 interface MeasuredRun {
@@ -51,39 +51,41 @@ interface MeasuredRun {
 
 const known = new WeakMap<Inspector, Overlay>();
 
-/** The same for the same page. */
+/** The overlay of a page; cached. */
 export function overlayOf(inspector: Inspector): Overlay {
-  const there = known.get(inspector) ?? createOverlay(inspector);
-  known.set(inspector, there);
-  return there;
+  const cached = known.get(inspector) ?? createOverlay(inspector);
+  known.set(inspector, cached);
+  return cached;
 }
 
 function createOverlay({ view, loaded }: Inspector): Overlay {
   const charts = computed(() => view.value?.charts ?? null);
 
-  const over = computed<{ readonly runs: readonly MeasuredRun[]; readonly leftOut: number }>(() => {
+  const measured = computed<{ readonly runs: readonly MeasuredRun[]; readonly excluded: number }>(() => {
     if (overlayScope.value === 'run') {
       const { fold, charts: own, at } = view.value ?? {};
-      return { runs: !fold || !own ? [] : [{ fold, charts: own, until: at ?? 0 }], leftOut: 0 };
+      return { runs: !fold || !own ? [] : [{ fold, charts: own, until: at ?? 0 }], excluded: 0 };
     }
     const own = charts.value;
-    const here = loaded.value.filter((run) => run.count.value > 0);
-    const alike = here.flatMap(({ fold, charts: theirs, count }) =>
-      own !== null && theirs.value !== null && areAlike(own, theirs.value)
+    const loadedRuns = loaded.value.filter((run) => run.count.value > 0);
+    const sameCharts = loadedRuns.flatMap(({ fold, charts: theirs, count }) =>
+      own !== null && theirs.value !== null && haveSameCharts(own, theirs.value)
         ? [{ fold, charts: theirs.value, until: count.value - 1 }]
         : [],
     );
-    return { runs: alike, leftOut: here.length - alike.length };
+    return { runs: sameCharts, excluded: loadedRuns.length - sameCharts.length };
   });
 
   const measures = computed(() => {
     const all = charts.value;
     if (all === null) return {};
-    const runs = over.value.runs.map(({ fold, charts: own, until }) => ({ until, of: stateMeasuresOf(fold, own) }));
+    const runs = measured.value.runs.map(({ fold, charts: own, until }) => ({ until, of: stateMeasuresOf(fold, own) }));
     return Object.fromEntries(
       all.charts.map(({ id, states }) => [
         id,
-        new Map(states.map((state) => [state.id, together(runs.map(({ until, of }) => of.by(id, state.id, until)))])),
+        new Map(
+          states.map((state) => [state.id, sumMeasures(runs.map(({ until, of }) => of.at(id, state.id, until)))]),
+        ),
       ]),
     );
   });
@@ -93,12 +95,12 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
     if (all === null) return null;
     return coverageOf(
       all.charts,
-      over.value.runs.map(({ fold, until }) => ({ transitions: fold.transitions, until })),
+      measured.value.runs.map(({ fold, until }) => ({ transitions: fold.transitions, until })),
     );
   });
 
   const heat = computed(() => {
-    const name = shownMeasure.value;
+    const name = activeMeasure.value;
     const all = charts.value;
     return name === null || all === null ? null : heatOf(all, measures.value, name);
   });
@@ -106,7 +108,7 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
   return {
     ...{ heat, coverage, measures },
     neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
-    runs: computed(() => ({ counted: over.value.runs.length, leftOut: over.value.leftOut })),
+    runs: computed(() => ({ included: measured.value.runs.length, excluded: measured.value.excluded })),
   };
 }
 
@@ -120,10 +122,10 @@ function heatOf(
     charts.map(({ id, states }) => {
       const outer = new Set(states.map(({ parent }) => parent));
       const amountIn = (state: string): number => (measures[id]?.get(state) ?? NOTHING)[name];
-      const most = Math.max(...states.map((state) => (outer.has(state.id) ? 0 : amountIn(state.id))), Number.MIN_VALUE);
+      const max = Math.max(...states.map((state) => (outer.has(state.id) ? 0 : amountIn(state.id))), Number.MIN_VALUE);
       const markOf = (state: string): HeatMark => {
         const value = amountIn(state);
-        return { heat: outer.has(state) ? 0 : value / most, text: value === 0 ? '' : textOf(value) };
+        return { heat: outer.has(state) ? 0 : value / max, text: value === 0 ? '' : textOf(value) };
       };
       return [id, new Map(states.map((state) => [state.id, markOf(state.id)]))];
     }),
@@ -132,11 +134,11 @@ function heatOf(
 
 const texts = new WeakMap<RunCharts, string>();
 
-function areAlike(left: RunCharts, right: RunCharts): boolean {
+function haveSameCharts(left: RunCharts, right: RunCharts): boolean {
   const textOf = (charts: RunCharts): string => {
-    const there = texts.get(charts) ?? JSON.stringify(charts);
-    texts.set(charts, there);
-    return there;
+    const cached = texts.get(charts) ?? JSON.stringify(charts);
+    texts.set(charts, cached);
+    return cached;
   };
   return left === right || textOf(left) === textOf(right);
 }

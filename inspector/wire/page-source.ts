@@ -15,7 +15,7 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 export interface PageListener {
   connection(state: Connection): void;
   events(events: readonly SendableEvent[]): void;
-  runs(runs: readonly InspectedRun[], chosen: string | null): void;
+  runs(runs: readonly InspectedRun[], selected: string | null): void;
   charts(runId: string, charts: RunCharts): void;
   entries(runId: string, from: number, lines: readonly string[]): void;
   end(runId: string, problem: string | null): void;
@@ -28,7 +28,6 @@ export interface PageSource {
    */
   start(listener: PageListener, countOf: (runId: string) => number): void;
   open(runId: string): void;
-  close(runId: string): void;
   /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
@@ -36,7 +35,7 @@ export interface PageSource {
 }
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
@@ -60,22 +59,22 @@ export function socketSource(address: string): PageSource {
 
   function connect(): void {
     listener?.connection('connecting');
-    const made = new WebSocket(address);
-    socket = made;
-    made.onopen = () => {
+    const created = new WebSocket(address);
+    socket = created;
+    created.onopen = () => {
       waitMs = FIRST_WAIT_MS;
       listener?.connection('open');
       for (const runId of opened) sendMessage({ type: 'open', runId, from: countOf(runId) });
     };
-    made.onmessage = ({ data }) => {
+    created.onmessage = ({ data }) => {
       if (typeof data === 'string' && listener !== null) receive(data, listener);
     };
-    made.onclose = () => {
+    created.onclose = () => {
       listener?.connection('lost');
       for (const answer of waiting.values()) answer({ type: 'sent', id: 0, problem: NO_SERVER });
       waiting.clear();
       setTimeout(connect, waitMs);
-      waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+      waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
     };
   }
 
@@ -123,10 +122,6 @@ export function socketSource(address: string): PageSource {
       opened.add(runId);
       sendMessage({ type: 'open', runId, from: countOf(runId) });
     },
-    close(runId) {
-      opened.delete(runId);
-      sendMessage({ type: 'close', runId });
-    },
     send: async (runId, event) => (await ask((id) => ({ type: 'send', id, runId, event }))).problem,
     async test(runId) {
       const answer = await ask((id) => ({ type: 'test', id, runId }));
@@ -135,23 +130,23 @@ export function socketSource(address: string): PageSource {
   };
 }
 
-/** The socket of the server that gave the page: beside it, under the same token. */
+/** The address of the server's socket: next to the page, under the same token. */
 export function socketAddress({ protocol, host, pathname }: Location): string {
   return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;
 }
 
-const A_FILE = 'This page is an exported file. To do this, open the run with "postchain inspect".';
+const EXPORTED_FILE = 'This page is an exported file. To do this, open the run with "postchain inspect".';
 const DAMAGED = 'the file is truncated or was changed. Export it again.';
 
-/** What an exported page carries. */
-interface Carried {
+/** The data of an exported page. */
+interface EmbeddedRun {
   readonly data: string;
-  /** SHA-256 of it, hex, as the export wrote it. */
+  /** SHA-256 of `data` in hexadecimal, as written by the export. */
   readonly checksum: string;
 }
 
-/** Null in a page that carries no run, since a server gave it. In one that is a file, nothing is a run that was cut off. */
-export function carriedRun(page: Document): Carried | null {
+/** Null if the page comes from a server. In a page opened from disk, missing data means a truncated file. */
+export function embeddedRun(page: Document): EmbeddedRun | null {
   const element = page.getElementById('recording');
   const data = element?.textContent ?? '';
   const checksum = element?.dataset['sha256'];
@@ -160,7 +155,7 @@ export function carriedRun(page: Document): Carried | null {
 }
 
 /** The run in an exported file. Rejects with one line if the file is invalid or was changed. */
-export async function fileSource({ data, checksum }: Carried): Promise<PageSource> {
+export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageSource> {
   // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
   if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
@@ -174,9 +169,8 @@ export async function fileSource({ data, checksum }: Carried): Promise<PageSourc
       listener.end(run.runId, null);
     },
     open: () => {},
-    close: () => {},
-    send: async () => A_FILE,
-    test: async () => ({ text: '', problem: A_FILE }),
+    send: async () => EXPORTED_FILE,
+    test: async () => ({ text: '', problem: EXPORTED_FILE }),
   };
 }
 

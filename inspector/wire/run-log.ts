@@ -8,24 +8,25 @@ export interface RunLog {
   readonly count: number;
   /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
-  /** Gives each new entry, as it is read, to the listener. */
-  add(lines: readonly string[], hear: (entry: JournalEntry) => void): void;
+  /** Appends entries and passes each to `onEntry`. */
+  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;
   line(seq: number): string;
 }
 
-const AT_HAND = 256;
+const CACHE_SIZE = 256;
 
 export function createRunLog(): RunLog {
   const lines: string[] = [];
-  const atHand = new Map<number, JournalEntry>();
+  const parsed = new Map<number, JournalEntry>();
   let problem: string | null = null;
 
   function read(seq: number): JournalEntry {
     const entry = JSON.parse(lines[seq] ?? 'null') as JournalEntry;
-    if (atHand.size >= AT_HAND) for (const oldest of [...atHand.keys()].slice(0, AT_HAND / 2)) atHand.delete(oldest);
-    atHand.set(seq, entry);
+    if (parsed.size >= CACHE_SIZE)
+      for (const oldest of [...parsed.keys()].slice(0, CACHE_SIZE / 2)) parsed.delete(oldest);
+    parsed.set(seq, entry);
     return entry;
   }
 
@@ -36,38 +37,38 @@ export function createRunLog(): RunLog {
     get problem() {
       return problem;
     },
-    add(more, hear) {
+    add(more, onEntry) {
       for (const line of more) {
         if (problem !== null) return;
         const seq = lines.length;
         const entry = entryIn(line, seq);
         lines.push(line);
-        if (entry !== null && isHeard(entry, hear)) continue;
+        if (entry !== null && isAccepted(entry, onEntry)) continue;
         lines.pop();
         problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
       }
     },
-    entry: (seq) => atHand.get(seq) ?? read(seq),
+    entry: (seq) => parsed.get(seq) ?? read(seq),
     line: (seq) => lines[seq] ?? '',
   };
 }
 
 /** An entry without the members of its type is invalid, too. */
-function isHeard(entry: JournalEntry, hear: (entry: JournalEntry) => void): boolean {
+function isAccepted(entry: JournalEntry, onEntry: (entry: JournalEntry) => void): boolean {
   try {
-    hear(entry);
+    onEntry(entry);
     return true;
   } catch {
     return false;
   }
 }
 
-/** Servers validate entries, but a file can contain anything. Null if no fold could read it. */
-function entryIn(line: string, due: number): JournalEntry | null {
+/** Parses a line; null if it is not an entry with this number. Servers validate entries, but a file can contain anything. */
+function entryIn(line: string, expectedSeq: number): JournalEntry | null {
   try {
     const entry = JSON.parse(line) as Partial<JournalEntry> | null;
     const { seq, atMs, type } = entry ?? {};
-    return seq === due && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
+    return seq === expectedSeq && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
   } catch {
     return null;
   }

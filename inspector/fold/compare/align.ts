@@ -10,43 +10,35 @@ export interface Row {
 
 export interface Rows {
   readonly rows: readonly Row[];
+  /** Alternately equal rows and rows that differ. */
+  readonly sections: readonly Section[];
   /** The index of the first row that differs; null if the paths are the same. */
   readonly first: number | null;
   readonly cutOff: boolean;
 }
 
-/** Two paths side by side. Steps that differ stand next to each other, in their order. */
-export function rowsOf<Item>(left: readonly Item[], right: readonly Item[]): Rows {
-  const { stretches, cutOff } = align(left, right);
-  const rows: Row[] = [];
-  for (const { equal, left: one, right: other } of stretches)
-    for (let at = 0; at < Math.max(one[1] - one[0], other[1] - other[0]); at += 1)
-      rows.push({ steps: [stepIn(one, at), stepIn(other, at)], equal });
-  const differs = rows.findIndex(({ equal }) => !equal);
-  return { rows, first: differs < 0 ? null : differs, cutOff };
-}
-
-const stepIn = ([from, to]: Range, at: number): number | null => (from + at < to ? from + at : null);
-
-/** A run of rows, shown as one group; `to` is exclusive. */
+/** Consecutive rows that are all equal or all differ; `to` is exclusive. */
 export interface Section {
   readonly equal: boolean;
   readonly from: number;
   readonly to: number;
 }
 
-/** Consecutive equal rows form one section, and so do consecutive rows that differ. */
-export function sectionsOf(rows: readonly Row[]): readonly Section[] {
+/** Two paths side by side. Steps that differ are next to each other, in order. */
+export function rowsOf<Item>(left: readonly Item[], right: readonly Item[]): Rows {
+  const { stretches, cutOff } = align(left, right);
+  const rows: Row[] = [];
   const sections: Section[] = [];
-  let from = 0;
-  for (let at = 1; at <= rows.length; at += 1) {
-    const equal = rows[from]?.equal ?? false;
-    if (at < rows.length && rows[at]?.equal === equal) continue;
-    sections.push({ equal, from, to: at });
-    from = at;
+  for (const { equal, left: one, right: other } of stretches) {
+    const from = rows.length;
+    for (let at = 0; at < Math.max(one[1] - one[0], other[1] - other[0]); at += 1)
+      rows.push({ steps: [stepIn(one, at), stepIn(other, at)], equal });
+    sections.push({ equal, from, to: rows.length });
   }
-  return sections;
+  return { rows, sections, first: sections.find(({ equal }) => !equal)?.from ?? null, cutOff };
 }
+
+const stepIn = ([from, to]: Range, at: number): number | null => (from + at < to ? from + at : null);
 
 type Range = readonly [from: number, to: number];
 
@@ -69,11 +61,11 @@ const MAX_EDITS = 1_500;
 
 /** The common start and end of two lists, with the fewest edits in between. */
 export function align<Item>(left: readonly Item[], right: readonly Item[]): Alignment {
-  const least = Math.min(left.length, right.length);
+  const min = Math.min(left.length, right.length);
   let start = 0;
-  while (start < least && left[start] === right[start]) start += 1;
+  while (start < min && left[start] === right[start]) start += 1;
   let end = 0;
-  while (end < least - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+  while (end < min - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
   const stretches: Stretch[] = [];
   let at: readonly [number, number] = [0, 0];
   const add = (equal: boolean, taken: number, others: number): void => {

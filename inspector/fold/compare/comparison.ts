@@ -1,8 +1,8 @@
-import diff from 'microdiff';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../wire/run-log.ts';
-import type { EntryOf } from '../places.ts';
+import { changedFields } from '../differences.ts';
+import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
 import { pathOf, type Step } from './path.ts';
@@ -162,27 +162,15 @@ interface ComparedField {
 }
 
 function fieldsOf([left, right]: Pair<unknown>): readonly ComparedField[] {
-  const [one, other] = [{ value: left }, { value: right }];
-  return diff(one, other, { cyclesFix: false })
-    .filter(({ path }) => !isTiming(path))
-    .map(({ path }) => ({ path: path.slice(1).join('.'), values: [valueAt(one, path), valueAt(other, path)] }));
+  return changedFields({ value: left }, { value: right })
+    .map(
+      ({ path, before, after }): ComparedField => ({ path: path.replace(/^value\.?/u, ''), values: [before, after] }),
+    )
+    .filter(({ path }) => !path.split('.').some(isTiming));
 }
 
 /** Points in time and durations differ between any two runs. */
-const isTiming = (path: readonly (string | number)[]): boolean =>
-  path.some(
-    (name) => typeof name === 'string' && (name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs'),
-  );
-
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inside, name) =>
-      typeof inside === 'object' && inside !== null && Object.hasOwn(inside, name)
-        ? (inside as Readonly<Record<string | number, unknown>>)[name]
-        : undefined,
-    value,
-  );
-}
+const isTiming = (name: string): boolean => name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs';
 
 /** The first reply, activity result, event, decision or answer that differs between the runs. */
 export interface FirstContent {
@@ -216,7 +204,7 @@ function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
   return { difference: null, cutOff: false };
 }
 
-function recordsOf({ spans, places }: RunFold) {
+function recordsOf({ spans, entries }: RunFold) {
   const found: { readonly kind: string; readonly seq: number }[] = [];
   for (const { port, subject, outcome, to } of spans.calls) {
     if (to === null) continue;
@@ -224,7 +212,7 @@ function recordsOf({ spans, places }: RunFold) {
     else if (outcome === 'settled' || outcome === 'broken') found.push({ kind: `${port} ${subject}`.trim(), seq: to });
   }
   for (const kind of ['delivery', 'decision', 'answer'] as const)
-    for (const seq of places.of(kind)) found.push({ kind, seq });
+    for (const seq of entries.of(kind)) found.push({ kind, seq });
   const counts = new Map<string, number>();
   return found
     .sort((one, other) => one.seq - other.seq)

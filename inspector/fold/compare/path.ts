@@ -1,28 +1,28 @@
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { chartWaysOf } from '../coverage.ts';
+import { transitionLookup } from '../coverage.ts';
 import type { RunFold } from '../run-fold.ts';
-import type { TakenWay } from '../transition-log.ts';
+import type { RecordedTransition } from '../transition-log.ts';
 
 /** One step of a run: its journal entry and the transition it took. */
 export interface Step {
   readonly seq: number;
-  readonly way: TakenWay;
+  readonly transition: RecordedTransition;
   /** Identifies the transition; equal in every run. */
   readonly name: string;
 }
 
 /** The transitions a run took, in order. Self-transitions are left out: how a reply is split into chunks does not matter. */
 export function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
-  const ways = charts === null ? null : chartWaysOf(charts.charts);
+  const lookup = charts === null ? null : transitionLookup(charts.charts);
   const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
   const steps: Step[] = [];
-  for (const way of fold.transitions.ways) {
-    const { machine, source, target, guard } = way;
+  for (const transition of fold.transitions.distinct) {
+    const { machine, source, target, guard } = transition;
     if (target.length === 1 && target[0] === source) continue;
-    const place = ways?.placeOf(way) ?? -1;
-    const event = events.get(machine)?.[place]?.event ?? way.event;
+    const index = lookup?.indexOf(transition) ?? -1;
+    const event = events.get(machine)?.[index]?.event ?? transition.event;
     const name = JSON.stringify([machine, event, source, target, guard]);
-    for (const seq of way.seqs) steps.push({ seq, way, name });
+    for (const seq of transition.seqs) steps.push({ seq, transition, name });
   }
   return causesFirst(
     steps.sort((left, right) => left.seq - right.seq),
@@ -35,18 +35,18 @@ export function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[]
  */
 function causesFirst(steps: readonly Step[], nested: ReadonlySet<string>): readonly Step[] {
   const ordered: Step[] = [];
-  let held: Step[][] = [];
+  let postponed: Step[][] = [];
   const release = (): void => {
-    for (const group of held.reverse()) ordered.push(...group);
-    held = [];
+    for (const group of postponed.reverse()) ordered.push(...group);
+    postponed = [];
   };
   for (const step of steps) {
-    const { machine, event } = step.way;
+    const { machine, event } = step.transition;
     if (event !== 'xstate.init' || !nested.has(machine)) {
       ordered.push(step);
       release();
-    } else if (held.at(-1)?.[0]?.way.machine === machine) held.at(-1)?.push(step);
-    else held.push([step]);
+    } else if (postponed.at(-1)?.[0]?.transition.machine === machine) postponed.at(-1)?.push(step);
+    else postponed.push([step]);
   }
   release();
   return ordered;

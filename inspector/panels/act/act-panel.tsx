@@ -1,16 +1,17 @@
 import './act.css';
 import { signal } from '@preact/signals';
 import { contextAt } from '../../fold/context-at.ts';
-import { grouped } from '../../fold/format.ts';
+import { formatNumber } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { type Delivery, deliveriesOf, waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { shortJson, visible } from '../../ui-state/text.ts';
+import { jsonExcerpt, revealHidden } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { WaitingForUser } from './waiting-for-user.tsx';
 
-/** Sends events to a live run: always to the run as it is now, wherever the cursor is. */
+/** Sends events to a live run, always in its current state, wherever the cursor is. */
 export function ActPanel({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const now = count - 1;
@@ -65,25 +66,25 @@ export function ActPanel({ inspector, view }: PanelProps) {
 function whyNoEvents({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
   if (run.kind === 'system')
     return 'This actor system belongs to another program: the inspector shows it, but cannot send it events.';
-  if (connection.value === 'file') return 'This page is an exported file: its run is over and accepts no events.';
-  if (!run.live || lastUpTo(fold.places.of('run-end'), count) !== undefined)
-    return 'This run is over and accepts no more events.';
+  if (connection.value === 'file') return 'This page is an exported file: its run has ended and accepts no events.';
+  if (!run.live || lastUpTo(fold.entries.of('run-end'), count) !== undefined)
+    return 'This run has ended and accepts no more events.';
   if (connection.value !== 'open') return 'The inspector is not connected, so it cannot send events now.';
   return log.count === 0 ? 'The run has not started yet.' : null;
 }
 
-/** Events reach the run as it is now, even if the cursor is in the past. */
+/** Reminds the user that events go to the live run even if the cursor is in the past. */
 function PastNote({ inspector, view: { at, count } }: PanelProps) {
   const isPast = inspector.cursor.value !== null && at < count - 1;
   return (
     <p class={isPast ? 'past note' : 'muted note'} role="note">
       {isPast
-        ? `You are viewing entry ${grouped(at)}. Events you send reach the run as it is now, at entry ${grouped(count - 1)}. `
-        : 'Events you send reach the run as it is now.'}
+        ? `You are viewing entry ${formatNumber(at)}. Events are sent to the live run, which is at entry ${formatNumber(count - 1)}. `
+        : 'Events are sent to the live run immediately.'}
       {isPast && (
         <button
           type="button"
-          class="quiet"
+          class="link-button"
           onClick={() => {
             inspector.cursor.value = null;
           }}
@@ -99,8 +100,8 @@ function PastNote({ inspector, view: { at, count } }: PanelProps) {
 function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
   const all = sent.value.filter(({ runId }) => runId === run.runId);
   const accepted = all.filter(({ answer }) => answer?.problem === null).toReversed();
-  const deliveries = deliveriesOf(log, fold.places, accepted, count - 1);
-  const deliveryOf = new Map(accepted.map(({ id }, place) => [id, deliveries[place] ?? null]));
+  const deliveries = deliveriesOf(log, fold.entries, accepted, count - 1);
+  const deliveryOf = new Map(accepted.map(({ id }, index) => [id, deliveries[index] ?? null]));
   return (
     <section aria-label="Sent events">
       <h2>Sent events</h2>
@@ -109,14 +110,10 @@ function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
           const delivery = deliveryOf.get(one.id) ?? null;
           return (
             <li key={one.id}>
-              <code class="told">{shortJson(one.event, 200)}</code>
-              <p class={one.answer?.problem ? 'wrong told' : 'outcome'}>
+              <code class="verbatim">{jsonExcerpt(one.event, 200)}</code>
+              <p class={one.answer?.problem ? 'wrong verbatim' : 'outcome'}>
                 {outcomeOf(one, delivery)}{' '}
-                {delivery !== null && (
-                  <button type="button" class="quiet" onClick={() => inspector.moveTo(delivery.seq)}>
-                    entry {grouped(delivery.seq)}
-                  </button>
-                )}
+                {delivery !== null && <EntryLink seq={delivery.seq} moveTo={inspector.moveTo} />}
               </p>
             </li>
           );
@@ -129,7 +126,7 @@ function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
 
 function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
   if (answer === null) return 'sending…';
-  if (answer.problem !== null) return `not sent: ${visible(answer.problem)}`;
+  if (answer.problem !== null) return `not sent: ${revealHidden(answer.problem)}`;
   if (delivery === null) return 'sent';
   return delivery.isRefused ? 'delivered, but rejected: not a phase' : 'delivered';
 }
@@ -152,7 +149,7 @@ const sent = signal<readonly Sent[]>([]);
 
 let nextId = 1;
 
-/** Whether an event is being sent to a run: then no other is sent to it. */
+/** Whether an event is being sent to a run; only one is sent at a time. */
 const isSending = (runId: string): boolean => sent.value.some((one) => one.runId === runId && one.answer === null);
 
 /** Sends an event once; resolves to whether the run accepted it. */
@@ -160,7 +157,7 @@ async function sendEvent(inspector: Inspector, runId: string, event: unknown): P
   if (isSending(runId)) return false;
   const id = nextId;
   nextId += 1;
-  const from = inspector.follow(runId).log.count;
+  const from = inspector.openRun(runId).log.count;
   sent.value = [{ id, runId, event, from, answer: null }, ...sent.value].slice(0, MAX_SENT);
   const problem = await inspector.send(runId, event);
   sent.value = sent.value.map((one) => (one.id === id ? { ...one, answer: { problem } } : one));

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { shortJson } from '../../ui-state/text.ts';
+import { jsonExcerpt } from '../../ui-state/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {
@@ -35,9 +35,9 @@ export function SendButton({ isBusy, submits = false, onSend, children }: SendBu
 
 /** `run.directed`: continues with a phase, with an optional instruction. */
 export function DirectForm({ proposal, isBusy, onSend }: EventFormProps & { readonly proposal: string }) {
-  const [chosen, choose] = useState<string | null>(null);
+  const [selected, choose] = useState<string | null>(null);
   const [prompt, setPrompt] = useState('');
-  const phase = chosen ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
+  const phase = selected ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
 
   async function submit(submitted: Event): Promise<void> {
     submitted.preventDefault();
@@ -178,7 +178,7 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
                     type="text"
                     inputMode="decimal"
                     autocomplete="off"
-                    placeholder={`now ${shortJson(current, 40)}`}
+                    placeholder={`now ${jsonExcerpt(current, 40)}`}
                     value={typed[key] ?? ''}
                     aria-invalid={isWrong}
                     aria-describedby={isWrong ? `${id}problem` : undefined}

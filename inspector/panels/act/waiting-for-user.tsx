@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
-import { counted, grouped, rounded } from '../../fold/format.ts';
+import { formatDecimal, formatNumber, pluralize } from '../../fold/format.ts';
 import type { Waiting } from '../../fold/user-events.ts';
-import { shortly, visible } from '../../ui-state/text.ts';
+import { excerpt, revealHidden } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { DirectForm, type EventFormProps, SendButton } from './event-forms.tsx';
 
@@ -11,26 +11,26 @@ export function WaitingForUser({ waiting, isBusy, onSend }: EventFormProps & { r
   if (waiting.for === 'consent')
     return (
       <section class="card waiting" aria-label="The run waits for consent">
-        <h2>The run waits for consent (entry {grouped(waiting.asked)})</h2>
+        <h2>The run waits for consent (entry {formatNumber(waiting.askedAt)})</h2>
         <p>
-          May the run shorten or remove {counted(waiting.request.items.length, 'user message')}? If nobody answers in
+          May the run shorten or remove {pluralize(waiting.request.items.length, 'user message')}? If nobody answers in
           time, it keeps all of them.
         </p>
-        <ConsentForm key={waiting.asked} request={waiting.request} isBusy={isBusy} onSend={onSend} />
+        <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
       </section>
     );
-  const { asked, proposal, answer, confidence, refused } = waiting;
+  const { askedAt, proposal, answer, confidence, refused } = waiting;
   return (
     <section class="card waiting" aria-label="The run waits for a direction">
-      <h2>The run waits for a direction (entry {grouped(asked)})</h2>
-      <p class="muted">Answer so far, with confidence {rounded(confidence)}:</p>
+      <h2>The run waits for a direction (entry {formatNumber(askedAt)})</h2>
+      <p class="muted">Answer so far, with confidence {formatDecimal(confidence)}:</p>
       <LongText text={answer} />
       {refused !== null && (
         <p class="wrong" role="alert">
-          <span class="told">“{shortly(refused, 80)}”</span> was rejected: not a phase.
+          <span class="verbatim">“{excerpt(refused, 80)}”</span> was rejected: not a phase.
         </p>
       )}
-      <DirectForm key={asked} proposal={proposal} isBusy={isBusy} onSend={onSend} />
+      <DirectForm key={askedAt} proposal={proposal} isBusy={isBusy} onSend={onSend} />
     </section>
   );
 }
@@ -48,8 +48,8 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
 
   function choose(messageId: string, choice: string): void {
     const { [messageId]: _, ...others } = items;
-    const chosen = offered.find((one) => one === choice);
-    setItems(chosen === undefined ? others : { ...others, [messageId]: chosen });
+    const selected = offered.find((one) => one === choice);
+    setItems(selected === undefined ? others : { ...others, [messageId]: selected });
   }
 
   return (
@@ -58,11 +58,13 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
         {request.items.map(({ messageId, preview, chars, summary }) => (
           <li key={messageId}>
             <p>
-              <span class="told">“{visible(preview)}”</span> <span class="muted">{counted(chars, 'character')}</span>
+              <span class="verbatim">“{revealHidden(preview)}”</span>{' '}
+              <span class="muted">{pluralize(chars, 'character')}</span>
             </p>
             {summary !== '' && (
               <div class="summary">
-                <span class="muted">Summary, {counted(summary.length, 'character')}:</span> <LongText text={summary} />
+                <span class="muted">Summary, {pluralize(summary.length, 'character')}:</span>{' '}
+                <LongText text={summary} />
               </div>
             )}
             <label>

@@ -4,13 +4,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
-import { type Inspector, isHere, type OpenedRun, type RunView } from '../../ui-state/inspector.ts';
-import { runName, shortly } from '../../ui-state/text.ts';
+import { type Inspector, isLoaded, type OpenedRun, type RunView } from '../../ui-state/inspector.ts';
+import { excerpt, runName } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel.tsx';
 import { FirstDifference, Totals } from './differences.tsx';
 import { StepTable } from './step-table.tsx';
 
-/** The id of the run that the selected one is compared with. */
+/** The id of run B. */
 const comparedWith = signal<string | null>(null);
 
 /** The selected run (A) next to another one (B): where they diverge, and what differed before. */
@@ -22,7 +22,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
   const [left, right] = [openedOf(run), other && openedOf(other)];
   const missing = [run, ...(other ? [other] : [])].filter((one) => {
     const opened = openedOf(one);
-    return opened === undefined || !isHere(opened, one.live);
+    return opened === undefined || !isLoaded(opened, one.live);
   });
   const opened: Pair<OpenedRun> | null = left && right && missing.length === 0 ? [left, right] : null;
   const comparison = useComparison(opened);
@@ -32,7 +32,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
       <p class="muted">
         {inspector.connection.value === 'file'
           ? 'This file contains one run. To compare runs, open them with "postchain inspect".'
-          : 'There is only one run so far. Comparing needs two.'}
+          : 'Only one run so far. Comparing requires two.'}
       </p>
     );
   return (
@@ -44,7 +44,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
         </p>
       )}
       {other !== undefined && missing.length > 0 && (
-        <p role="status">Loading {missing.map(({ title, runId }) => shortly(title, 40) || runId).join(', ')}…</p>
+        <p role="status">Loading {missing.map(({ title, runId }) => excerpt(title, 40) || runId).join(', ')}…</p>
       )}
       {opened !== null && comparison === null && <p role="status">Comparing…</p>}
       {opened !== null && comparison !== null && other !== undefined && (
@@ -53,7 +53,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
             ({ runId, end }) =>
               end.value?.problem && (
                 <p key={runId} class="problem" role="alert">
-                  {shortly(end.value.problem, 300)}
+                  {excerpt(end.value.problem, 300)}
                 </p>
               ),
           )}
@@ -66,7 +66,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
             onGo={(side, seq) => {
               if (side === 1) {
                 comparedWith.value = run.runId;
-                inspector.choose(other.runId);
+                inspector.selectRun(other.runId);
               }
               inspector.cursor.value = seq;
             }}
@@ -91,18 +91,18 @@ function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
   ];
 
   function choose(runId: string): void {
-    if (runId !== '') inspector.follow(runId);
+    if (runId !== '') inspector.openRun(runId);
     comparedWith.value = runId === '' ? null : runId;
   }
 
   return (
     <div class="compare-choices">
       <p>
-        <b class="letter">A</b> {shortly(run.title, 60) || run.runId}
+        <b class="letter">A</b> {excerpt(run.title, 60) || run.runId}
       </p>
       <label>
         <b class="letter">B</b>
-        <span class="unseen">Second run</span>
+        <span class="visually-hidden">Second run</span>
         <select value={comparedWith.value ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
           <option value="">Choose a run…</option>
           {groups.map(
@@ -126,7 +126,7 @@ function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
 /** While entries keep arriving, the comparison is updated this often. */
 const LIVE_MS = 500;
 
-interface Attempt {
+interface ComparisonResult {
   readonly key: string;
   readonly ids: string;
   readonly comparison: Comparison | null;
@@ -135,7 +135,7 @@ interface Attempt {
 
 /** The comparison of two runs, computed outside rendering; null until it is done. Throws if it failed. */
 function useComparison(runs: Pair<OpenedRun> | null): Comparison | null {
-  const [done, setDone] = useState<Attempt | null>(null);
+  const [done, setDone] = useState<ComparisonResult | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const latest = useRef(runs);
   latest.current = runs;
@@ -149,7 +149,7 @@ function useComparison(runs: Pair<OpenedRun> | null): Comparison | null {
     const compare = (): void => {
       timer.current = null;
       const now = latest.current;
-      if (now !== null) setDone({ key: keyOf(now), ids: idsOf(now), ...attempt(now) });
+      if (now !== null) setDone({ key: keyOf(now), ids: idsOf(now), ...tryCompare(now) });
     };
     timer.current = setTimeout(compare, done?.ids === ids ? LIVE_MS : 0);
   }, [key, ids, done]);
@@ -171,7 +171,7 @@ const keyOf = (runs: Pair<OpenedRun>): string =>
   runs.map(({ runId, log, charts }) => `${runId} ${log.count} ${charts.peek() === null}`).join('\n');
 
 /** Keeps an error to throw it while rendering, where the error boundary catches it. */
-function attempt([left, right]: Pair<OpenedRun>): Pick<Attempt, 'comparison' | 'error'> {
+function tryCompare([left, right]: Pair<OpenedRun>): Pick<ComparisonResult, 'comparison' | 'error'> {
   const compared = ({ runId, log, fold, charts }: OpenedRun) => ({ runId, log, fold, charts: charts.peek() });
   try {
     return { comparison: compareRuns([compared(left), compared(right)]), error: null };

@@ -1,25 +1,54 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import type { ComparedCandidate, Comparison, FirstContent, FirstStep } from '../../fold/compare/comparison.ts';
-import { counted, duration, grouped, guardInWords } from '../../fold/format.ts';
-import { shortly, stateName } from '../../ui-state/text.ts';
+import { formatDuration, formatNumber, humanizeGuard, pluralize } from '../../fold/format.ts';
+import { excerpt, stateName } from '../../ui-state/text.ts';
 import { Icon, VERDICTS } from '../icon.tsx';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
 
+interface RunHeadsProps {
+  readonly title: string;
+  /** The compared entries, shown beside the letters. */
+  readonly seqs?: Pair<number>;
+}
+
 /** A table head with one column per run. */
-export function RunHeads({ title }: { readonly title: string }) {
+export function RunHeads({ title, seqs }: RunHeadsProps) {
   return (
     <thead>
       <tr>
         <th scope="col">{title}</th>
-        {LETTERS.map((letter) => (
+        {LETTERS.map((letter, run) => (
           <th key={letter} scope="col">
-            {letter}
+            {letter} {seqs !== undefined && <span class="muted">entry {formatNumber(seqs[run] ?? 0)}</span>}
           </th>
         ))}
       </tr>
     </thead>
+  );
+}
+
+interface PairRowProps {
+  readonly name: string;
+  readonly values: readonly unknown[];
+  readonly maxChars?: number;
+}
+
+/** A row with a value of each run; marks values that differ from run A's. */
+function PairRow({ name, values, maxChars = 120 }: PairRowProps) {
+  const texts = values.map(cellText);
+  return (
+    <tr>
+      <th scope="row" class="verbatim">
+        {excerpt(name, 80)}
+      </th>
+      {texts.map((text, run) => (
+        <td key={LETTERS[run]} class={text === texts[0] ? 'verbatim' : 'verbatim other'}>
+          {excerpt(text, maxChars)}
+        </td>
+      ))}
+    </tr>
   );
 }
 
@@ -42,40 +71,33 @@ const MAX_STARTS = 30;
 export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, runIds } }: TotalsProps) {
   const lines: readonly (readonly [string, readonly string[]])[] = [
     ['Status', runs.map(({ status, live }) => (live ? 'live' : status))],
-    ['Steps', paths.map(({ length }) => grouped(length))],
-    ['Cycles', totals.map(({ cycles }) => grouped(cycles))],
+    ['Steps', paths.map(({ length }) => formatNumber(length))],
+    ['Cycles', totals.map(({ cycles }) => formatNumber(cycles))],
     [
       'Model calls',
       totals.map(({ calls, failedCalls }) => (failedCalls > 0 ? `${calls}, ${failedCalls} failed` : `${calls}`)),
     ],
-    ['Tokens', totals.map(({ tokens }) => grouped(tokens))],
-    ['Time', totals.map(({ ms }) => duration(ms))],
+    ['Tokens', totals.map(({ tokens }) => formatNumber(tokens))],
+    ['Time', totals.map(({ ms }) => formatDuration(ms))],
   ];
   return (
     <>
       {forkedFrom.map((fork, run) => {
         if (fork === null) return null;
-        const from = LETTERS[runIds.indexOf(fork.runId)] ?? `another run (${shortly(fork.runId, 40)})`;
+        const from = LETTERS[runIds.indexOf(fork.runId)] ?? `another run (${excerpt(fork.runId, 40)})`;
         return (
           <p key={LETTERS[run]} class="fork">
             {LETTERS[run]} is a fork of {from} at entry {fork.seq}
-            {fork.changes.length > 0 && `: ${shortly(fork.changes.join(', '), 200)}`}
+            {fork.changes.length > 0 && `: ${excerpt(fork.changes.join(', '), 200)}`}
           </p>
         );
       })}
-      <table class="beside">
-        <caption class="unseen">Totals, and the start parameters that differ</caption>
+      <table class="side-by-side">
+        <caption class="visually-hidden">Totals, and the start parameters that differ</caption>
         <RunHeads title="Whole run" />
         <tbody>
           {lines.map(([name, values]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {values.map((value, run) => (
-                <td key={LETTERS[run]} class={value === values[0] ? '' : 'other'}>
-                  {value}
-                </td>
-              ))}
-            </tr>
+            <PairRow key={name} name={name} values={values} />
           ))}
         </tbody>
         {starts.length > 0 && runs.every(({ kind }) => kind === 'run') && (
@@ -86,16 +108,7 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
               </th>
             </tr>
             {starts.slice(0, MAX_STARTS).map(({ path, values }) => (
-              <tr key={path}>
-                <th scope="row" class="told">
-                  {shortly(path, 80)}
-                </th>
-                {values.map((value, run) => (
-                  <td key={LETTERS[run]} class={cellText(value) === cellText(values[0]) ? 'told' : 'told other'}>
-                    {shortly(cellText(value), 120)}
-                  </td>
-                ))}
-              </tr>
+              <PairRow key={path} name={path} values={values} />
             ))}
             {starts.length > MAX_STARTS && (
               <tr>
@@ -134,7 +147,7 @@ function Divergence({ step, at }: { readonly step: FirstStep; readonly at: numbe
   return (
     <>
       <p>
-        After {counted(at, 'equal step')}, {sources.length === 1 ? `in ${sources[0]}` : 'the runs diverge'}:{' '}
+        After {pluralize(at, 'equal step')}, {sources.length === 1 ? `in ${sources[0]}` : 'the runs diverge'}:{' '}
         {entries.map((entry, run) => (
           <span key={LETTERS[run]}>
             <b class="letter">{LETTERS[run]}</b>{' '}
@@ -142,15 +155,15 @@ function Divergence({ step, at }: { readonly step: FirstStep; readonly at: numbe
               'took no more steps'
             ) : (
               <>
-                <Icon name="leads" /> {entry.target.map(stateName).join(', ') || 'stays'}
+                <Icon name="arrow-right" /> {entry.target.map(stateName).join(', ') || 'stays'}
               </>
             )}{' '}
           </span>
         ))}
       </p>
       {candidates.length > 0 && (
-        <table class="beside candidates">
-          <caption class="unseen">Candidates of the first step that differs</caption>
+        <table class="side-by-side candidates">
+          <caption class="visually-hidden">Candidates of the first step that differs</caption>
           <RunHeads title="Guard" />
           <tbody>
             {evaluated.map((candidate) => (
@@ -159,7 +172,7 @@ function Divergence({ step, at }: { readonly step: FirstStep; readonly at: numbe
             {evaluated.length < candidates.length && (
               <tr>
                 <td colSpan={COLUMNS} class="muted">
-                  {counted(candidates.length - evaluated.length, 'more candidate')} not evaluated in either run
+                  {pluralize(candidates.length - evaluated.length, 'more candidate')} not evaluated in either run
                 </td>
               </tr>
             )}
@@ -173,13 +186,13 @@ function Divergence({ step, at }: { readonly step: FirstStep; readonly at: numbe
 function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) {
   const { guard, target, verdicts, inputs, isFirstDifference } = candidate;
   return (
-    <tr class={isFirstDifference ? 'parts' : ''}>
+    <tr class={isFirstDifference ? 'diverges' : ''}>
       <th scope="row">
-        <span title={guard ?? undefined}>{guard === null ? 'otherwise' : guardInWords(guard)}</span>{' '}
+        <span title={guard ?? undefined}>{guard === null ? 'otherwise' : humanizeGuard(guard)}</span>{' '}
         <span class="muted">
-          <Icon name="leads" /> {target.map(stateName).join(', ') || 'stays'}
+          <Icon name="arrow-right" /> {target.map(stateName).join(', ') || 'stays'}
         </span>
-        {isFirstDifference && <strong class="parts-here"> first difference</strong>}
+        {isFirstDifference && <strong class="diverges-here"> first difference</strong>}
       </th>
       {verdicts.map((verdict, run) => (
         <td key={LETTERS[run]}>
@@ -195,9 +208,9 @@ function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) 
           {verdict !== null && verdict !== 'not-evaluated' && (
             <span class="inputs">
               {inputs.map(({ name, values, differs }) => {
-                const text = shortly(cellText(values[run]), 60);
+                const text = excerpt(cellText(values[run]), 60);
                 return (
-                  <span key={name} class="told">
+                  <span key={name} class="verbatim">
                     {name} {differs ? <mark>{text}</mark> : text}
                   </span>
                 );
@@ -224,33 +237,15 @@ function ContentDifference({ difference, cutOff }: FirstContent) {
     );
   const { kind, nth, seqs, fields } = difference;
   return (
-    <table class="beside">
+    <table class="side-by-side">
       <caption>
-        First content that differs: {shortly(kind, 60)}
+        First content that differs: {excerpt(kind, 60)}
         {nth > 1 && ` (no. ${nth})`}
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          {LETTERS.map((letter, run) => (
-            <th key={letter} scope="col">
-              {letter} <span class="muted">entry {seqs[run]}</span>
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <RunHeads title="Field" seqs={seqs} />
       <tbody>
         {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
-          <tr key={path}>
-            <th scope="row" class="told">
-              {shortly(path, 80) || 'whole value'}
-            </th>
-            {values.map((value, run) => (
-              <td key={LETTERS[run]} class="told">
-                <mark>{shortly(cellText(value), 300)}</mark>
-              </td>
-            ))}
-          </tr>
+          <PairRow key={path} name={path || 'whole value'} values={values} maxChars={300} />
         ))}
         {fields.length > MAX_FIELDS && (
           <tr>

@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
-import { type Pair, type Row, type Section, sectionsOf } from '../../fold/compare/align.ts';
+import type { Pair, Row, Section } from '../../fold/compare/align.ts';
 import type { Comparison } from '../../fold/compare/comparison.ts';
 import type { Step } from '../../fold/compare/path.ts';
-import { counted, guardInWords } from '../../fold/format.ts';
-import { lastBegunBy } from '../../fold/sorted.ts';
+import { humanizeGuard, pluralize } from '../../fold/format.ts';
+import { lastStartedBy } from '../../fold/sorted.ts';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
 import { stateName } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
@@ -22,10 +22,9 @@ const PAGE = 200;
 
 /** All steps of the runs, side by side; equal steps are folded. */
 export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps) {
-  const { rows, paths, first, cutOff } = comparison;
-  const sections = useMemo(() => sectionsOf(rows), [rows]);
+  const { rows, sections, paths, first, cutOff } = comparison;
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const [most, setMost] = useState(PAGE);
+  const [max, setMost] = useState(PAGE);
   const current = useMemo(() => stepAt(paths[0], cursor), [paths, cursor]);
 
   function toggle({ from, to }: Section): void {
@@ -38,12 +37,12 @@ export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps
   function headingOf({ steps: [left, right] }: Row): string {
     const run = left === null ? 1 : 0;
     const seq = paths[run][left ?? right ?? -1]?.seq ?? 0;
-    const phase = lastBegunBy(runs[run].fold.spans.phases, seq);
+    const phase = lastStartedBy(runs[run].fold.spans.phases, seq);
     return phase === undefined ? 'Start' : `Cycle ${phase.cycle} · ${phase.phase}`;
   }
 
   const lines = [];
-  let left = most;
+  let left = max;
   let heading = '';
   for (const section of sections) {
     if (left <= 0) break;
@@ -57,7 +56,7 @@ export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps
         <tr key={`fold ${from}`} class="fold">
           <td colSpan={COLUMNS}>
             <button type="button" aria-expanded={isOpen} onClick={() => toggle(section)}>
-              <Icon name={isOpen ? 'open' : 'shut'} /> {counted(to - from, 'equal step')}
+              <Icon name={isOpen ? 'expanded' : 'collapsed'} /> {pluralize(to - from, 'equal step')}
             </button>{' '}
             <span class="muted">
               {between(rows[from], rows[to - 1], headingOf)}
@@ -93,15 +92,15 @@ export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps
     <section aria-labelledby="steps-title">
       <h2 id="steps-title">Steps</h2>
       {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
-      <table class="beside steps" onKeyDown={moveInTable}>
-        <caption class="unseen">
+      <table class="side-by-side steps" onKeyDown={moveInTable}>
+        <caption class="visually-hidden">
           The steps of each run. Press a step to move the cursor to it; arrow keys move between steps.
         </caption>
         <RunHeads title="Step" />
         <tbody>{lines}</tbody>
       </table>
       {left <= 0 && (
-        <button type="button" onClick={() => setMost(most + PAGE)}>
+        <button type="button" onClick={() => setMost(max + PAGE)}>
           Show {PAGE} more
         </button>
       )}
@@ -123,10 +122,10 @@ function between(from: Row | undefined, to: Row | undefined, headingOf: (row: Ro
 function stepAt(path: readonly Step[], at: number): number | null {
   let found: number | null = null;
   let newest = -1;
-  for (const [place, { seq }] of path.entries())
+  for (const [index, { seq }] of path.entries())
     if (seq <= at && seq > newest) {
       newest = seq;
-      found = place;
+      found = index;
     }
   return found;
 }
@@ -183,30 +182,31 @@ function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: S
         {isFirst && <span class="first-mark"> differs</span>}
       </th>
       {([0, 1] as const).map((run) => {
-        const place = steps[run];
-        const step = place === null ? undefined : paths[run][place];
+        const index = steps[run];
+        const step = index === null ? undefined : paths[run][index];
         if (step === undefined)
           return (
             <td key={LETTERS[run]} class="muted">
               –
             </td>
           );
-        const { way, seq } = step;
-        const isHere = run === 0 && place === current;
+        const { transition, seq } = step;
+        const isHere = run === 0 && index === current;
         return (
           <td key={LETTERS[run]}>
             <button
               type="button"
-              class={way.machine === 'postChain' ? 'step' : 'step nested'}
+              class={transition.machine === 'postChain' ? 'step' : 'step nested'}
               aria-current={isHere ? 'step' : undefined}
-              title={`Entry ${seq} of ${LETTERS[run]}: ${way.source} to ${way.target.join(', ')}`}
+              title={`Entry ${seq} of ${LETTERS[run]}: ${transition.source} to ${transition.target.join(', ')}`}
               onClick={() => onGo(run, seq)}
             >
-              {stateName(way.source)} <Icon name="leads" /> {way.target.map(stateName).join(', ') || 'stays'}
-              {way.guard !== null && (
-                <span class="guard" title={way.guard}>
+              {stateName(transition.source)} <Icon name="arrow-right" />{' '}
+              {transition.target.map(stateName).join(', ') || 'stays'}
+              {transition.guard !== null && (
+                <span class="guard" title={transition.guard}>
                   {' '}
-                  {guardInWords(way.guard)}
+                  {humanizeGuard(transition.guard)}
                 </span>
               )}
             </button>

@@ -2,14 +2,15 @@ import './context.css';
 import { useEffect, useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
 import { type ContextAt, contextAt, stateAt } from '../../fold/context-at.ts';
-import { counted, duration, grouped } from '../../fold/format.ts';
+import { formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { shortly } from '../../ui-state/text.ts';
+import { excerpt } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { DifferenceView } from './difference-view.tsx';
-import { base, PARTS, type Part, shownPart } from './list-parts.tsx';
+import { activePart, base, PARTS, type Part } from './list-parts.tsx';
 import { MessageList } from './message-list.tsx';
 import { OperationList } from './operation-list.tsx';
 
@@ -21,22 +22,25 @@ export function ContextPanel({ inspector, view }: PanelProps) {
     if (now !== null) base.value = { runId: now.run.runId, seq: now.at };
   };
   // The key handler reads the latest view.
-  useEffect(() => addKeys([{ keys: ['m'], does: 'Compare the context from here', group: 'Panels', act: pin }]), []);
+  useEffect(
+    () => addKeys([{ keys: ['m'], description: 'Compare the context from here', group: 'Panels', act: pin }]),
+    [],
+  );
   const isSystem = run.kind === 'system';
   const context = contextAt(log, fold, at);
   const pinned = base.value?.runId === run.runId ? base.value.seq : null;
   const parts = isSystem ? (['messages', 'difference'] as const) : PARTS;
-  const part = parts.find((name) => name === shownPart.value) ?? 'messages';
-  const counts = { messages: context.messages.length, operations: fold.context.appliedBy(at) };
+  const part = parts.find((name) => name === activePart.value) ?? 'messages';
+  const counts = { messages: context.messages.length, operations: fold.context.appliedAt(at) };
   return (
     <div class="context">
       <div class="context-head">
-        <p>{isSystem ? <>Actor contexts at entry {grouped(at)}</> : <Size context={context} />}</p>
+        <p>{isSystem ? <>Actor contexts at entry {formatNumber(at)}</> : <ContextSize context={context} />}</p>
         <button type="button" onClick={pin} title="Key m">
           Compare from here
         </button>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for form controls */}
       <div class="parts" role="group" aria-label="Parts of the context">
         {parts.map((name) => (
           <button
@@ -44,7 +48,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
             type="button"
             aria-pressed={name === part}
             onClick={() => {
-              shownPart.value = name;
+              activePart.value = name;
             }}
           >
             {titleOf(name, isSystem, counts, pinned)}
@@ -60,15 +64,13 @@ export function ContextPanel({ inspector, view }: PanelProps) {
   );
 }
 
-function Size({ context: { messages, by } }: { readonly context: ContextAt }) {
+function ContextSize({ context: { messages, by } }: { readonly context: ContextAt }) {
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   return (
     <>
-      {counted(messages.length, 'message')}, {counted(chars, 'character')}{' '}
+      {pluralize(messages.length, 'message')}, {pluralize(chars, 'character')}{' '}
       <span class="muted">
-        {by === 'states'
-          ? 'as recorded at this entry'
-          : 'derived from its operations: this journal has no state snapshots'}
+        {by === 'states' ? 'as recorded' : 'derived from its operations: this journal has no state snapshots'}
       </span>
     </>
   );
@@ -82,28 +84,28 @@ function titleOf(
 ): string {
   switch (part) {
     case 'messages':
-      return isSystem ? 'Contexts' : `Messages ${grouped(counts.messages)}`;
+      return isSystem ? 'Contexts' : `Messages ${formatNumber(counts.messages)}`;
     case 'operations':
-      return `Operations ${grouped(counts.operations)}`;
+      return `Operations ${formatNumber(counts.operations)}`;
     case 'budget':
       return 'Budget';
     case 'difference':
-      return pinned === null ? 'Difference' : `Difference from entry ${grouped(pinned)}`;
+      return pinned === null ? 'Difference' : `Difference from entry ${formatNumber(pinned)}`;
     default:
       return part satisfies never;
   }
 }
 
-/** The contexts of the actors of a foreign system at the cursor, by their names. */
+/** The contexts of another program's actors at the cursor. */
 function ActorContexts({ view: { log, fold, at } }: { readonly view: RunView }) {
-  const contexts = stateAt(log, fold.places, at);
+  const contexts = stateAt(log, fold.entries, at);
   if (typeof contexts !== 'object' || contexts === null)
     return <p class="muted">No actor context is recorded up to this entry.</p>;
   return (
     <>
       {Object.entries(contexts).map(([name, context]) => (
         <section key={name} aria-label={`Context of ${name}`}>
-          <h2 class="told">{shortly(name, 80)}</h2>
+          <h2 class="verbatim">{excerpt(name, 80)}</h2>
           <JsonTree value={context} />
         </section>
       ))}
@@ -115,7 +117,7 @@ interface BudgetViewProps extends PanelProps {
   readonly context: ContextAt;
 }
 
-/** What the context and the run have used at the cursor, of what they may. */
+/** The usage and limits of the context and the run at the cursor. */
 function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewProps) {
   const budget = useMemo(() => budgetAt(log, fold, context, at), [log, fold, context, at]);
   if (budget === null) return <p class="muted">The journal does not record the limits of this run.</p>;
@@ -126,13 +128,10 @@ function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewP
       {evaluated === null ? (
         <p class="muted">Understanding has not measured the context yet.</p>
       ) : (
-        <div class="why">
+        <div class="reason">
           Last measured by Understanding in step {evaluated.step}{' '}
-          <button type="button" class="quiet" onClick={() => inspector.moveTo(evaluated.seq)}>
-            entry {grouped(evaluated.seq)}
-          </button>
-          : {evaluatedWords(evaluated.statistics)}
-          {evaluated.problem !== null && <p class="told">Not measured: {shortly(evaluated.problem, 300)}</p>}
+          <EntryLink seq={evaluated.seq} moveTo={inspector.moveTo} />: {statisticsText(evaluated.statistics)}
+          {evaluated.problem !== null && <p class="verbatim">Not measured: {excerpt(evaluated.problem, 300)}</p>}
         </div>
       )}
       <Meters name="The run" meters={budget.run} />
@@ -142,16 +141,16 @@ function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewP
 
 type Statistics = NonNullable<NonNullable<ReturnType<typeof budgetAt>>['evaluated']>['statistics'];
 
-function evaluatedWords(statistics: Statistics): string {
+function statisticsText(statistics: Statistics): string {
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter, estimated, pruned, summarised } = statistics;
   const { tokensOver, messagesOver } = statistics;
   const over = [
-    ...(tokensOver > 0 ? [counted(tokensOver, 'token')] : []),
-    ...(messagesOver > 0 ? [counted(messagesOver, 'message')] : []),
+    ...(tokensOver > 0 ? [pluralize(tokensOver, 'token')] : []),
+    ...(messagesOver > 0 ? [pluralize(messagesOver, 'message')] : []),
   ];
   return [
-    `${grouped(messagesBefore)} to ${counted(messagesAfter, 'message')}`,
-    `${grouped(tokensBefore)} to ${counted(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
+    `${formatNumber(messagesBefore)} to ${pluralize(messagesAfter, 'message')}`,
+    `${formatNumber(tokensBefore)} to ${pluralize(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
     `${pruned} pruned`,
     `${summarised} summarized`,
     ...(over.length === 0 ? [] : [`still over its limit by ${over.join(' and ')}`]),
@@ -171,16 +170,16 @@ function Meters({ name, meters }: { readonly name: string; readonly meters: read
   );
 }
 
-/** From this share on, and beyond the whole. */
+/** From this share on, a meter is marked as nearly full. */
 const NEAR = 0.8;
 
 function MeterItem({ meter: { name, value, limit, unit, note } }: { readonly meter: Meter }) {
   const share = limit > 0 ? value / limit : value > 0 ? 2 : 0;
-  const state = share > 1 ? 'over' : share >= NEAR ? 'near' : 'well';
+  const state = share > 1 ? 'over' : share >= NEAR ? 'near' : 'ok';
   const numbers =
     unit === 'ms'
-      ? `${duration(value)} of ${duration(limit)}`
-      : `${grouped(value)} of ${counted(limit, unit.slice(0, -1))}`;
+      ? `${formatDuration(value)} of ${formatDuration(limit)}`
+      : `${formatNumber(value)} of ${pluralize(limit, unit.slice(0, -1))}`;
   const words = `${numbers} · ${limit > 0 ? `${Math.round(share * 1_000) / 10} %` : 'none allowed'}${
     state === 'over' ? ', over its limit' : ''
   }`;

@@ -10,14 +10,15 @@ import {
   stateDifferences,
   wordDifference,
 } from '../../fold/differences.ts';
-import { counted, grouped } from '../../fold/format.ts';
-import { shortJson, shortly, visible } from '../../ui-state/text.ts';
+import { formatNumber, pluralize } from '../../fold/format.ts';
+import { excerpt, jsonExcerpt, revealHidden } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { base } from './list-parts.tsx';
 
-const MOST_MESSAGES = 100;
-const MOST_FIELDS = 25;
+const MAX_MESSAGES = 100;
+const MAX_FIELDS = 25;
 
 interface DifferenceViewProps extends PanelProps {
   /** The entry to compare with; null if none is pinned. */
@@ -25,13 +26,13 @@ interface DifferenceViewProps extends PanelProps {
   readonly onPin: () => void;
 }
 
-/** What differs between an entry that was pinned and the cursor: messages by their ids, and the other members of the state. */
+/** The difference between a pinned entry and the cursor: messages by id, and other state. */
 export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewProps) {
   const { run, log, fold, at } = view;
   const isSystem = run.kind === 'system';
   const old = from === null ? null : contextAt(log, fold, from);
   const now = contextAt(log, fold, at);
-  const [was, is] = [from === null ? null : stateAt(log, fold.places, from), stateAt(log, fold.places, at)];
+  const [was, is] = [from === null ? null : stateAt(log, fold.entries, from), stateAt(log, fold.entries, at)];
   const messages = useMemo(
     () => (old === null || isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],
@@ -45,7 +46,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
       <p>
         Choose an entry to compare from:{' '}
         <button type="button" onClick={onPin}>
-          Compare from entry {grouped(at)}
+          Compare from entry {formatNumber(at)}
         </button>{' '}
         <span class="muted">or press m. Then move the cursor.</span>
       </p>
@@ -54,7 +55,7 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
     <div class="difference">
       <div class="list-head">
         <span>
-          From <Go seq={from} onGo={inspector.moveTo} /> to entry {grouped(at)}
+          From <EntryLink seq={from} moveTo={inspector.moveTo} /> to entry {formatNumber(at)}
           {from > at && <span class="muted"> (backwards)</span>}
         </span>
         <button
@@ -79,14 +80,6 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
   );
 }
 
-function Go({ seq, onGo }: { readonly seq: number; readonly onGo: (seq: number) => void }) {
-  return (
-    <button type="button" class="quiet" onClick={() => onGo(seq)} aria-label={`Go to entry ${seq}`}>
-      entry {grouped(seq)}
-    </button>
-  );
-}
-
 function Messages({ differences }: { readonly differences: readonly MessageDifference[] }) {
   const [added, removed] = [
     differences.filter(({ before }) => before === null).length,
@@ -97,15 +90,15 @@ function Messages({ differences }: { readonly differences: readonly MessageDiffe
     <section aria-label="Changed messages">
       <h2>Messages</h2>
       <p role="status">
-        {grouped(added)} added, {grouped(removed)} removed, {grouped(changed)} changed
+        {formatNumber(added)} added, {formatNumber(removed)} removed, {formatNumber(changed)} changed
       </p>
       <ul class="differences">
-        {differences.slice(0, MOST_MESSAGES).map((difference) => (
+        {differences.slice(0, MAX_MESSAGES).map((difference) => (
           <Difference key={difference.id} difference={difference} />
         ))}
       </ul>
-      {differences.length > MOST_MESSAGES && (
-        <p class="muted">… and {counted(differences.length - MOST_MESSAGES, 'more message')}</p>
+      {differences.length > MAX_MESSAGES && (
+        <p class="muted">… and {pluralize(differences.length - MAX_MESSAGES, 'more message')}</p>
       )}
     </section>
   );
@@ -119,14 +112,14 @@ function Difference({ difference: { id, before, after } }: { readonly difference
       <strong>
         {mark} {word}
       </strong>{' '}
-      <code class="told">{shortly(id, 48)}</code>{' '}
+      <code class="verbatim">{excerpt(id, 48)}</code>{' '}
       <span class="muted">
-        {shown?.role}, {counted(shown?.content.length ?? 0, 'character')}
+        {shown?.role}, {pluralize(shown?.content.length ?? 0, 'character')}
       </span>
       {before !== null && after !== null ? (
         <DifferenceText before={before} after={after} />
       ) : (
-        <p class="told">{shortly(shown?.content ?? '', 300)}</p>
+        <p class="verbatim">{excerpt(shown?.content ?? '', 300)}</p>
       )}
     </li>
   );
@@ -140,19 +133,19 @@ function Fields({ groups }: { readonly groups: readonly FieldGroup[] }) {
         <li key={name}>
           <details open={groups.length <= 8 && fields.length <= 6}>
             <summary>
-              <code class="told">{shortly(name, 60)}</code>{' '}
-              <span class="muted">{counted(fields.length, 'change')}</span>
+              <code class="verbatim">{excerpt(name, 60)}</code>{' '}
+              <span class="muted">{pluralize(fields.length, 'change')}</span>
             </summary>
             <ul>
-              {fields.slice(0, MOST_FIELDS).map(({ path, before, after }) => (
-                <li key={path} class="told">
-                  <code>{shortly(path, 120)}</code>: <del>{shortJson(before, 160)}</del>{' '}
-                  <ins>{shortJson(after, 160)}</ins>
+              {fields.slice(0, MAX_FIELDS).map(({ path, before, after }) => (
+                <li key={path} class="verbatim">
+                  <code>{excerpt(path, 120)}</code>: <del>{jsonExcerpt(before, 160)}</del>{' '}
+                  <ins>{jsonExcerpt(after, 160)}</ins>
                 </li>
               ))}
             </ul>
-            {fields.length > MOST_FIELDS && (
-              <p class="muted">… and {counted(fields.length - MOST_FIELDS, 'more change')}</p>
+            {fields.length > MAX_FIELDS && (
+              <p class="muted">… and {pluralize(fields.length - MAX_FIELDS, 'more change')}</p>
             )}
           </details>
         </li>
@@ -161,9 +154,9 @@ function Fields({ groups }: { readonly groups: readonly FieldGroup[] }) {
   );
 }
 
-/** What is kept of a text that did not change, on each side of one that did. */
+/** The characters of unchanged text kept beside a change. */
 const AROUND_CHARS = 60;
-/** So much is drawn before somebody asks for all: pieces, and characters of one that is on one side only. */
+/** The pieces, and characters of a changed piece, shown before expanding. */
 const FEW = 60;
 const SHORT_CHARS = 240;
 
@@ -172,15 +165,15 @@ interface DifferenceTextProps {
   readonly after: Message;
 }
 
-/** How one message became another: its text word by word, and its other members. */
+/** The difference between two versions of a message: words, then other fields. */
 export function DifferenceText({ before, after }: DifferenceTextProps) {
   const members = memberDifferences(before, after);
   return (
     <>
       {before.content !== after.content && <Words before={before.content} after={after.content} />}
       {members.map(({ path, before: was, after: is }) => (
-        <p key={path} class="why told">
-          <code>{path}</code>: <del>{shortJson(was, 120)}</del> <ins>{shortJson(is, 120)}</ins>
+        <p key={path} class="reason verbatim">
+          <code>{path}</code>: <del>{jsonExcerpt(was, 120)}</del> <ins>{jsonExcerpt(is, 120)}</ins>
         </p>
       ))}
     </>
@@ -204,13 +197,13 @@ function Words({ before, after }: { readonly before: string; readonly after: str
     );
   const isCut = pieces.length > FEW || pieces.some((piece) => piece.in !== 'both' && piece.text.length > SHORT_CHARS);
   return (
-    <p class="words told">
-      {pieces.slice(0, all ? pieces.length : FEW).map((piece, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have nothing but their place
-        <PieceText key={place} piece={piece} isFirst={place === 0} isLast={place === pieces.length - 1} all={all} />
+    <p class="words verbatim">
+      {pieces.slice(0, all ? pieces.length : FEW).map((piece, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no identity besides their index
+        <PieceText key={index} piece={piece} isFirst={index === 0} isLast={index === pieces.length - 1} all={all} />
       ))}
       {isCut && !all && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
+        <button type="button" class="link-button" onClick={() => setAll(true)}>
           show all
         </button>
       )}
@@ -226,7 +219,7 @@ interface PieceTextProps {
 }
 
 function PieceText({ piece, isFirst, isLast, all }: PieceTextProps) {
-  const text = visible(all ? piece.text : cut(piece, isFirst, isLast));
+  const text = revealHidden(all ? piece.text : cut(piece, isFirst, isLast));
   if (piece.in === 'before') return <del>{text}</del>;
   if (piece.in === 'after') return <ins>{text}</ins>;
   return <>{text}</>;

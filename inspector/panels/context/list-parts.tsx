@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { ListedOperation } from '../../../src/journal/context-history.ts';
-import { grouped, rounded } from '../../fold/format.ts';
-import { shortly } from '../../ui-state/text.ts';
+import { formatDecimal, formatNumber } from '../../fold/format.ts';
+import { excerpt } from '../../ui-state/text.ts';
 
 interface PagerProps {
   readonly page: number;
@@ -27,7 +27,7 @@ export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
         ‹
       </button>
       <span>
-        {grouped(from + 1)}–{grouped(Math.min(count, from + pageSize))} of {grouped(count)} {noun}
+        {formatNumber(from + 1)}–{formatNumber(Math.min(count, from + pageSize))} of {formatNumber(count)} {noun}
       </span>
       <button type="button" disabled={page === last} onClick={() => onPage(page + 1)} aria-label="Next page">
         ›
@@ -41,7 +41,7 @@ export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
 
 export const lastPage = (count: number, pageSize: number): number => Math.max(0, Math.ceil(count / pageSize) - 1);
 
-/** A phase by its name, with a mark in its colour. */
+/** A phase name with a mark in its color. */
 export function PhaseName({ phase }: { readonly phase: Phase }) {
   return (
     <span class="phase-name">
@@ -51,83 +51,84 @@ export function PhaseName({ phase }: { readonly phase: Phase }) {
   );
 }
 
-const DONE: Readonly<Record<ContextOperation['operation'], string>> = {
+const VERBS: Readonly<Record<ContextOperation['operation'], string>> = {
   ADD: 'added',
   TAG: 'tagged',
   PRUNE: 'pruned',
   TRANSFORM: 'summarized',
   LINK: 'linked',
-  PRIORITIZE: 'prioritised',
+  PRIORITIZE: 'prioritized',
 };
 
-/** What an operation does to its message, in a word. */
-export const doneBy = ({ operation }: ContextOperation): string => DONE[operation];
+/** The past participle for an operation. */
+export const operationVerb = ({ operation }: ContextOperation): string => VERBS[operation];
 
 /** The values it sets (tags, link, importance); empty if there are none. */
-export function setBy(operation: ContextOperation): string {
+export function operationDetails(operation: ContextOperation): string {
   switch (operation.operation) {
     case 'TAG':
-      return operation.data.tags.map((tag) => shortly(tag, 40)).join(', ');
+      return operation.data.tags.map((tag) => excerpt(tag, 40)).join(', ');
     case 'LINK':
-      return `to ${shortly(operation.data.to, 40)} (${shortly(operation.data.relation, 40)} ${rounded(operation.data.strength)})`;
+      return `to ${excerpt(operation.data.to, 40)} (${excerpt(operation.data.relation, 40)} ${formatDecimal(operation.data.strength)})`;
     case 'PRIORITIZE':
-      return `to ${rounded(operation.data.importance)}`;
+      return `to ${formatDecimal(operation.data.importance)}`;
     default:
       return '';
   }
 }
 
-/** What became of the length of its message. */
-export function sizeWords({ operation, before, after }: ListedOperation): string {
-  if (before === null) return after === null ? 'message not found: nothing changed' : `+${grouped(after)} characters`;
+/** How the length of the message changed. */
+export function sizeText({ operation, before, after }: ListedOperation): string {
+  if (before === null)
+    return after === null ? 'message not found: nothing changed' : `+${formatNumber(after)} characters`;
   if (operation.operation === 'ADD') return 'already present: nothing changed';
-  if (after === null) return `−${grouped(before)} characters`;
-  return before === after ? '' : `${grouped(before)} to ${grouped(after)} characters`;
+  if (after === null) return `−${formatNumber(before)} characters`;
+  return before === after ? '' : `${formatNumber(before)} to ${formatNumber(after)} characters`;
 }
 
-/** The values behind it, without consent. */
-export function numbersOf({ metadata }: ContextOperation): readonly string[] {
+/** The operation's metadata, except consent. */
+export function metadataText({ metadata }: ContextOperation): readonly string[] {
   return Object.entries(metadata ?? {})
     .filter(([name]) => name !== 'requiresConsent' && name !== 'consent')
     .map(
       ([name, value]) =>
-        `${shortly(name, 40)} ${typeof value === 'number' ? rounded(value) : shortly(String(value), 60)}`,
+        `${excerpt(name, 40)} ${typeof value === 'number' ? formatDecimal(value) : excerpt(String(value), 60)}`,
     );
 }
 
 /** The user's consent; null if nobody was asked. */
 export function consentOf({ metadata }: ContextOperation): string | null {
-  const said = metadata?.['consent'];
-  return typeof said === 'string' ? `consent: ${shortly(said, 40)}` : null;
+  const consent = metadata?.['consent'];
+  return typeof consent === 'string' ? `consent: ${excerpt(consent, 40)}` : null;
 }
 
 export const PARTS = ['messages', 'operations', 'budget', 'difference'] as const;
 export type Part = (typeof PARTS)[number];
 
-/** What of the context is shown. */
-export const shownPart = signal<Part>('messages');
+/** The active part of the panel. */
+export const activePart = signal<Part>('messages');
 
-/** The entry that others are compared with, of the run that it was pinned in. */
+/** The pinned entry that the cursor is compared with, and its run. */
 export const base = signal<{ readonly runId: string; readonly seq: number } | null>(null);
 
-/** The operations that are undone in the preview, by their ids, of one run. */
-const ticked = signal<{ readonly runId: string; readonly ids: ReadonlySet<string> }>({
+/** The ids of the operations undone in the preview, for one run. */
+const undoSelection = signal<{ readonly runId: string; readonly ids: ReadonlySet<string> }>({
   runId: '',
   ids: new Set(),
 });
 
 const NONE: ReadonlySet<string> = new Set();
 
-export const tickedOf = (runId: string): ReadonlySet<string> =>
-  ticked.value.runId === runId ? ticked.value.ids : NONE;
+export const undoSelectionOf = (runId: string): ReadonlySet<string> =>
+  undoSelection.value.runId === runId ? undoSelection.value.ids : NONE;
 
-export function tick(runId: string, id: string, on: boolean): void {
-  const ids = new Set(tickedOf(runId));
+export function setUndone(runId: string, id: string, on: boolean): void {
+  const ids = new Set(undoSelectionOf(runId));
   if (on) ids.add(id);
   else ids.delete(id);
-  ticked.value = { runId, ids };
+  undoSelection.value = { runId, ids };
 }
 
-export function untickAll(): void {
-  ticked.value = { runId: '', ids: NONE };
+export function clearUndoSelection(): void {
+  undoSelection.value = { runId: '', ids: NONE };
 }

@@ -2,19 +2,19 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
-import { counted, rounded } from '../../fold/format.ts';
+import { formatDecimal, pluralize } from '../../fold/format.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { shortly, visible } from '../../ui-state/text.ts';
+import { excerpt, revealHidden } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
-import { consentOf, doneBy, lastPage, Pager, PhaseName, setBy, sizeWords } from './list-parts.tsx';
+import { consentOf, lastPage, operationDetails, operationVerb, Pager, PhaseName, sizeText } from './list-parts.tsx';
 
 const PAGE = 50;
 
 const FILTERS = {
   all: 'All messages',
-  there: 'In the context',
+  current: 'In the context',
   pruned: 'Pruned',
-  touched: 'Changed by operations',
+  changed: 'Changed by operations',
 } as const;
 type Filter = keyof typeof FILTERS;
 
@@ -27,22 +27,22 @@ interface MessageListProps {
 export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const [filter, setFilter] = useState<Filter>('all');
   // Null: the last page, with the newest messages.
-  const [wanted, setPage] = useState<number | null>(null);
+  const [requestedPage, setPage] = useState<number | null>(null);
   const log = fold.context;
-  const applied = log.appliedBy(at);
+  const applied = log.appliedAt(at);
   // Ignores `at`: `applied` and the messages cover it.
   const rows = useMemo(() => contextRows(log, context.messages, at), [log, context.messages, applied]);
   const shown = useMemo(
     () => rows.filter((row) => isShown(row, filter, log.about(row.message.id), applied)),
     [rows, filter, log, applied],
   );
-  const page = Math.min(wanted ?? Number.POSITIVE_INFINITY, lastPage(shown.length, PAGE));
+  const page = Math.min(requestedPage ?? Number.POSITIVE_INFINITY, lastPage(shown.length, PAGE));
   const list = useMemo(() => {
     const known = relevances(context.state);
     return (
       <ol class="messages" aria-label="Messages">
         {shown.slice(page * PAGE, (page + 1) * PAGE).map((row) => (
-          <MessageItem key={row.key} row={row} log={log} applied={applied} rated={known.get(row.message.id) ?? null} />
+          <MessageItem key={row.key} row={row} log={log} applied={applied} rating={known.get(row.message.id) ?? null} />
         ))}
       </ol>
     );
@@ -84,11 +84,11 @@ function isShown({ pruned }: ContextRow, filter: Filter, about: readonly number[
   switch (filter) {
     case 'all':
       return true;
-    case 'there':
+    case 'current':
       return pruned === null;
     case 'pruned':
       return pruned !== null;
-    case 'touched':
+    case 'changed':
       return about.some((number) => number < applied);
     default:
       return filter satisfies never;
@@ -98,12 +98,12 @@ function isShown({ pruned }: ContextRow, filter: Filter, about: readonly number[
 interface MessageItemProps {
   readonly row: ContextRow;
   readonly log: ContextLog;
-  /** Operations that were applied at the cursor. */
+  /** The number of operations applied up to the cursor. */
   readonly applied: number;
-  readonly rated: Rated | null;
+  readonly rating: Rating | null;
 }
 
-function MessageItem({ row, log, applied, rated }: MessageItemProps) {
+function MessageItem({ row, log, applied, rating }: MessageItemProps) {
   const { pruned, arrival } = row;
   const message = pruned === null || arrival === null ? row.message : versionBefore(log, arrival, pruned);
   const { role, id, phase, cycle, content, importance } = message;
@@ -115,29 +115,29 @@ function MessageItem({ row, log, applied, rated }: MessageItemProps) {
           {role}
         </span>
         {pruned !== null && <strong class="gone">pruned</strong>}
-        <code class="told">{shortly(id, 40)}</code>
+        <code class="verbatim">{excerpt(id, 40)}</code>
         {phase !== null && <PhaseName phase={phase} />}
         <span class="muted">cycle {cycle}</span>
         <Share name="importance" value={importance} />
-        {rated === null ? (
-          <Unrated />
+        {rating === null ? (
+          <UnratedShare />
         ) : (
-          <Share name="relevance" value={rated.relevance} title={shortly(rated.reason, 200)} />
+          <Share name="relevance" value={rating.relevance} title={excerpt(rating.reason, 200)} />
         )}
-        <span class="muted">{counted(content.length, 'character')}</span>
+        <span class="muted">{pluralize(content.length, 'character')}</span>
       </div>
       <LongText text={content} struck={pruned !== null} />
-      <MessageTies message={message} />
-      <MessageTrail row={row} log={log} applied={applied} />
+      <MessageLinks message={message} />
+      <MessageHistory row={row} log={log} applied={applied} />
     </li>
   );
 }
 
-/** A number from 0 to 1, and a small bar. */
+/** A number from 0 to 1 with a small bar. */
 function Share({ name, value, title }: { readonly name: string; readonly value: number; readonly title?: string }) {
   return (
     <span class="share" title={title}>
-      <span class="muted">{name}</span> {rounded(value)}
+      <span class="muted">{name}</span> {formatDecimal(value)}
       <span class="bar" aria-hidden="true">
         <span style={{ width: `${Math.max(0, Math.min(1, value)) * 100}%` }} />
       </span>
@@ -145,73 +145,73 @@ function Share({ name, value, title }: { readonly name: string; readonly value: 
   );
 }
 
-const Unrated = () => (
+const UnratedShare = () => (
   <span class="share" title="Not rated yet">
     <span class="muted">relevance</span> –
     <span class="bar" aria-hidden="true" />
   </span>
 );
 
-/** Its document position, tags, links and sources. */
-function MessageTies({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
+/** The message's document position, tags, links and sources. */
+function MessageLinks({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
   if (tags.length + links.length + references.length === 0 && source === null) return null;
   return (
     <p class="ties">
       {source !== null && (
-        <code class="told">
-          {visible(source.path)}:{source.startLine}-{source.endLine}
+        <code class="verbatim">
+          {revealHidden(source.path)}:{source.startLine}-{source.endLine}
         </code>
       )}
       {tags.map((tag) => (
-        <span key={tag} class="tag told">
-          {shortly(tag, 40)}
+        <span key={tag} class="tag verbatim">
+          {excerpt(tag, 40)}
         </span>
       ))}
       {links.map(({ to, relation, strength }) => (
-        <span key={`${to} ${relation}`} class="told">
-          linked to {shortly(to, 40)} ({shortly(relation, 40)} {rounded(strength)})
+        <span key={`${to} ${relation}`} class="verbatim">
+          linked to {excerpt(to, 40)} ({excerpt(relation, 40)} {formatDecimal(strength)})
         </span>
       ))}
       {references.length > 0 && (
-        <span class="told">made from {references.map((reference) => shortly(reference, 40)).join(', ')}</span>
+        <span class="verbatim">based on {references.map((reference) => excerpt(reference, 40)).join(', ')}</span>
       )}
     </p>
   );
 }
 
-interface MessageTrailProps {
+interface MessageHistoryProps {
   readonly row: ContextRow;
   readonly log: ContextLog;
   readonly applied: number;
 }
 
 /** The most operations listed with one message; "Operations" lists all. */
-const MOST = 8;
+const MAX_LISTED = 8;
 
-/** What was done to one message, and why: the newest in one line that is always there, the rest below it when opened. */
-function MessageTrail({ row: { message, arrival, pruned }, log, applied }: MessageTrailProps) {
+/** The operations on one message: the latest in the summary, the others when expanded. */
+function MessageHistory({ row: { message, arrival, pruned }, log, applied }: MessageHistoryProps) {
   const last = pruned ?? applied - 1;
   const all = log.about(message.id).filter((number) => number <= last && number > (arrival?.operation ?? -1));
   // Always rendered, so that operations on a message do not move the ones below.
-  if (all.length === 0) return <p class="trail muted">as it came</p>;
+  if (all.length === 0) return <p class="trail muted">unchanged</p>;
   const newest = log.operations[all.at(-1) ?? -1];
   return (
     <details class="trail">
       <summary>
-        {newest !== undefined && <Done listed={newest} log={log} />}
-        {all.length > 1 && <span class="muted"> · {all.length - 1} before it</span>}
+        {newest !== undefined && <OperationSummary listed={newest} log={log} />}
+        {all.length > 1 && <span class="muted"> · {pluralize(all.length - 1, 'earlier operation')}</span>}
       </summary>
       <ul>
-        {all.length > MOST && <li class="muted">… {all.length - MOST} before these</li>}
-        {all.slice(-MOST).map((number) => {
+        {all.length > MAX_LISTED && <li class="muted">… {pluralize(all.length - MAX_LISTED, 'earlier operation')}</li>}
+        {all.slice(-MAX_LISTED).map((number) => {
           const listed = log.operations[number];
           if (listed === undefined) return null;
           return (
             <li key={number}>
-              <Done listed={listed} log={log} />
+              <OperationSummary listed={listed} log={log} />
               {listed.operation.operation === 'TRANSFORM' && arrival !== null && (
                 <details>
-                  <summary>before: {sizeWords(listed)}</summary>
+                  <summary>text before: {sizeText(listed)}</summary>
                   <LongText text={versionBefore(log, arrival, number).content} />
                 </details>
               )}
@@ -223,35 +223,36 @@ function MessageTrail({ row: { message, arrival, pruned }, log, applied }: Messa
   );
 }
 
-interface DoneProps {
+interface OperationSummaryProps {
   readonly listed: ContextLog['operations'][number];
   readonly log: ContextLog;
 }
 
-function Done({ listed: { operation, step, phase }, log }: DoneProps) {
+function OperationSummary({ listed: { operation, step, phase }, log }: OperationSummaryProps) {
   const pruning = log.prunings.get(operation.id)?.pruning;
-  // A reason that is about the relevance has its number.
+  // A reason about relevance already contains the number.
   const relevance = operation.reason?.startsWith('relevance') ? null : (pruning?.relevance ?? null);
   return (
     <>
-      <strong>{doneBy(operation)}</strong> {setBy(operation) !== '' && <span class="told">{setBy(operation)} </span>}
+      <strong>{operationVerb(operation)}</strong>{' '}
+      {operationDetails(operation) !== '' && <span class="verbatim">{operationDetails(operation)} </span>}
       <span class="muted">
         by {phase} in step {step}
       </span>
-      : <span class="told">{shortly(operation.reason, 200)}</span>
-      {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
+      : <span class="verbatim">{excerpt(operation.reason, 200)}</span>
+      {relevance !== null && <span class="muted"> · relevance {formatDecimal(relevance)}</span>}
       {consentOf(operation) !== null && <span class="muted"> · {consentOf(operation)}</span>}
     </>
   );
 }
 
-interface Rated {
+interface Rating {
   readonly relevance: number;
   readonly reason: string;
 }
 
 /** The model's latest relevance ratings, by message. */
-function relevances(state: ChainState | null): ReadonlyMap<string, Rated> {
+function relevances(state: ChainState | null): ReadonlyMap<string, Rating> {
   const reply = state?.evaluation?.reply ?? state?.results?.understanding?.reply;
-  return new Map((reply?.assessments ?? []).map(({ messageId, ...rated }) => [messageId, rated]));
+  return new Map((reply?.assessments ?? []).map(({ messageId, ...rating }) => [messageId, rating]));
 }

@@ -2,39 +2,40 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-history.ts';
-import { type Consent, type ContextLog, consentsBy } from '../../fold/context-log.ts';
-import { counted, grouped, rounded } from '../../fold/format.ts';
+import { type Consent, type ContextLog, consentsAt } from '../../fold/context-log.ts';
+import { formatDecimal, pluralize } from '../../fold/format.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { shortly } from '../../ui-state/text.ts';
+import { excerpt } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { DifferenceText } from './difference-view.tsx';
 import {
+  clearUndoSelection,
   consentOf,
-  doneBy,
   lastPage,
-  numbersOf,
+  metadataText,
+  operationDetails,
+  operationVerb,
   Pager,
   PhaseName,
-  setBy,
-  sizeWords,
-  tick,
-  tickedOf,
-  untickAll,
+  setUndone,
+  sizeText,
+  undoSelectionOf,
 } from './list-parts.tsx';
 
 const PAGE = 50;
 
-/** Everything that was done to the context up to the cursor, the newest first, by the step and the phase that made it. */
+/** All context operations up to the cursor, newest first, grouped by step and phase. */
 export function OperationList({ inspector, view }: PanelProps) {
   const { run, fold, at } = view;
-  const [wanted, setPage] = useState(0);
+  const [requestedPage, setPage] = useState(0);
   const log = fold.context;
-  const count = log.appliedBy(at);
-  const page = Math.min(wanted, lastPage(count, PAGE));
-  const undone = tickedOf(run.runId);
+  const count = log.appliedAt(at);
+  const page = Math.min(requestedPage, lastPage(count, PAGE));
+  const undone = undoSelectionOf(run.runId);
   const list = useMemo(() => {
     const from = count - 1 - page * PAGE;
-    const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, place) => from - place);
+    const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, index) => from - index);
     return groupsOf(log, numbers).map(({ name, step, phase, members }) => (
       <section key={`${name} ${members[0]}`} aria-label={name}>
         <h2>
@@ -47,8 +48,8 @@ export function OperationList({ inspector, view }: PanelProps) {
               log={log}
               number={number}
               isUndone={undone.has(log.operations[number]?.operation.id ?? '')}
-              onUndo={(id, on) => tick(run.runId, id, on)}
-              onGo={inspector.moveTo}
+              onUndo={(id, on) => setUndone(run.runId, id, on)}
+              moveTo={inspector.moveTo}
             />
           ))}
         </ul>
@@ -89,17 +90,17 @@ interface OperationItemProps {
   readonly number: number;
   readonly isUndone: boolean;
   readonly onUndo: (id: string, on: boolean) => void;
-  readonly onGo: (seq: number) => void;
+  readonly moveTo: (seq: number) => void;
 }
 
-function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemProps) {
+function OperationItem({ log, number, isUndone, onUndo, moveTo }: OperationItemProps) {
   const listed = log.operations[number];
   const seq = log.seqs[number];
   if (listed === undefined || seq === undefined) return null;
   const { operation } = listed;
   const pruning = log.prunings.get(operation.id)?.pruning;
-  const numbers = numbersOf(operation);
-  const asked = consentOf(operation);
+  const numbers = metadataText(operation);
+  const askedAt = consentOf(operation);
   // Skipped if the operation has its own values.
   const relevance = operation.metadata?.['relevance'] === undefined ? (pruning?.relevance ?? null) : null;
   return (
@@ -111,25 +112,18 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
           onChange={({ currentTarget }) => onUndo(operation.id, currentTarget.checked)}
         />
         <span>
-          <strong>{doneBy(operation)}</strong> <code class="told">{shortly(operation.target, 48)}</code>{' '}
-          <span class="told">{setBy(operation)}</span> <span class="muted">{sizeWords(listed)}</span>
+          <strong>{operationVerb(operation)}</strong> <code class="verbatim">{excerpt(operation.target, 48)}</code>{' '}
+          <span class="verbatim">{operationDetails(operation)}</span> <span class="muted">{sizeText(listed)}</span>
         </span>
       </label>
-      <button
-        type="button"
-        class="quiet"
-        onClick={() => onGo(seq)}
-        aria-label={`Go to entry ${seq}, which applied this operation`}
-      >
-        entry {grouped(seq)}
-      </button>
-      <p class="why">
-        <span class="told">{shortly(operation.reason, 300)}</span>
-        {asked !== null && <span> · {asked}</span>}
-        {relevance !== null && <span class="muted"> · relevance {rounded(relevance)}</span>}
+      <EntryLink seq={seq} moveTo={moveTo} />
+      <p class="reason">
+        <span class="verbatim">{excerpt(operation.reason, 300)}</span>
+        {askedAt !== null && <span> · {askedAt}</span>}
+        {relevance !== null && <span class="muted"> · relevance {formatDecimal(relevance)}</span>}
       </p>
-      {pruning !== undefined && <p class="why told muted">“{shortly(pruning.preview, 120)}”</p>}
-      {numbers.length > 0 && <p class="why numbers muted told">{numbers.join(' · ')}</p>}
+      {pruning !== undefined && <p class="reason verbatim muted">“{excerpt(pruning.preview, 120)}”</p>}
+      {numbers.length > 0 && <p class="reason numbers muted verbatim">{numbers.join(' · ')}</p>}
     </li>
   );
 }
@@ -137,30 +131,27 @@ function OperationItem({ log, number, isUndone, onUndo, onGo }: OperationItemPro
 const GIVEN_BY = {
   user: 'by the user',
   option: 'by a configured option',
-  nobody: 'by default: nobody to ask',
+  nobody: 'by default, because nobody could be asked',
   'time-out': 'by timeout',
 } as const;
 
-const MOST = 10;
+const MAX_LISTED = 10;
 
 /** A consent request for user messages, and how it was resolved. */
 function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
-  const consents = consentsBy(log, fold.places, at, MOST);
+  const consents = consentsAt(log, fold.entries, at, MAX_LISTED);
   if (consents.length === 0) return null;
   return (
     <ul class="card consents" aria-label="Consent">
       {consents.map((consent) => (
-        <li key={consent.asked}>
-          <strong>consent</strong> asked about {counted(consent.request.items.length, 'message')}
+        <li key={consent.askedAt}>
+          <strong>consent</strong> asked about {pluralize(consent.request.items.length, 'message')}
           {', '}
-          {settled(consent)}{' '}
-          <button type="button" class="quiet" onClick={() => inspector.moveTo(consent.asked)}>
-            entry {grouped(consent.asked)}
-          </button>
-          <p class="why told muted">
+          {settled(consent)} <EntryLink seq={consent.askedAt} moveTo={inspector.moveTo} />
+          <p class="reason verbatim muted">
             {consent.request.items
               .slice(0, 5)
-              .map(({ preview, chars }) => `“${shortly(preview, 60)}” (${counted(chars, 'character')})`)
+              .map(({ preview, chars }) => `“${excerpt(preview, 60)}” (${pluralize(chars, 'character')})`)
               .join(' · ')}
           </p>
         </li>
@@ -177,24 +168,24 @@ function settled({ resolved }: Consent): string {
 
 const MAX_MESSAGES = 50;
 
-const WORDS = { back: 'comes back', changed: 'changes', gone: 'goes' } as const;
+const WORDS = { back: 'restored', changed: 'changed', gone: 'removed' } as const;
 
 interface UndoPreviewProps {
   readonly view: RunView;
-  /** The ids of the operations that are ticked. */
+  /** The ids of the selected operations. */
   readonly undone: ReadonlySet<string>;
 }
 
-/** What the context would be without some operations: a preview, nothing is sent. */
+/** Previews the context without the selected operations; nothing is sent. */
 function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   const log = fold.context;
-  const count = log.appliedBy(at);
+  const count = log.appliedAt(at);
   // Ignores `at`: `count` covers it.
   const preview = useMemo(() => {
     const operations = log.operations.slice(0, count).map(({ operation }) => operation);
     const without = operations.filter(({ id }) => undone.has(id)).map(({ id }) => id);
     if (without.length === 0) return null;
-    const document = { initial: log.begunBy(at), operations, undone: without };
+    const document = { initial: log.initialMessagesAt(at), operations, undone: without };
     const before = contextOf({ ...document, undone: [] });
     const after = contextOf(document);
     return { without, before, after, changes: contextChanges(before, after) };
@@ -204,8 +195,8 @@ function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   return (
     <section class="card undo" aria-label="Undo preview">
       <div class="list-head">
-        <h2>Without {counted(without.length, 'operation')}</h2>
-        <button type="button" onClick={untickAll}>
+        <h2>Without {pluralize(without.length, 'operation')}</h2>
+        <button type="button" onClick={clearUndoSelection}>
           Clear the selection
         </button>
       </div>
@@ -219,7 +210,7 @@ function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
         ))}
       </ul>
       {changes.length > MAX_MESSAGES && (
-        <p class="muted">… and {counted(changes.length - MAX_MESSAGES, 'more message')}</p>
+        <p class="muted">… and {pluralize(changes.length - MAX_MESSAGES, 'more message')}</p>
       )}
     </section>
   );
@@ -229,15 +220,15 @@ function Change({ change: { messageId, change, before, after } }: { readonly cha
   const shown = after ?? before;
   return (
     <li class={change}>
-      <strong>{WORDS[change]}</strong> <code class="told">{shortly(messageId, 48)}</code>{' '}
+      <strong>{WORDS[change]}</strong> <code class="verbatim">{excerpt(messageId, 48)}</code>{' '}
       {before !== null && after !== null ? (
         <DifferenceText before={before} after={after} />
       ) : (
-        <span class="told">“{shortly(shown?.content ?? '', 160)}”</span>
+        <span class="verbatim">“{excerpt(shown?.content ?? '', 160)}”</span>
       )}
     </li>
   );
 }
 
 const sizeOf = (messages: readonly Message[]): string =>
-  `${counted(messages.length, 'message')}, ${counted(charsOf(messages), 'character')}`;
+  `${pluralize(messages.length, 'message')}, ${pluralize(charsOf(messages), 'character')}`;

@@ -2,12 +2,12 @@ import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { createEntrySearch, type EntryGroup } from '../../fold/entries.ts';
-import { grouped } from '../../fold/format.ts';
+import { formatNumber } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
-import { shownPanel } from '../../ui-state/panel.ts';
-import { Icon } from '../icon.tsx';
+import { activePanel } from '../../ui-state/panel.ts';
+import { IconButton } from '../icon.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 interface SearchProps extends PanelProps {
@@ -17,14 +17,14 @@ interface SearchProps extends PanelProps {
 /** The search field, the number of matches, and buttons to move between them. */
 export function EventSearch({ inspector, view, found }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
-  const isDue = asked.isDue.value;
-  // Before anything is drawn: the next key is the search's already.
+  const isFocusRequested = search.isDue.value;
+  // Before painting, so that the next key reaches the search field.
   useLayoutEffect(() => {
-    if (!isDue) return;
-    asked.isDue.value = false;
+    if (!isFocusRequested) return;
+    search.isDue.value = false;
     input.current?.focus();
     input.current?.select();
-  }, [isDue]);
+  }, [isFocusRequested]);
 
   function go(to: 1 | -1): void {
     const seqs = found?.seqs ?? [];
@@ -33,9 +33,9 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
     if (seq !== undefined) inspector.moveTo(seq);
   }
 
-  function hear(event: KeyboardEvent): void {
+  function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter') go(event.shiftKey ? -1 : 1);
-    else if (event.key === 'Escape' && asked.text.peek() !== '') asked.text.value = '';
+    else if (event.key === 'Escape' && search.text.peek() !== '') search.text.value = '';
     else return;
     event.preventDefault();
   }
@@ -49,24 +49,14 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
         aria-label="Search the events"
         placeholder="Search, or type:decision ( / )"
         spellcheck={false}
-        value={asked.text.value}
+        value={search.text.value}
         onInput={({ currentTarget }) => {
-          asked.text.value = currentTarget.value;
+          search.text.value = currentTarget.value;
         }}
-        onKeyDown={hear}
+        onKeyDown={onKeyDown}
       />
-      <button
-        type="button"
-        aria-label="Previous match"
-        title="Previous match (Shift+Enter)"
-        disabled={none}
-        onClick={() => go(-1)}
-      >
-        <Icon name="up" />
-      </button>
-      <button type="button" aria-label="Next match" title="Next match (Enter)" disabled={none} onClick={() => go(1)}>
-        <Icon name="down" />
-      </button>
+      <IconButton icon="up" label="Previous match" keys="Shift+Enter" isDisabled={none} onClick={() => go(-1)} />
+      <IconButton icon="down" label="Next match" keys="Enter" isDisabled={none} onClick={() => go(1)} />
       <span class="event-hits" role="status">
         {found === null ? '' : hitsText(found, view.at)}
       </span>
@@ -74,9 +64,9 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
         <input
           type="checkbox"
           aria-label="Show only matches"
-          checked={asked.onlyFound.value}
+          checked={search.onlyFound.value}
           onChange={({ currentTarget }) => {
-            asked.onlyFound.value = currentTarget.checked;
+            search.onlyFound.value = currentTarget.checked;
           }}
         />
         only matches
@@ -86,41 +76,41 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
 }
 
 function hitsText({ seqs, share }: Found, at: number): string {
-  const place = countUpTo(seqs, at);
-  const number = seqs[place - 1] === at ? `${grouped(place)} of ` : '';
+  const index = countUpTo(seqs, at);
+  const number = seqs[index - 1] === at ? `${formatNumber(index)} of ` : '';
   return share < 1
-    ? `${grouped(seqs.length)} … ${Math.floor(share * 100)} %`
-    : `${number}${grouped(seqs.length)} found`;
+    ? `${formatNumber(seqs.length)} … ${Math.floor(share * 100)} %`
+    : `${number}${formatNumber(seqs.length)} found`;
 }
 
-/** The search text. It is kept while other panels are shown. */
-export const asked = {
+/** The search state, kept while other panels are shown. */
+export const search = {
   hidden: signal<ReadonlySet<EntryGroup>>(new Set()),
   text: signal(''),
   /** List only matches. */
   onlyFound: signal(false),
-  /** The search wants the keyboard. */
+  /** The search field should take the focus. */
   isDue: signal(false),
 } as const;
 
 export const searchKey: Key = {
   keys: ['/'],
-  does: 'Search the events',
+  description: 'Search the events',
   group: 'Page',
   act: () => {
-    shownPanel.value = 'events';
-    asked.isDue.value = true;
+    activePanel.value = 'events';
+    search.isDue.value = true;
   },
 };
 
-/** Of a frame of 16 ms, so much is taken at a time. */
+/** The time per slice, out of a frame of 16 ms. */
 const SLICE_MS = 6;
-/** What a live run may be ahead by: it is looked at a moment later. */
-const FEW = 500;
+/** A live run may be this many entries ahead of the search. */
+const MAX_LAG = 500;
 
 interface Found {
   readonly seqs: readonly number[];
-  /** How much of the run was looked at, 0..1. */
+  /** The share of the run that was searched, 0..1. */
   readonly share: number;
 }
 
@@ -131,31 +121,31 @@ export function useSearch(
   isHidden: (type: JournalEntry['type']) => boolean,
 ): Found | null {
   const { log, fold, count } = view;
-  const [, again] = useState(0);
-  // Never results of another run or query: their numbers would be wrong here.
+  const [, rerender] = useState(0);
+  // A new run or query discards earlier results.
   const search = useMemo(
-    () => (text.trim() === '' ? null : createEntrySearch(log, fold.places, text, isHidden)),
+    () => (text.trim() === '' ? null : createEntrySearch(log, fold.entries, text, isHidden)),
     [log, text, isHidden],
   );
 
-  // The first slice is there before anything is drawn.
+  // Searches the first slice before painting.
   useLayoutEffect(() => {
     if (search === null) return undefined;
     let isOver = false;
-    const lookOn = (): void => {
+    const advance = (): void => {
       if (isOver) return;
       const endMs = performance.now() + SLICE_MS;
-      const isDone = search.lookOn(count, () => performance.now() >= endMs);
-      again((turn) => turn + 1);
-      if (!isDone) setTimeout(() => requestAnimationFrame(lookOn));
+      const isDone = search.advance(count, () => performance.now() >= endMs);
+      rerender((toggle) => toggle + 1);
+      if (!isDone) setTimeout(() => requestAnimationFrame(advance));
     };
-    lookOn();
+    advance();
     return () => {
       isOver = true;
     };
   }, [search, count]);
 
   if (search === null) return null;
-  const isCaughtUp = search.reached >= count - FEW;
+  const isCaughtUp = search.reached >= count - MAX_LAG;
   return { seqs: search.found, share: isCaughtUp ? 1 : search.reached / count };
 }

@@ -5,70 +5,70 @@ import { oncePerFrame } from '../../ui-state/inspector.ts';
 export const ROW_PX = 18;
 /** Rows rendered beyond each end of the visible part. */
 const SPARE = 4;
-/** Rows that are kept between the cursor and an end. */
+/** Rows kept visible above and below the cursor. */
 const MARGIN = 2;
-/** A row that is hidden by no more than this is in sight. */
+/** A row hidden by no more than this counts as visible. */
 const SLACK_PX = 4;
-/** Until it is measured. */
+/** The height before it is measured. */
 const FIRST_HEIGHT = 360;
 
-export interface SeenRows {
+interface SeenRows {
   readonly first: number;
   readonly end: number;
   /** Whole rows that fit. */
   readonly page: number;
-  /** Brings a row into sight. */
-  show(place: number): void;
+  /** Scrolls a row into view. */
+  show(index: number): void;
 }
 
 /**
- * Which rows of a list are to be there. The list scrolls itself to a row whenever `key` changes, unless `mayStay` and the reader has scrolled
- * away from it. `box` is what scrolls.
+ * Determines the rows to render. The list scrolls to a row whenever `key` changes, unless `mayStay` is set and the user has scrolled away
+ * from it. `box` is the scrolling element.
  */
 export function useRows(
   box: RefObject<HTMLDivElement | null>,
-  { size, place, key, mayStay }: { size: number; place: number; key: unknown; mayStay: boolean },
+  { size, index, key, mayStay }: { size: number; index: number; key: unknown; mayStay: boolean },
 ): SeenRows {
   const [height, setHeight] = useState(FIRST_HEIGHT);
-  const [, again] = useState(0);
+  const [, rerender] = useState(0);
   const top = useRef(0);
-  const stands = useRef(0);
-  const seen = useRef<unknown>(null);
+  const appliedTop = useRef(0);
+  const lastKey = useRef<unknown>(null);
   const isAway = useRef(false);
-  const most = Math.max(0, size * ROW_PX - height);
+  const max = Math.max(0, size * ROW_PX - height);
 
-  if (seen.current !== key) {
-    seen.current = key;
+  if (lastKey.current !== key) {
+    lastKey.current = key;
     if (!mayStay) isAway.current = false;
-    if (!isAway.current) top.current = topShowing(place, top.current, height);
+    if (!isAway.current) top.current = topShowing(index, top.current, height);
   }
-  top.current = Math.max(0, Math.min(top.current, most));
+  top.current = Math.max(0, Math.min(top.current, max));
 
   useLayoutEffect(() => {
     const element = box.current;
     // Reading the position would force a layout.
-    if (element === null || stands.current === top.current) return;
-    stands.current = top.current;
+    if (element === null || appliedTop.current === top.current) return;
+    appliedTop.current = top.current;
     element.scrollTop = top.current;
   });
 
-  const latest = useRef({ place, height });
-  latest.current = { place, height };
+  const latest = useRef({ index, height });
+  latest.current = { index, height };
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     const measure = (): void => {
       const next = element.clientHeight || FIRST_HEIGHT;
       if (next === latest.current.height) return;
-      if (!isAway.current) top.current = topShowing(latest.current.place, top.current, next);
+      if (!isAway.current) top.current = topShowing(latest.current.index, top.current, next);
       setHeight(next);
     };
-    const render = oncePerFrame(() => again((count) => count + 1));
+    const render = oncePerFrame(() => rerender((count) => count + 1));
     const scrolled = (): void => {
-      if (Math.abs(element.scrollTop - stands.current) < 1) return;
+      if (Math.abs(element.scrollTop - appliedTop.current) < 1) return;
       top.current = element.scrollTop;
-      stands.current = top.current;
-      const at = latest.current.place * ROW_PX;
+      appliedTop.current = top.current;
+      const at = latest.current.index * ROW_PX;
       const bottom = top.current + latest.current.height;
       isAway.current = at < top.current - SLACK_PX || at + ROW_PX > bottom + SLACK_PX;
       render();
@@ -88,17 +88,17 @@ export function useRows(
     first,
     end: Math.min(size, Math.ceil((top.current + height) / ROW_PX) + SPARE),
     page: Math.max(1, Math.floor(height / ROW_PX) - 1),
-    show(wanted) {
-      top.current = topShowing(wanted, top.current, height);
-      again((count) => count + 1);
+    show(targetRow) {
+      top.current = topShowing(targetRow, top.current, height);
+      rerender((count) => count + 1);
     },
   };
 }
 
 /** Scrolls as little as possible; a distant row is centered. */
-function topShowing(place: number, top: number, height: number): number {
-  const lowest = (place - MARGIN) * ROW_PX;
-  const highest = (place + 1 + MARGIN) * ROW_PX - height;
-  if (lowest < top - height || highest > top + height) return place * ROW_PX - (height - ROW_PX) / 2;
+function topShowing(index: number, top: number, height: number): number {
+  const lowest = (index - MARGIN) * ROW_PX;
+  const highest = (index + 1 + MARGIN) * ROW_PX - height;
+  if (lowest < top - height || highest > top + height) return index * ROW_PX - (height - ROW_PX) / 2;
   return Math.max(highest, Math.min(lowest, top));
 }

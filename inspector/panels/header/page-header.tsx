@@ -2,8 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { shownPanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
-import { runName, shortly, visible } from '../../ui-state/text.ts';
+import { activePanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
+import { excerpt, revealHidden, runName } from '../../ui-state/text.ts';
 import './test-dialog.css';
 
 interface HeaderProps {
@@ -12,15 +12,18 @@ interface HeaderProps {
   readonly onHelp: () => void;
 }
 
-/** The selected run, its status, and what its journal does not record. */
+/** The selected run, its status and the limits of its recording. */
 export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   const { runs, connection } = inspector;
   return (
     <header class="page-header">
       <h1>PostChain</h1>
       <label class="run-choice">
-        <span class="unseen">Run</span>
-        <select value={view?.run.runId ?? ''} onChange={({ currentTarget }) => inspector.choose(currentTarget.value)}>
+        <span class="visually-hidden">Run</span>
+        <select
+          value={view?.run.runId ?? ''}
+          onChange={({ currentTarget }) => inspector.selectRun(currentTarget.value)}
+        >
           {runs.value.map((run) => (
             <option key={run.runId} value={run.runId}>
               {runName(run)}
@@ -37,7 +40,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
       <span class="gap" />
       {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
       <label class="theme-choice">
-        <span class="unseen">Theme</span>
+        <span class="visually-hidden">Theme</span>
         <select
           value={theme.value}
           onChange={({ currentTarget }) => {
@@ -68,18 +71,18 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
       {waiting !== null && (
         <button
           type="button"
-          class="pill asks"
+          class="pill awaiting"
           title="Answer in Act"
           onClick={() => {
-            shownPanel.value = 'act';
+            activePanel.value = 'act';
           }}
         >
-          waits for {waiting.for === 'consent' ? 'consent' : 'a direction'}
+          waiting for {waiting.for === 'consent' ? 'consent' : 'a direction'}
         </button>
       )}
       {run.fidelity.length > 0 && (
         <details class="fidelity">
-          <summary>Not recorded</summary>
+          <summary>Recording limits</summary>
           <ul>
             {run.fidelity.map((sentence) => (
               <li key={sentence}>{sentence}</li>
@@ -89,7 +92,7 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
       )}
       {end?.problem && (
         <span class="pill bad" role="alert">
-          {shortly(end.problem, 300)}
+          {excerpt(end.problem, 300)}
         </span>
       )}
     </>
@@ -103,7 +106,7 @@ interface CopyTestProps {
 
 /** Requests a Vitest test of the run, copies it, and shows where its recording must be. */
 function CopyTest({ inspector, runId }: CopyTestProps) {
-  const [given, setGiven] = useState<TestGiven | null>(null);
+  const [result, setResult] = useState<TestResult | null>(null);
   const [isAsking, setAsking] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
 
@@ -112,18 +115,20 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
     const { text, problem } = await inspector.test(runId);
     const isCopied = problem === null && (await copied(text));
     setAsking(false);
-    setGiven({ text, problem, isCopied, runId });
+    setResult({ text, problem, isCopied, runId });
   }
 
-  // The key presses the button, which knows which run it is for, and whether it may be pressed.
+  // The key clicks the button, which knows its run and whether it is enabled.
   useEffect(
     () =>
-      addKeys([{ keys: ['t'], does: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() }]),
+      addKeys([
+        { keys: ['t'], description: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() },
+      ]),
     [],
   );
 
   function close(): void {
-    setGiven(null);
+    setResult(null);
     button.current?.focus();
   }
 
@@ -139,7 +144,7 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
       >
         Copy test
       </button>
-      {given !== null && <TestDialog given={given} onClose={close} />}
+      {result !== null && <TestDialog result={result} onClose={close} />}
     </>
   );
 }
@@ -154,7 +159,7 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-interface TestGiven {
+interface TestResult {
   readonly runId: string;
   readonly text: string;
   readonly problem: string | null;
@@ -162,12 +167,12 @@ interface TestGiven {
 }
 
 interface TestDialogProps {
-  readonly given: TestGiven;
+  readonly result: TestResult;
   readonly onClose: () => void;
 }
 
 /** The requested test (selected if it could not be copied) with instructions, or the problem. */
-function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
+function TestDialog({ result: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
@@ -179,8 +184,8 @@ function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: Test
     <dialog ref={dialog} class="test-dialog" aria-labelledby="test-title" onClose={onClose}>
       <h2 id="test-title">Vitest test of this run</h2>
       {problem !== null ? (
-        <p class="problem told" role="alert">
-          {visible(problem)}
+        <p class="problem verbatim" role="alert">
+          {revealHidden(problem)}
         </p>
       ) : (
         <>
@@ -190,9 +195,9 @@ function TestDialog({ given: { text, problem, isCopied, runId }, onClose }: Test
           <p>
             The test expects the recording next to it, as <code>./run.jsonl</code>. This command writes both:
           </p>
-          <pre class="told">postchain replay {visible(runId)} --vitest run.test.ts</pre>
+          <pre class="verbatim">postchain replay {revealHidden(runId)} --vitest run.test.ts</pre>
           <label>
-            <span class="unseen">The test</span>
+            <span class="visually-hidden">The test</span>
             <textarea ref={area} readOnly rows={14} spellcheck={false} class="mono" value={text} />
           </label>
         </>

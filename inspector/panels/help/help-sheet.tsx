@@ -5,10 +5,10 @@ import { type Key, knownKeys } from '../../ui-state/keys.ts';
 
 const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
 
-/** All keys of the page, and what the chart and the time are drawn with. */
+/** All keyboard shortcuts, and the legend of the chart and the timeline. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before anything is drawn: the next key is the sheet's already.
+  // Before painting, so that the next key reaches the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
@@ -26,14 +26,14 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
             <section key={group} aria-label={group}>
               <h3>{group === 'Chart' ? 'Chart, with the focus on it' : group}</h3>
               <dl>
-                {keys.map(({ keys: names, does }) => (
-                  <div key={does}>
+                {keys.map(({ keys: names, description }) => (
+                  <div key={description}>
                     <dt>
                       {names.map((name) => (
-                        <kbd key={name}>{keyInWords(name)}</kbd>
+                        <kbd key={name}>{keyLabel(name)}</kbd>
                       ))}
                     </dt>
-                    <dd>{does}</dd>
+                    <dd>{description}</dd>
                   </div>
                 ))}
               </dl>
@@ -46,8 +46,8 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** As it is written on a key. */
-function keyInWords(name: string): string {
+/** The key's label. */
+function keyLabel(name: string): string {
   if (name === ' ') return 'Space';
   return name
     .replace('Arrow', '')
@@ -61,39 +61,39 @@ function Legend() {
     <section class="legend" aria-label="Legend">
       <h3>Legend</h3>
       <dl>
-        <Sign words="active state">
-          <rect class="stands" x="3" y="3" width="26" height="12" rx="3" />
+        <LegendItem words="active state">
+          <rect class="active-state" x="3" y="3" width="26" height="12" rx="3" />
           <circle class="filled" cx="29" cy="3" r="3" />
-        </Sign>
-        <Way words="transition taken" look="way" />
-        <Way words="latest transition" look="way made" />
-        <Way words="one not taken yet" look="way rest" />
-        <Sign words="initial state">
+        </LegendItem>
+        <LineItem words="transition taken" look="line" />
+        <LineItem words="latest transition" look="line latest" />
+        <LineItem words="transition not taken yet" look="line untaken" />
+        <LegendItem words="initial state">
           <circle class="grey" cx="10" cy="5" r="3" />
-          <path class="way rest" d="M12 7l8 8" />
-        </Sign>
-        <Way words="on an external event, a timeout or an error" look="way rest dashed" />
-        <Sign words="a Yield decision, on the timeline">
+          <path class="line untaken" d="M12 7l8 8" />
+        </LegendItem>
+        <LineItem words="triggered by an external event, a timeout or an error" look="line untaken dashed" />
+        <LegendItem words="Yield decision, on the timeline">
           <path class="decision" d="M16 3l5 6-5 6-5-6z" />
-        </Sign>
-        <Sign words="an event was sent to the run">
+        </LegendItem>
+        <LegendItem words="event sent to the run, on the timeline">
           <path class="sent" d="M10 4h12l-6 10z" />
-        </Sign>
+        </LegendItem>
       </dl>
     </section>
   );
 }
 
-/** A line, as the chart draws a transition. */
-function Way({ words, look }: { readonly words: string; readonly look: string }) {
+/** A legend item for a transition line. */
+function LineItem({ words, look }: { readonly words: string; readonly look: string }) {
   return (
-    <Sign words={words}>
+    <LegendItem words={words}>
       <path class={look} d="M2 9h26" />
-    </Sign>
+    </LegendItem>
   );
 }
 
-function Sign({ words, children }: { readonly words: string; readonly children: ComponentChildren }) {
+function LegendItem({ words, children }: { readonly words: string; readonly children: ComponentChildren }) {
   return (
     <div>
       <dt>

@@ -2,7 +2,7 @@ import './output.css';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { counted, duration, grouped, rounded } from '../../fold/format.ts';
+import { formatDecimal, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   type AttemptAt,
   attemptsAt,
@@ -12,13 +12,14 @@ import {
   phasesOfCycle,
   replyAt,
 } from '../../fold/output.ts';
-import { lastBegunBy, lastUpTo } from '../../fold/sorted.ts';
+import { lastStartedBy, lastUpTo } from '../../fold/sorted.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { shortly, visible } from '../../ui-state/text.ts';
+import { excerpt, revealHidden } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import { Icon } from '../icon.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { ValueView, WhatIsWrong } from './value-view.tsx';
+import { IssueList, ValueView } from './value-view.tsx';
 
 /** The output at the cursor: the answer, the current reply, and the results of earlier phases. */
 export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
@@ -26,18 +27,18 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   const { log, fold, at } = view;
   const attempts = attemptsAt(fold.spans, at);
   const attempt = attempts.find(({ span }) => span.from === chosenFrom) ?? attempts.at(-1);
-  const answerSeq = lastUpTo(fold.places.of('answer'), at);
+  const answerSeq = lastUpTo(fold.entries.of('answer'), at);
   const answered = answerSeq === undefined ? undefined : log.entry(answerSeq);
   const answer = answered?.type === 'answer' ? answered.answer : null;
   if (attempt === undefined && answer === null) return <p class="muted">No model calls yet.</p>;
   return (
     <div class="output">
       {/* The answer replaces the reply, which is rendered again below it. */}
-      <div class="said" key={answer === null ? 'reply' : 'answer'}>
+      <div class="reply" key={answer === null ? 'reply' : 'answer'}>
         {answer !== null && <AnswerCard answer={answer} />}
         {attempt !== undefined && (
           <>
-            <AttemptChips attempts={attempts} chosen={attempt} choose={choose} />
+            <AttemptChips attempts={attempts} selected={attempt} choose={choose} />
             <AttemptCard key={attempt.span.from} view={view} attempt={attempt} moveTo={moveTo} />
           </>
         )}
@@ -47,7 +48,7 @@ export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
   );
 }
 
-const MOST_SOURCES = 12;
+const MAX_SOURCES = 12;
 
 /** The final answer: text, confidence, missing fields, sources and usage. */
 function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
@@ -60,20 +61,20 @@ function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>
         <span class="confidence">
-          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {rounded(confidence)}
+          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {formatDecimal(confidence)}
         </span>
       </header>
       <p class="text">
         <LongText text={answerText} chars={4_000} />
       </p>
       <dl class="facts">
-        {reason !== null && <Fact label="Because">{reason.replaceAll('_', ' ')}</Fact>}
+        {reason !== null && <Fact label="Reason">{reason.replaceAll('_', ' ')}</Fact>}
         {explanation !== '' && (
-          <Fact label="In words">
+          <Fact label="Explanation">
             <LongText text={explanation} />
           </Fact>
         )}
-        {missingFields.length > 0 && <Fact label="Missing">{shortly(missingFields.join(', '), 200)}</Fact>}
+        {missingFields.length > 0 && <Fact label="Missing">{excerpt(missingFields.join(', '), 200)}</Fact>}
         {notes !== '' && notes !== explanation && (
           <Fact label="Notes">
             <LongText text={notes} />
@@ -82,23 +83,23 @@ function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
         {sources.length > 0 && (
           <Fact label="Sources">
             <ul>
-              {sources.slice(0, MOST_SOURCES).map(({ path, startLine, endLine, messageId }) => (
-                <li key={messageId} class="told mono">
-                  {visible(path)}:{startLine === endLine ? startLine : `${startLine}-${endLine}`}
+              {sources.slice(0, MAX_SOURCES).map(({ path, startLine, endLine, messageId }) => (
+                <li key={messageId} class="verbatim mono">
+                  {revealHidden(path)}:{startLine === endLine ? startLine : `${startLine}-${endLine}`}
                 </li>
               ))}
-              {sources.length > MOST_SOURCES && <li class="muted">and {sources.length - MOST_SOURCES} more</li>}
+              {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}
             </ul>
           </Fact>
         )}
         <Fact label="Written by">
           {synthesis.writtenBy === 'model' ? 'a model' : 'the engine'}
-          {synthesis.error !== null && <span class="told">: {shortly(synthesis.error, 200)}</span>}
+          {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
         </Fact>
-        <Fact label="Used">
-          {counted(cycles, 'cycle')}, {counted(usage.modelCalls, 'model call')}, {counted(tokens, 'token')} (
-          {grouped(usage.inputTokens)} in, {grouped(usage.outputTokens)} out{usage.estimated && ', estimated'})
-          {cost !== null && `, ${cost.amount.toLocaleString('en-US', { maximumFractionDigits: 6 })} ${cost.currency}`}
+        <Fact label="Usage">
+          {pluralize(cycles, 'cycle')}, {pluralize(usage.modelCalls, 'model call')}, {pluralize(tokens, 'token')} (
+          {formatNumber(usage.inputTokens)} in, {formatNumber(usage.outputTokens)} out{usage.estimated && ', estimated'}
+          ){cost !== null && `, ${cost.amount.toLocaleString('en-US', { maximumFractionDigits: 6 })} ${cost.currency}`}
         </Fact>
       </dl>
     </section>
@@ -129,7 +130,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
   const reply = replyAt(log, span, at);
   const fields = fieldsOf(span.task, reply.value);
   const issues = issuesByPlace(failure?.issues ?? []);
-  const call = lastBegunBy(fold.spans.calls, span.from);
+  const call = lastStartedBy(fold.spans.calls, span.from);
   const isOver = status !== 'running';
   return (
     <section class={`card attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
@@ -143,29 +144,26 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
       </header>
       <p class="muted">
         {call?.port === 'readReply' && <>call {call.call}, </>}
-        <button type="button" class="quiet" onClick={() => moveTo(span.from)}>
-          entry {span.from}
-        </button>
-        , {counted(reply.chars, 'character')}
-        {usage !== null && <>, {counted(usage.outputTokens, 'token')}</>}
+        <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
+        {usage !== null && <>, {pluralize(usage.outputTokens, 'token')}</>}
       </p>
-      <p class="muted due">{dueInWords(fields, { isOver })}</p>
+      <p class="muted pending">{pendingText(fields, { isOver })}</p>
       {failure !== null && (
         <div class="failure">
           <p>
-            Discarded: failed at {failure.stage}, <code>{shortly(failure.code, 60)}</code>
+            Discarded: failed at {failure.stage}, <code>{excerpt(failure.code, 60)}</code>
             {failure.status !== null && `, status ${failure.status}`}
           </p>
           <p>
             <LongText text={failure.message} chars={600} />
           </p>
-          <WhatIsWrong messages={issues.whole} />
+          <IssueList messages={issues.whole} />
           {backOffMs !== null && (
-            <p class="muted">Called again {backOffMs === 0 ? 'at once' : `after ${duration(backOffMs)}`}.</p>
+            <p class="muted">Retried {backOffMs === 0 ? 'immediately' : `after ${formatDuration(backOffMs)}`}.</p>
           )}
         </div>
       )}
-      {reply.piecesLeftOut && (
+      {reply.isRedacted && (
         <p class="muted">This journal is redacted and has no streamed chunks. This is the complete reply.</p>
       )}
       {reply.value === null && reply.chars > 0 && (
@@ -176,11 +174,11 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
       {reply.value === null && reply.chars === 0 && (
         <p class="muted">{isOver ? 'The model sent no text.' : 'Nothing received yet.'}</p>
       )}
-      {/* What is wrong with a reply comes above it: the fields of one that is void stand in a new place. */}
+      {/* Keyed by status: issues above the fields move them. */}
       <dl class="fields" key={status}>
         {(isOver ? fields : fields.filter(({ value }) => value !== null)).map(({ name, value }) => (
           <div key={name}>
-            <dt class="told">{shortly(name, 60)}</dt>
+            <dt class="verbatim">{excerpt(name, 60)}</dt>
             <dd>
               <div class="value">
                 {value === null ? (
@@ -189,9 +187,9 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
                   <ValueView key={span.from} value={value} path={name} issues={issues} />
                 )}
               </div>
-              <WhatIsWrong messages={issues.at(name)} />
+              <IssueList messages={issues.at(name)} />
               {value?.kind !== 'list' && value?.kind !== 'members' && (
-                <WhatIsWrong messages={issues.within(name).map(({ path, message }) => `${path}: ${message}`)} />
+                <IssueList messages={issues.within(name).map(({ path, message }) => `${path}: ${message}`)} />
               )}
             </dd>
           </div>
@@ -202,9 +200,9 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
 }
 
 /** Always rendered, so that nothing below moves. */
-function dueInWords(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
-  const due = fields.filter(({ value }) => value === null).map(({ name }) => name);
-  if (due.length > 0) return `${isOver ? 'Not received' : 'To come'}: ${due.join(', ')}`;
+function pendingText(fields: readonly Field[], { isOver }: { readonly isOver: boolean }): string {
+  const pending = fields.filter(({ value }) => value === null).map(({ name }) => name);
+  if (pending.length > 0) return `${isOver ? 'Not received' : 'Waiting for'}: ${pending.join(', ')}`;
   return fields.length > 0 ? 'All fields received.' : '';
 }
 
@@ -219,12 +217,12 @@ function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveT
       <ol>
         {phases.map(({ from, phase, status, summary }) => (
           <li key={from}>
-            <button type="button" class="quiet" onClick={() => moveTo(from)}>
+            <EntryLink seq={from} moveTo={moveTo}>
               {phase}
-            </button>{' '}
+            </EntryLink>{' '}
             {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}
-            <span class="told muted" title={shortly(summary, 400)}>
-              {shortly(summary, 160)}
+            <span class="verbatim muted" title={excerpt(summary, 400)}>
+              {excerpt(summary, 160)}
             </span>
           </li>
         ))}
@@ -235,28 +233,28 @@ function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveT
 
 interface AttemptChipsProps {
   readonly attempts: readonly AttemptAt[];
-  readonly chosen: AttemptAt;
+  readonly selected: AttemptAt;
   readonly choose: (from: number) => void;
 }
 
-/** The attempts at one value, and the waits between them: one of them is open. */
-function AttemptChips({ attempts, chosen, choose }: AttemptChipsProps) {
+/** The attempts at one reply, with the waits between them; one is selected. */
+function AttemptChips({ attempts, selected, choose }: AttemptChipsProps) {
   if (attempts.length < 2) return null;
   return (
     <fieldset class="chips">
-      <legend class="unseen">Attempts</legend>
+      <legend class="visually-hidden">Attempts</legend>
       {attempts.map(({ span, status, backOffMs }) => (
         <span key={span.from}>
           <button
             type="button"
             class={`chip ${status}`}
-            aria-pressed={span === chosen.span}
+            aria-pressed={span === selected.span}
             onClick={() => choose(span.from)}
           >
             {span.attempt}: {status}
           </button>
           {backOffMs !== null && (
-            <span class="muted wait"> {backOffMs === 0 ? 'at once' : `wait ${duration(backOffMs)}`} ›</span>
+            <span class="muted wait"> {backOffMs === 0 ? 'at once' : `wait ${formatDuration(backOffMs)}`} ›</span>
           )}
         </span>
       ))}

@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
-import type { GrowingValue } from '../../fold/growing-json.ts';
 import type { Issues } from '../../fold/output.ts';
-import { shortly } from '../../ui-state/text.ts';
+import type { PartialValue } from '../../fold/partial-json.ts';
+import { excerpt } from '../../ui-state/text.ts';
 import { Caret, LongText } from '../long-text.tsx';
 
 interface Props {
-  readonly value: GrowingValue;
+  readonly value: PartialValue;
   readonly path: string;
   readonly issues: Issues;
 }
 
 /** List items shown before expanding; fewer in nested lists. */
-const MOST_ITEMS = 8;
-const MOST_WITHIN = 3;
+const MAX_ITEMS = 8;
+const MAX_NESTED_ITEMS = 3;
 
 /** A value as far as received, with the issues of each part. */
 export function ValueView({ value, path, issues }: Props) {
@@ -27,35 +27,35 @@ export function ValueView({ value, path, issues }: Props) {
   if (value.kind === 'number' || value.kind === 'word')
     return (
       <span class="leaf mono">
-        {shortly(value.text, 60)}
+        {excerpt(value.text, 60)}
         {value.open && <Caret after={value.text.length} />}
       </span>
     );
   return <Parts value={value} path={path} issues={issues} />;
 }
 
-type Nest = Extract<GrowingValue, { readonly kind: 'list' | 'members' }>;
+type Nest = Extract<PartialValue, { readonly kind: 'list' | 'members' }>;
 
 function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const all =
     value.kind === 'list'
-      ? value.items.map((item, place) => ({ name: String(place), value: item }))
+      ? value.items.map((item, index) => ({ name: String(index), value: item }))
       : value.members.map((member) => ({ name: member.name, value: member.value }));
-  const most = value.kind === 'list' && path.includes('.') ? MOST_WITHIN : MOST_ITEMS;
-  // While a list grows, its newest items are those to look at.
-  const first = value.kind === 'list' && value.open ? Math.max(0, all.length - most) : 0;
-  const parts = isWhole ? all : all.slice(first, first + most);
+  const max = value.kind === 'list' && path.includes('.') ? MAX_NESTED_ITEMS : MAX_ITEMS;
+  // While a list grows, its newest items are shown.
+  const first = value.kind === 'list' && value.open ? Math.max(0, all.length - max) : 0;
+  const parts = isExpanded ? all : all.slice(first, first + max);
   const shown = new Set(parts.map(({ name }) => `${path}.${name}`));
-  const elsewhere = issues.within(path).filter((issue) => ![...shown].some((place) => isAt(issue.path, place)));
+  const elsewhere = issues.within(path).filter((issue) => ![...shown].some((index) => isAt(issue.path, index)));
   if (all.length === 0 && elsewhere.length === 0)
     return <span class="muted">{value.open ? <Caret after={0} /> : value.kind === 'list' ? '(none)' : '(empty)'}</span>;
   return (
     <div class={value.kind}>
       {parts.map((part) => (
         <div key={part.name} class="part">
-          <span class="muted part-name told">
-            {value.kind === 'list' ? Number(part.name) + 1 : shortly(part.name, 60)}
+          <span class="muted part-name verbatim">
+            {value.kind === 'list' ? Number(part.name) + 1 : excerpt(part.name, 60)}
           </span>
           <div class="part-value">
             {part.value === null ? (
@@ -63,29 +63,29 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
             ) : (
               <ValueView value={part.value} path={`${path}.${part.name}`} issues={issues} />
             )}
-            <WhatIsWrong messages={issues.at(`${path}.${part.name}`)} />
+            <IssueList messages={issues.at(`${path}.${part.name}`)} />
           </div>
         </div>
       ))}
-      {all.length > most && (
-        <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'show less' : `show all ${all.length}`}
+      {all.length > max && (
+        <button type="button" class="link-button" onClick={() => setExpanded(!isExpanded)}>
+          {isExpanded ? 'show less' : `show all ${all.length}`}
         </button>
       )}
-      <WhatIsWrong messages={elsewhere.slice(0, MOST_ITEMS).map((issue) => `${issue.path}: ${issue.message}`)} />
+      <IssueList messages={elsewhere.slice(0, MAX_ITEMS).map((issue) => `${issue.path}: ${issue.message}`)} />
     </div>
   );
 }
 
-const isAt = (path: string, place: string): boolean => path === place || path.startsWith(`${place}.`);
+const isAt = (path: string, index: string): boolean => path === index || path.startsWith(`${index}.`);
 
-export function WhatIsWrong({ messages }: { readonly messages: readonly string[] }) {
+export function IssueList({ messages }: { readonly messages: readonly string[] }) {
   return (
     <>
       {messages.map((message) => (
-        <p key={message} class="wrong told">
-          <span class="unseen">wrong: </span>
-          {shortly(message, 300)}
+        <p key={message} class="wrong verbatim">
+          <span class="visually-hidden">invalid: </span>
+          {excerpt(message, 300)}
         </p>
       ))}
     </>

@@ -1,11 +1,11 @@
-import { counted, duration, grouped } from '../../fold/format.ts';
+import { formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import {
+  activeMeasure,
   MEASURES,
   type MeasureName,
   marksNeverTaken,
   overlayOf,
   overlayScope,
-  shownMeasure,
 } from '../../ui-state/overlay.ts';
 import type { PanelProps } from '../panel.tsx';
 import './overlay.css';
@@ -13,28 +13,28 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { Coverage } from '../../fold/coverage.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
-import { type Inspector, isHere, loadRuns } from '../../ui-state/inspector.ts';
+import { type Inspector, isLoaded, loadRuns } from '../../ui-state/inspector.ts';
 import { stateName } from '../../ui-state/text.ts';
 import { Icon } from '../icon.tsx';
 
-/** Measures by state, to be read here and to be laid over the chart; and the ways that no run took. */
+/** Measures by state as a table and a heatmap on the chart, and transition coverage. */
 export function OverlayPanel({ inspector, view }: PanelProps) {
   const overlay = overlayOf(inspector);
   const { charts } = view;
   if (charts === null) return <p class="muted">Loading the charts of this run…</p>;
-  const { counted: runs, leftOut } = overlay.runs.value;
+  const { included, excluded } = overlay.runs.value;
   return (
     <div class="overlay-panel">
       <div class="overlay-choices">
         <label>
-          Show on the chart{' '}
+          Heatmap{' '}
           <select
-            value={shownMeasure.value ?? ''}
+            value={activeMeasure.value ?? ''}
             onChange={({ currentTarget }) => {
-              shownMeasure.value = MEASURES.find(({ name }) => name === currentTarget.value)?.name ?? null;
+              activeMeasure.value = MEASURES.find(({ name }) => name === currentTarget.value)?.name ?? null;
             }}
           >
-            <option value="">nothing</option>
+            <option value="">off</option>
             {MEASURES.map(({ name, title }) => (
               <option key={name} value={name}>
                 {title.toLowerCase()}
@@ -43,7 +43,7 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
           </select>
         </label>
         <label>
-          Counted{' '}
+          Scope{' '}
           <select
             value={overlayScope.value}
             onChange={({ currentTarget }) => {
@@ -57,8 +57,8 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
         <LoadNewest inspector={inspector} />
       </div>
       <p class="muted" role="status">
-        {overlayScope.value === 'run' ? 'This run, up to the cursor.' : `${counted(runs, 'run')}, complete.`}
-        {leftOut > 0 && ` ${counted(leftOut, 'run')} with other charts excluded.`}
+        {overlayScope.value === 'run' ? 'This run, up to the cursor.' : `${pluralize(included, 'run')}, complete.`}
+        {excluded > 0 && ` ${pluralize(excluded, 'run')} with other charts excluded.`}
       </p>
       <MeasureTable charts={charts} measures={overlay.measures.value} />
       <section aria-labelledby="never-taken-title">
@@ -79,14 +79,14 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
   );
 }
 
-/** They are all kept in this page. */
-const MOST_RUNS = 50;
+/** The most runs to load; the page keeps them all in memory. */
+const MAX_RUNS = 50;
 
-/** Brings the newest runs here, so that they count too. */
+/** Loads the newest runs, so that they count too. */
 function LoadNewest({ inspector }: { readonly inspector: Inspector }) {
-  const newest = inspector.runs.value.slice(0, MOST_RUNS);
-  const here = newest.filter(({ runId, live }) =>
-    inspector.loaded.value.some((run) => run.runId === runId && isHere(run, live)),
+  const newest = inspector.runs.value.slice(0, MAX_RUNS);
+  const loaded = newest.filter(({ runId, live }) =>
+    inspector.loaded.value.some((run) => run.runId === runId && isLoaded(run, live)),
   ).length;
   const [isLoading, setLoading] = useState(false);
   const stop = useRef<() => void>(() => {});
@@ -100,7 +100,7 @@ function LoadNewest({ inspector }: { readonly inspector: Inspector }) {
     });
   }
 
-  function leaveOff(): void {
+  function cancel(): void {
     stop.current();
     setLoading(false);
   }
@@ -109,18 +109,18 @@ function LoadNewest({ inspector }: { readonly inspector: Inspector }) {
   if (isLoading)
     return (
       <span class="overlay-loading">
-        <progress value={here} max={newest.length} aria-label="Runs loaded" /> {here} of {newest.length}{' '}
-        <button type="button" onClick={leaveOff}>
+        <progress value={loaded} max={newest.length} aria-label="Runs loaded" /> {loaded} of {newest.length}{' '}
+        <button type="button" onClick={cancel}>
           Stop
         </button>
       </span>
     );
   return (
-    <button type="button" onClick={load} disabled={here === newest.length}>
-      {here === newest.length
-        ? `All ${newest.length} runs are loaded`
-        : inspector.runs.value.length > MOST_RUNS
-          ? `Load the newest ${MOST_RUNS} runs`
+    <button type="button" onClick={load} disabled={loaded === newest.length}>
+      {loaded === newest.length
+        ? `${inspector.runs.value.length > MAX_RUNS ? 'The newest' : 'All'} ${newest.length} runs are loaded`
+        : inspector.runs.value.length > MAX_RUNS
+          ? `Load the newest ${MAX_RUNS} runs`
           : `Load all ${newest.length} runs`}
     </button>
   );
@@ -133,17 +133,17 @@ interface MeasureTableProps {
   readonly measures: Readonly<Record<string, ReadonlyMap<string, Measure>>>;
 }
 
-/** All states, each chart by itself; sorted by any of the measures. Those that were never visited keep their rows. */
+/** The states of each chart, including unvisited ones, sorted by a measure. */
 function MeasureTable({ charts: { charts }, measures }: MeasureTableProps) {
-  const [by, setBy] = useState<Column>('chart');
+  const [by, operationDetails] = useState<Column>('chart');
   return (
     <table class="measure-table">
-      <caption class="unseen">Measures by state</caption>
+      <caption class="visually-hidden">Measures by state</caption>
       <thead>
         <tr>
-          <Head title="State" column="chart" by={by} onSort={setBy} />
+          <Head title="State" column="chart" by={by} onSort={operationDetails} />
           {MEASURES.map(({ name, title }) => (
-            <Head key={name} title={title} column={name} by={by} onSort={setBy} />
+            <Head key={name} title={title} column={name} by={by} onSort={operationDetails} />
           ))}
         </tr>
       </thead>
@@ -166,8 +166,8 @@ function MeasureTable({ charts: { charts }, measures }: MeasureTableProps) {
                       ? state
                       : stateName(state)}
                 </th>
-                <td>{duration(measure.ms)}</td>
-                <td>{grouped(measure.visits)}</td>
+                <td>{formatDuration(measure.ms)}</td>
+                <td>{formatNumber(measure.visits)}</td>
                 <Count of={measure.tokens} />
                 <Count of={measure.retries} />
                 <Count of={measure.failures} />
@@ -180,7 +180,7 @@ function MeasureTable({ charts: { charts }, measures }: MeasureTableProps) {
   );
 }
 
-const Count = ({ of }: { readonly of: number }) => <td class={of === 0 ? 'muted' : ''}>{grouped(of)}</td>;
+const Count = ({ of }: { readonly of: number }) => <td class={of === 0 ? 'muted' : ''}>{formatNumber(of)}</td>;
 
 interface HeadProps {
   readonly title: string;
@@ -206,7 +206,7 @@ interface NeverTakenProps {
   readonly coverage: Coverage;
 }
 
-/** How many transitions were taken, and which were not. */
+/** The number of transitions taken, and a list of the others. */
 function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTaken } }: NeverTakenProps) {
   return (
     <>
@@ -238,10 +238,10 @@ function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTake
                   </tr>
                 </thead>
                 <tbody>
-                  {missing.map((place) => {
-                    const { source, event, guard, otherwise, target } = transitions[place] ?? NO_TRANSITION;
+                  {missing.map((index) => {
+                    const { source, event, guard, otherwise, target } = transitions[index] ?? NO_TRANSITION;
                     return (
-                      <tr key={place}>
+                      <tr key={index}>
                         <td title={source}>{stateName(source)}</td>
                         <td>{event === '' ? <span class="muted">at once</span> : event}</td>
                         <td>{guard ?? <span class="muted">{otherwise ? 'else' : '–'}</span>}</td>

@@ -1,48 +1,44 @@
-import { duration, PHASE_NAMES } from '../../fold/format.ts';
-import type { Strip, Tone } from '../../fold/lanes.ts';
+import { formatDuration, PHASE_NAMES } from '../../fold/format.ts';
+import type { Bar, Strip, Tone } from '../../fold/lanes.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
-import { countUpTo, firstWhere } from '../../fold/sorted.ts';
-import { placesBetween, type Scale } from './scale.ts';
+import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
+import { type Scale, visibleRange } from './scale.ts';
 
 /** The look of a row, in pixels. */
 export const LANE_PX = 15;
 const BAR_PX = 12;
 const CHAR_PX = 6;
-/** Bars narrower than this are one colour; names need more. */
+/** Narrower bars have one color; labels need more space. */
 const NARROW_PX = 4;
 const NAMED_PX = 20;
 
 /** Draws the visible bars of a strip. Bars on the same pixel are drawn once, and once more if one of them failed. */
 export function drawStrip(on: CanvasRenderingContext2D, strip: Strip, scale: Scale, top: number, paint: Paint): void {
-  const [first, end] = placesBetween(strip, scale.entryAt(0), scale.entryAt(scale.width));
+  const [first, end] = visibleRange(strip, scale.entryAt(0), scale.entryAt(scale.width));
   let drawnTo = Number.NEGATIVE_INFINITY;
   let markedTo = Number.NEGATIVE_INFINITY;
-  for (let place = first; place < end; place += 1) {
-    const to = strip.to(place);
-    const left = Math.max(-1, scale.xOf(strip.from(place)));
-    const right = Math.min(scale.width + 1, to === null ? scale.endX : scale.xOf(to));
+  for (let index = first; index < end; index += 1) {
+    const bar = strip.bar(index);
+    const left = Math.max(-1, scale.xOf(bar.from));
+    const right = Math.min(scale.width + 1, bar.to === null ? scale.endX : scale.xOf(bar.to));
     if (right < 0) continue;
-    const isBad = strip.failure(place) !== null;
+    const isBad = bar.failure !== null;
     const pixel = Math.floor(Math.max(right, left + 1));
     if (right - left < NARROW_PX && pixel <= drawnTo && !(isBad && pixel > markedTo)) continue;
     drawnTo = Math.max(drawnTo, pixel);
     if (isBad) markedTo = pixel;
-    drawBar(on, { strip, place, left, width: Math.max(1, right - left), isBad, isOpen: to === null }, top, paint);
+    drawBar(on, { ...bar, left, width: Math.max(1, right - left), isBad }, top, paint);
   }
 }
 
-interface Bar {
-  readonly strip: Strip;
-  readonly place: number;
+interface DrawnBar extends Bar {
   readonly left: number;
   readonly width: number;
   readonly isBad: boolean;
-  readonly isOpen: boolean;
 }
 
-function drawBar(on: CanvasRenderingContext2D, bar: Bar, top: number, paint: Paint): void {
-  const { strip, place, left, width, isBad } = bar;
-  const tone = strip.tone(place);
+function drawBar(on: CanvasRenderingContext2D, bar: DrawnBar, top: number, paint: Paint): void {
+  const { tone, left, width, isBad } = bar;
   const y = top + (LANE_PX - BAR_PX) / 2;
   if (tone === 'wait') {
     drawWait(on, bar, y, paint);
@@ -64,8 +60,8 @@ function drawBar(on: CanvasRenderingContext2D, bar: Bar, top: number, paint: Pai
   if (tone !== 'loop') nameBar(on, bar, y, paint);
 }
 
-/** A wait is an empty bar with a dashed line around it. */
-function drawWait(on: CanvasRenderingContext2D, bar: Bar, y: number, paint: Paint): void {
+/** Draws a wait as an empty bar with a dashed border. */
+function drawWait(on: CanvasRenderingContext2D, bar: DrawnBar, y: number, paint: Paint): void {
   on.strokeStyle = paint.wait;
   on.setLineDash([3, 2]);
   on.lineWidth = 1;
@@ -75,7 +71,7 @@ function drawWait(on: CanvasRenderingContext2D, bar: Bar, y: number, paint: Pain
   nameBar(on, bar, y, paint);
 }
 
-/** What failed is hatched. */
+/** Hatches a failed bar. */
 function hatch(on: CanvasRenderingContext2D, left: number, y: number, width: number): void {
   on.save();
   on.beginPath();
@@ -93,11 +89,11 @@ function hatch(on: CanvasRenderingContext2D, left: number, y: number, width: num
   on.restore();
 }
 
-function nameBar(on: CanvasRenderingContext2D, bar: Bar, y: number, paint: Paint): void {
+function nameBar(on: CanvasRenderingContext2D, bar: DrawnBar, y: number, paint: Paint): void {
   const left = Math.max(0, bar.left) + 4;
   const room = bar.left + bar.width - left;
   if (room < NAMED_PX) return;
-  const name = `${bar.isBad ? '× ' : ''}${bar.strip.label(bar.place)}${bar.isOpen ? ' …' : ''}`;
+  const name = `${bar.isBad ? '× ' : ''}${bar.label}${bar.to === null ? ' …' : ''}`;
   const chars = Math.floor(room / CHAR_PX);
   on.fillStyle = paint.text;
   on.fillText(name.length <= chars ? name : `${name.slice(0, chars - 1)}…`, left, y + BAR_PX / 2 + 0.5);
@@ -108,7 +104,7 @@ export const CYCLES_PX = 14;
 export const MARKS_PX = 13;
 const MARK_PX = 9;
 
-/** The number of each cycle at its beginning, and a line down through all lanes. */
+/** Draws the number of each cycle at its start, and a line through all lanes. */
 export function drawCycles(
   on: CanvasRenderingContext2D,
   fold: RunFold,
@@ -117,14 +113,14 @@ export function drawCycles(
   paint: Paint,
 ): void {
   const { phases } = fold.spans;
-  const begun = firstWhere(phases, ({ from }) => from > scale.entryAt(0)) - 1;
-  let place = Math.max(0, begun);
+  const firstIndex = firstIndexWhere(phases, ({ from }) => from > scale.entryAt(0)) - 1;
+  let index = Math.max(0, firstIndex);
   let namedTo = Number.NEGATIVE_INFINITY;
   let linedTo = Number.NEGATIVE_INFINITY;
-  while (place < phases.length) {
-    const phase = phases[place];
+  while (index < phases.length) {
+    const phase = phases[index];
     if (phase === undefined) return;
-    const next = firstWhere(phases, ({ cycle }) => cycle > phase.cycle);
+    const next = firstIndexWhere(phases, ({ cycle }) => cycle > phase.cycle);
     const start = scale.xOf(phase.from);
     const end = next < phases.length ? scale.xOf(phases[next]?.from ?? 0) : scale.endX;
     if (start > scale.width) return;
@@ -141,7 +137,7 @@ export function drawCycles(
       on.fillText(text, left, CYCLES_PX / 2 + 0.5);
       namedTo = left + text.length * 6;
     }
-    place = Math.max(next, place + 1);
+    index = Math.max(next, index + 1);
   }
 }
 
@@ -159,8 +155,8 @@ export function drawGaps(
   let writtenTo = Number.NEGATIVE_INFINITY;
   let linedTo = Number.NEGATIVE_INFINITY;
   on.strokeStyle = paint.muted;
-  for (let place = countUpTo(gaps, scale.entryAt(0)); place < gaps.length; place += 1) {
-    const seq = gaps[place] ?? 0;
+  for (let index = countUpTo(gaps, scale.entryAt(0)); index < gaps.length; index += 1) {
+    const seq = gaps[index] ?? 0;
     if (seq > last) return;
     const middle = (scale.xOf(seq - 1) + scale.xOf(seq)) / 2;
     if (middle - linedTo >= 6) {
@@ -172,7 +168,7 @@ export function drawGaps(
       on.setLineDash([]);
       linedTo = middle;
     }
-    const text = duration(atMs(seq) - atMs(seq - 1));
+    const text = formatDuration(atMs(seq) - atMs(seq - 1));
     const left = middle - text.length * 3;
     if (left < writtenTo + 8) continue;
     on.fillStyle = paint.muted;
@@ -184,13 +180,13 @@ export function drawGaps(
 /** Draws decisions as diamonds and user events as triangles. */
 export function drawMarks(on: CanvasRenderingContext2D, fold: RunFold, scale: Scale, paint: Paint): void {
   const y = CYCLES_PX + MARKS_PX / 2;
-  drawEach(on, fold.places.of('decision'), scale, paint.yield, (x) => {
+  drawEach(on, fold.entries.of('decision'), scale, paint.yield, (x) => {
     on.moveTo(x, y - 5);
     on.lineTo(x + 4, y);
     on.lineTo(x, y + 5);
     on.lineTo(x - 4, y);
   });
-  drawEach(on, fold.places.of('delivery'), scale, paint.warn, (x) => {
+  drawEach(on, fold.entries.of('delivery'), scale, paint.warn, (x) => {
     on.moveTo(x - 4, y - 4);
     on.lineTo(x + 4, y - 4);
     on.lineTo(x, y + 5);
@@ -206,27 +202,27 @@ function drawEach(
   outline: (x: number) => void,
 ): void {
   const last = scale.entryAt(scale.width);
-  const xAt = (place: number): number => (place in seqs ? scale.xOf(seqs[place] ?? 0) : Number.POSITIVE_INFINITY);
+  const xAt = (index: number): number => (index in seqs ? scale.xOf(seqs[index] ?? 0) : Number.POSITIVE_INFINITY);
   let before = Number.NEGATIVE_INFINITY;
   on.fillStyle = color;
   on.beginPath();
-  for (let place = Math.max(0, countUpTo(seqs, scale.entryAt(0)) - 1); place < seqs.length; place += 1) {
-    if ((seqs[place] ?? 0) > last) break;
-    const x = xAt(place);
+  for (let index = Math.max(0, countUpTo(seqs, scale.entryAt(0)) - 1); index < seqs.length; index += 1) {
+    if ((seqs[index] ?? 0) > last) break;
+    const x = xAt(index);
     if (x - before < 2) continue;
-    if (x - before >= MARK_PX && xAt(place + 1) - x >= MARK_PX) outline(x);
+    if (x - before >= MARK_PX && xAt(index + 1) - x >= MARK_PX) outline(x);
     else on.rect(x - 0.5, CYCLES_PX + 3, 1, MARKS_PX - 6);
     before = x;
   }
   on.fill();
 }
 
-/** The colours of the page, as a canvas takes them. */
+/** The colors of the page, for the canvas. */
 export type Paint = Readonly<
   Record<Tone | 'text' | 'muted' | 'line' | 'surface' | 'raised' | 'accent' | 'bad' | 'warn', string>
 >;
 
-const named: Readonly<Record<string, string>> = {
+const PALETTE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PHASE_NAMES.map((phase) => [phase, `var(--phase-${phase}, var(--accent))`])),
   loop: 'var(--phase-action, var(--muted))',
   attempt: 'var(--accent)',
@@ -243,7 +239,7 @@ const named: Readonly<Record<string, string>> = {
 export function readPaint(element: HTMLElement): Paint {
   const before = element.style.color;
   const paint: Record<string, string> = {};
-  for (const [name, value] of Object.entries(named)) {
+  for (const [name, value] of Object.entries(PALETTE)) {
     element.style.color = value;
     paint[name] = getComputedStyle(element).color;
   }

@@ -1,17 +1,17 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../../fold/steps.ts';
-import { played, type Speed, type TimeAxis, usualSpeed } from '../../fold/time-axis.ts';
+import { defaultSpeed, played, type Speed, type TimeAxis } from '../../fold/time-axis.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 
-/** The ways in which the cursor is moved without a pointer. */
+/** Cursor movements by key or button. */
 export interface Moves {
   entry(to: Direction): void;
   transition(to: Direction): void;
   phase(to: Direction): void;
   cycle(to: Direction): void;
   start(): void;
-  /** To the newest entry, and on with it. */
+  /** Moves to the latest entry and follows the run. */
   follow(): void;
 }
 
@@ -33,7 +33,12 @@ export function movesOf({ view, cursor, moveTo }: Inspector): Moves {
 }
 
 export function moveKeys(moves: Moves, player: Player): readonly Key[] {
-  const key = (name: string, does: string, act: () => void): Key => ({ keys: [name], does, group: 'Move', act });
+  const key = (name: string, description: string, act: () => void): Key => ({
+    keys: [name],
+    description,
+    group: 'Move',
+    act,
+  });
   return [
     key('ArrowLeft', 'One entry back', () => moves.entry(-1)),
     key('ArrowRight', 'One entry forward', () => moves.entry(1)),
@@ -45,7 +50,7 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
     key('}', 'Next cycle', () => moves.cycle(1)),
     {
       keys: ['PageUp', 'PageDown'],
-      does: 'Same, with the focus on the timeline',
+      description: 'Previous or next cycle, with the focus on the timeline',
       group: 'Move',
     },
     key('Home', 'First entry', moves.start),
@@ -56,20 +61,20 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
 
 export interface Player {
   readonly isPlaying: ReadonlySignal<boolean>;
-  /** What was chosen; null is the usual one. */
+  /** Null uses the default speed. */
   readonly chosenSpeed: ReadonlySignal<Speed | null>;
   choose(speed: Speed): void;
   toggle(): void;
   stop(): void;
 }
 
-/** Moves the cursor as time went by in the run, a frame at a time. While it is paused nothing runs. */
+/** Plays the run back, one step per frame; idle while paused. */
 export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () => TimeAxis): Player {
   const isPlaying = signal(false);
   const chosenSpeed = signal<Speed | null>(null);
   let frame = 0;
   let shownAt = 0;
-  let place = 0;
+  let position = 0;
   /** The last position set by playback; if the cursor is elsewhere, playback continues from there. */
   let left = -1;
 
@@ -81,10 +86,10 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
   function show(nowMs: number): void {
     const at = view.peek()?.at ?? 0;
     const axis = axisNow();
-    if (at !== left) place = axis.placeOf(at);
-    const next = played(axis, place, Math.min(250, nowMs - shownAt), chosenSpeed.peek() ?? usualSpeed(axis.end));
+    if (at !== left) position = axis.positionOf(at);
+    const next = played(axis, position, Math.min(250, nowMs - shownAt), chosenSpeed.peek() ?? defaultSpeed(axis.end));
     shownAt = nowMs;
-    place = next.place;
+    position = next.position;
     left = next.seq;
     if (next.isOver) {
       end();

@@ -1,6 +1,6 @@
-import { duration, preciseTime } from '../../fold/format.ts';
+import { formatDuration, formatTime } from '../../fold/format.ts';
 import type { Strip } from '../../fold/lanes.ts';
-import { firstPlace, lastBegunBy } from '../../fold/sorted.ts';
+import { binarySearch, lastStartedBy } from '../../fold/sorted.ts';
 import type { TimeAxis, TimeWindow } from '../../fold/time-axis.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
@@ -15,47 +15,48 @@ export interface Scale {
   /** The position of the last entry. */
   readonly endX: number;
   xOf(seq: number): number;
-  placeAt(x: number): number;
+  positionAt(x: number): number;
   entryAt(x: number): number;
 }
 
 export function scaleOf(axis: TimeAxis, window: TimeWindow, width: number): Scale {
   const perPx = (window.to - window.from) / Math.max(1, width - 2 * MARGIN_PX);
-  const placeAt = (x: number): number => window.from + (x - MARGIN_PX) * perPx;
-  const xAt = (place: number): number => MARGIN_PX + (place - window.from) / perPx;
+  const positionAt = (x: number): number => window.from + (x - MARGIN_PX) * perPx;
+  const xAt = (index: number): number => MARGIN_PX + (index - window.from) / perPx;
   return {
     ...{ axis, window, width },
     endX: xAt(axis.end),
-    xOf: (seq) => xAt(axis.placeOf(seq)),
-    placeAt,
-    entryAt: (x) => axis.entryAt(Math.max(0, placeAt(x))),
+    xOf: (seq) => xAt(axis.positionOf(seq)),
+    positionAt,
+    entryAt: (x) => axis.entryAt(Math.max(0, positionAt(x))),
   };
 }
 
-/** How many things may begin after another one and end before it. */
+/** How many bars may start after another one and end before it. */
 const OVERLAPS = 64;
 
-/** The part of a strip that may be seen between two entries: from the first place up to, but without, the second. */
-export function placesBetween(strip: Strip, from: number, to: number): readonly [number, number] {
-  const first = firstPlace(strip.size, (place) => strip.from(place) > from) - 1;
-  return [Math.max(0, first - OVERLAPS), firstPlace(strip.size, (place) => strip.from(place) > to)];
+/** The range of bars that may be visible between two entries; the end is exclusive. */
+export function visibleRange(strip: Strip, from: number, to: number): readonly [number, number] {
+  const first = binarySearch(strip.size, (index) => strip.from(index) > from) - 1;
+  return [Math.max(0, first - OVERLAPS), binarySearch(strip.size, (index) => strip.from(index) > to)];
 }
 
-/** The cursor position as text, for display and for screen readers. */
+/** The cursor position as text for display. */
 export function positionText({ fold, at, count }: RunView): string {
-  const phase = phaseAt(fold.spans.phases, at);
-  const place = phase === undefined ? [] : [`cycle ${phase.cycle}`, phase.phase];
-  return [`entry ${at} / ${Math.max(0, count - 1)}`, preciseTime(fold.timeLine.atMs(at)), ...place].join(' · ');
+  const { phase, cycle } = phaseAt(fold.spans.phases, at) ?? {};
+  const parts = [`entry ${at} / ${Math.max(0, count - 1)}`, formatTime(fold.timeLine.atMs(at))];
+  return [...parts, ...(phase === undefined ? [] : [`cycle ${cycle}`, phase])].join(' · ');
 }
 
-export function positionSaid({ fold, at, count }: RunView): string {
-  const phase = phaseAt(fold.spans.phases, at);
-  const place = phase === undefined ? [] : [phase.phase, `cycle ${phase.cycle}`];
-  return [`entry ${at} of ${count}`, duration(fold.timeLine.atMs(at)), ...place].join(', ');
+/** The cursor position as text for screen readers. */
+export function spokenPosition({ fold, at, count }: RunView): string {
+  const { phase, cycle } = phaseAt(fold.spans.phases, at) ?? {};
+  const parts = [`entry ${at} of ${Math.max(0, count - 1)}`, formatDuration(fold.timeLine.atMs(at))];
+  return [...parts, ...(phase === undefined ? [] : [phase, `cycle ${cycle}`])].join(', ');
 }
 
 /** The current phase; none between two phases. */
 function phaseAt(phases: RunView['fold']['spans']['phases'], at: number) {
-  const phase = lastBegunBy(phases, at);
+  const phase = lastStartedBy(phases, at);
   return phase !== undefined && (phase.to === null || phase.to >= at) ? phase : undefined;
 }

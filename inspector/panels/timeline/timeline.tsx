@@ -1,13 +1,13 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import {
+  defaultSpeed,
   SPEEDS,
   type Speed,
   showing,
   type TimeAxis,
   type TimeWindow,
   timeAxis,
-  usualSpeed,
   zoomed,
 } from '../../fold/time-axis.ts';
 import { addKeys } from '../../ui-state/keys.ts';
@@ -15,10 +15,10 @@ import type { PanelProps } from '../panel.tsx';
 import { createPlayer, type Moves, moveKeys, movesOf, type Player } from './moves.ts';
 import { positionText } from './scale.ts';
 import './timeline.css';
-import { Icon, type IconName } from '../icon.tsx';
+import { IconButton } from '../icon.tsx';
 import { Track } from './track.tsx';
 
-/** The whole run along the time, and the cursor in it. */
+/** The timeline of the run, with the cursor and playback controls. */
 export function Timeline({ inspector, view }: PanelProps) {
   return <TimelineOfRun key={view.run.runId} inspector={inspector} view={view} />;
 }
@@ -26,41 +26,41 @@ export function Timeline({ inspector, view }: PanelProps) {
 function TimelineOfRun({ inspector, view }: PanelProps) {
   const by = useSignal<TimeAxis['by']>('time');
   const window = useSignal<TimeWindow | null>(null);
-  const pointed = useSignal('');
+  const hoverText = useSignal('');
   const { timeLine } = view.fold;
   const axisNow = () => timeAxis(timeLine, timeLine.drawnMs(timeLine.count - 1) > 0 ? by.peek() : 'entry');
   const player = useMemo(() => createPlayer(inspector, axisNow), []);
   const moves = useMemo(() => movesOf(inspector), []);
-  const isPointing = useComputed(() => pointed.value !== '');
+  const isHovering = useComputed(() => hoverText.value !== '');
   by.value;
   const axis = axisNow();
 
   useEffect(() => addKeys(moveKeys(moves, player)), []);
   useEffect(() => player.stop, []);
   useLayoutEffect(() => {
-    window.value = showing(window.peek(), axis.end, axis.placeOf(view.at));
+    window.value = showing(window.peek(), axis.end, axis.positionOf(view.at));
   }, [view.at, axis.by]);
 
   const zoom = (times: number): void => {
-    window.value = zoomed(window.peek(), axis.end, times, axis.placeOf(view.at));
+    window.value = zoomed(window.peek(), axis.end, times, axis.positionOf(view.at));
   };
   const isFollowing = view.run.live && inspector.cursor.value === null;
   return (
     <div class="timeline">
       <div class="timeline-bar">
-        <PlayControls player={player} moves={moves} usual={usualSpeed(axis.end)} isLive={view.run.live} />
-        <p class={isPointing.value ? 'position pointing' : 'position'}>
+        <PlayControls player={player} moves={moves} defaultValue={defaultSpeed(axis.end)} isLive={view.run.live} />
+        <p class={isHovering.value ? 'position pointing' : 'position'}>
           {positionText(view)}
           {isFollowing && <span class="following"> · following</span>}
         </p>
         <p class="pointed" aria-hidden="true">
-          {pointed}
+          {hoverText}
         </p>
         <fieldset class="zoom" aria-label="Zoom">
           <button
             type="button"
             aria-pressed={axis.by === 'entry'}
-            title="Give every entry the same width, regardless of its duration"
+            title="Give every entry the same width"
             onClick={() => {
               window.value = null;
               by.value = by.peek() === 'time' ? 'entry' : 'time';
@@ -85,7 +85,7 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
           </button>
         </fieldset>
       </div>
-      <Track inspector={inspector} view={view} axis={axis} window={window} pointed={pointed} moves={moves} />
+      <Track inspector={inspector} view={view} axis={axis} window={window} hoverText={hoverText} moves={moves} />
     </div>
   );
 }
@@ -93,23 +93,28 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
 interface ControlsProps {
   readonly player: Player;
   readonly moves: Moves;
-  readonly usual: Speed;
+  readonly defaultValue: Speed;
   readonly isLive: boolean;
 }
 
-function PlayControls({ player, moves, usual, isLive }: ControlsProps) {
+function PlayControls({ player, moves, defaultValue, isLive }: ControlsProps) {
   const plays = player.isPlaying.value;
   return (
-    <fieldset class="play-controls" aria-label="Playing">
-      <IconButton icon="start" name="To the first entry" keys="Home" act={moves.start} />
-      <IconButton icon="back" name="One entry back" keys="←" act={() => moves.entry(-1)} />
-      <IconButton icon={plays ? 'pause' : 'play'} name={plays ? 'Pause' : 'Play'} keys="Space" act={player.toggle} />
-      <IconButton icon="on" name="One entry forward" keys="→" act={() => moves.entry(1)} />
-      <IconButton icon="end" name={isLive ? 'Follow' : 'To the last entry'} keys="End" act={moves.follow} />
+    <fieldset class="play-controls" aria-label="Playback">
+      <IconButton icon="start" label="First entry" keys="Home" onClick={moves.start} />
+      <IconButton icon="back" label="One entry back" keys="←" onClick={() => moves.entry(-1)} />
+      <IconButton
+        icon={plays ? 'pause' : 'play'}
+        label={plays ? 'Pause' : 'Play'}
+        keys="Space"
+        onClick={player.toggle}
+      />
+      <IconButton icon="forward" label="One entry forward" keys="→" onClick={() => moves.entry(1)} />
+      <IconButton icon="end" label={isLive ? 'Follow' : 'Last entry'} keys="End" onClick={moves.follow} />
       <select
         aria-label="Speed"
         title="Speed"
-        value={player.chosenSpeed.value ?? usual}
+        value={player.chosenSpeed.value ?? defaultValue}
         onChange={({ currentTarget }) => player.choose(Number(currentTarget.value) as Speed)}
       >
         {SPEEDS.map((speed) => (
@@ -119,20 +124,5 @@ function PlayControls({ player, moves, usual, isLive }: ControlsProps) {
         ))}
       </select>
     </fieldset>
-  );
-}
-
-interface IconButtonProps {
-  readonly icon: IconName;
-  readonly name: string;
-  readonly keys: string;
-  readonly act: () => void;
-}
-
-function IconButton({ icon, name, keys, act }: IconButtonProps) {
-  return (
-    <button type="button" aria-label={name} title={`${name} (${keys})`} onClick={act}>
-      <Icon name={icon} />
-    </button>
   );
 }

@@ -1,15 +1,15 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { duration, preciseTime } from '../../fold/format.ts';
-import { createLanes, type Lane, type Strip } from '../../fold/lanes.ts';
+import { formatDuration, formatTime } from '../../fold/format.ts';
+import { createLanes, type Lane } from '../../fold/lanes.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import type { Direction } from '../../fold/steps.ts';
 import { panned, type TimeAxis, type TimeWindow, windowOf, zoomed } from '../../fold/time-axis.ts';
 import { oncePerFrame } from '../../ui-state/inspector.ts';
 import { theme } from '../../ui-state/panel.ts';
-import { shortly } from '../../ui-state/text.ts';
+import { excerpt } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel.tsx';
 import {
   CYCLES_PX,
@@ -23,12 +23,12 @@ import {
   readPaint,
 } from './draw.ts';
 import type { Moves } from './moves.ts';
-import { placesBetween, positionSaid, type Scale, scaleOf } from './scale.ts';
+import { type Scale, scaleOf, spokenPosition, visibleRange } from './scale.ts';
 
 interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;
   readonly window: Signal<TimeWindow | null>;
-  readonly pointed: Signal<string>;
+  readonly hoverText: Signal<string>;
   readonly moves: Moves;
 }
 
@@ -38,7 +38,7 @@ const CYCLE_KEYS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 
 const zoomOf = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
 
 /** The lanes on a canvas. The cursor is a separate element, so that moving it does not redraw them. */
-export function Track({ inspector, view, axis, window, pointed, moves }: TrackProps) {
+export function Track({ inspector, view, axis, window, hoverText, moves }: TrackProps) {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
@@ -79,13 +79,13 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
     const x = event.clientX - (box.current?.getBoundingClientRect().left ?? 0);
     window.value =
       along === 0
-        ? zoomed(window.peek(), axis.end, zoomOf(deltaY), scale.placeAt(x))
-        : panned(window.peek(), axis.end, scale.placeAt(along) - scale.placeAt(0));
+        ? zoomed(window.peek(), axis.end, zoomOf(deltaY), scale.positionAt(x))
+        : panned(window.peek(), axis.end, scale.positionAt(along) - scale.positionAt(0));
   };
   useEffect(() => {
-    const turn = (event: WheelEvent): void => wheel.current(event);
-    box.current?.addEventListener('wheel', turn, { passive: false });
-    return () => box.current?.removeEventListener('wheel', turn);
+    const onWheel = (event: WheelEvent): void => wheel.current(event);
+    box.current?.addEventListener('wheel', onWheel, { passive: false });
+    return () => box.current?.removeEventListener('wheel', onWheel);
   }, []);
 
   const cursorX = scale.xOf(view.at);
@@ -93,7 +93,7 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
     <div class="lanes">
       <ul class="lane-names" aria-label="Lanes">
         {lanes.map(({ name }) => (
-          <li key={name}>{shortly(name, 24)}</li>
+          <li key={name}>{excerpt(name, 24)}</li>
         ))}
       </ul>
       <div
@@ -105,7 +105,7 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
         aria-valuemin={0}
         aria-valuemax={Math.max(0, view.count - 1)}
         aria-valuenow={view.at}
-        aria-valuetext={positionSaid(view)}
+        aria-valuetext={spokenPosition(view)}
         onKeyDown={(event) => {
           const to = CYCLE_KEYS[event.key];
           if (to === undefined) return;
@@ -115,10 +115,10 @@ export function Track({ inspector, view, axis, window, pointed, moves }: TrackPr
         {...scrub}
         onPointerMove={(event) => {
           scrub.onPointerMove(event);
-          pointed.value = pointedAt(view.fold, lanes, scale, event.offsetX, event.offsetY);
+          hoverText.value = hoverTextAt(view.fold, lanes, scale, event.offsetX, event.offsetY);
         }}
         onPointerLeave={() => {
-          pointed.value = '';
+          hoverText.value = '';
         }}
       >
         <canvas ref={canvas} />
@@ -161,7 +161,7 @@ function drawRows(on: CanvasRenderingContext2D, rows: number, width: number, pai
   on.globalAlpha = 1;
 }
 
-/** Setting its size clears a canvas, so only if it changed. */
+/** Setting the size clears a canvas, so it is set only if it changed. */
 function fitTo(canvas: HTMLCanvasElement, width: number, height: number): void {
   const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
   if (canvas.width !== across) canvas.width = across;
@@ -172,49 +172,46 @@ function fitTo(canvas: HTMLCanvasElement, width: number, height: number): void {
 
 const NEAR_PX = 3;
 
-/** What is under the pointer, in one line. */
-function pointedAt(fold: RunFold, lanes: readonly Lane[], scale: Scale, x: number, y: number): string {
+/** Describes what is under the pointer in one line. */
+function hoverTextAt(fold: RunFold, lanes: readonly Lane[], scale: Scale, x: number, y: number): string {
   const seq = scale.entryAt(x);
-  const head = `entry ${seq} · ${preciseTime(fold.timeLine.atMs(seq))}`;
+  const head = `entry ${seq} · ${formatTime(fold.timeLine.atMs(seq))}`;
   const lane = lanes[Math.floor((y - CYCLES_PX - MARKS_PX) / LANE_PX)];
   if (y < CYCLES_PX + MARKS_PX || lane === undefined)
-    return `${head} · ${markAt(fold, scale, x) ?? fold.places.typeOf(seq)}`;
+    return `${head} · ${markAt(fold, scale, x) ?? fold.entries.typeOf(seq)}`;
   return `${head} · ${lane.name}: ${barAt(fold, lane, scale, x) ?? 'nothing'}`;
 }
 
-function markAt({ places }: RunFold, scale: Scale, x: number): string | null {
+function markAt({ entries }: RunFold, scale: Scale, x: number): string | null {
   const until = scale.entryAt(x + NEAR_PX);
   for (const type of ['delivery', 'decision'] as const) {
-    const seq = lastUpTo(places.of(type), until);
+    const seq = lastUpTo(entries.of(type), until);
     if (seq !== undefined && Math.abs(scale.xOf(seq) - x) <= NEAR_PX + 1) return `${type} (entry ${seq})`;
   }
   return null;
 }
 
-function barAt(fold: RunFold, lane: Lane, scale: Scale, x: number): string | null {
+function barAt({ timeLine }: RunFold, lane: Lane, scale: Scale, x: number): string | null {
   const from = scale.entryAt(x - NEAR_PX);
   const until = scale.entryAt(x + NEAR_PX);
-  for (const strip of [...lane.strips].reverse()) {
-    const [first, end] = placesBetween(strip, from, until);
-    for (let place = end - 1; place >= first; place -= 1)
-      if ((strip.to(place) ?? Number.MAX_SAFE_INTEGER) >= from) return barText(fold, strip, place);
+  for (const strip of lane.strips.toReversed()) {
+    const [first, end] = visibleRange(strip, from, until);
+    for (let index = end - 1; index >= first; index -= 1) {
+      const bar = strip.bar(index);
+      if ((bar.to ?? Number.MAX_SAFE_INTEGER) < from) continue;
+      const startMs = timeLine.atMs(bar.from);
+      const took = bar.to === null ? 'in progress' : formatDuration(timeLine.atMs(bar.to) - startMs);
+      const failure = bar.failure === null ? [] : [`failed, ${bar.failure}`];
+      return excerpt([bar.label, `from ${formatTime(startMs)}`, took, ...failure].join(', '), 200);
+    }
   }
   return null;
-}
-
-function barText({ timeLine }: RunFold, strip: Strip, place: number): string {
-  const to = strip.to(place);
-  const fromMs = timeLine.atMs(strip.from(place));
-  const took = to === null ? 'in progress' : duration(timeLine.atMs(to) - fromMs);
-  const failure = strip.failure(place);
-  const parts = [strip.label(place), `from ${preciseTime(fromMs)}`, took];
-  return shortly([...parts, ...(failure === null ? [] : [`failed, ${failure}`])].join(', '), 200);
 }
 
 /** The theme colors of an element, updated when the theme changes. Null before it is mounted. */
 function usePaint(box: RefObject<HTMLDivElement | null>): Paint | null {
   const [paint, setPaint] = useState<Paint | null>(null);
-  const chosen = theme.value;
+  const selected = theme.value;
   useLayoutEffect(() => {
     const read = (): void => {
       if (box.current !== null) setPaint(readPaint(box.current));
@@ -223,37 +220,37 @@ function usePaint(box: RefObject<HTMLDivElement | null>): Paint | null {
     const dark = matchMedia('(prefers-color-scheme: dark)');
     dark.addEventListener('change', read);
     return () => dark.removeEventListener('change', read);
-  }, [chosen]);
+  }, [selected]);
   return paint;
 }
 
-/** Moves the cursor along with a pointer that is held down, once a frame at most. */
+/** Moves the cursor with a pressed pointer, at most once per frame. */
 function useScrub(box: RefObject<HTMLDivElement | null>, scale: Scale, moveTo: (seq: number) => void) {
   const now = useRef({ scale, moveTo, clientX: 0, isHeld: false });
   Object.assign(now.current, { scale, moveTo });
   return useMemo(() => {
-    const held = now.current;
+    const drag = now.current;
     const move = oncePerFrame(() => {
       const left = box.current?.getBoundingClientRect().left ?? 0;
-      held.moveTo(held.scale.entryAt(held.clientX - left));
+      drag.moveTo(drag.scale.entryAt(drag.clientX - left));
     });
-    const letGo = (): void => {
-      held.isHeld = false;
+    const release = (): void => {
+      drag.isHeld = false;
     };
     return {
       onPointerDown(event: PointerEvent) {
         if (event.button !== 0) return;
         box.current?.setPointerCapture(event.pointerId);
-        Object.assign(held, { isHeld: true, clientX: event.clientX });
+        Object.assign(drag, { isHeld: true, clientX: event.clientX });
         move();
       },
       onPointerMove(event: PointerEvent) {
-        if (!held.isHeld) return;
-        held.clientX = event.clientX;
+        if (!drag.isHeld) return;
+        drag.clientX = event.clientX;
         move();
       },
-      onPointerUp: letGo,
-      onPointerCancel: letGo,
+      onPointerUp: release,
+      onPointerCancel: release,
     };
   }, []);
 }

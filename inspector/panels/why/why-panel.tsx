@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { shortly, visible } from '../../ui-state/text.ts';
+import { excerpt, revealHidden } from '../../ui-state/text.ts';
+import { EntryLink } from '../entry-link.tsx';
 import { Icon, VERDICTS } from '../icon.tsx';
 import type { PanelProps } from '../panel.tsx';
 import './why.css';
-import type { ExplainedCandidate, ExplainedTransition, SeenNumber, WhyFact } from '../../fold/explain.ts';
+import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
 import { transitionsAround } from '../../fold/transition-log.ts';
 import { ignoredEvents, type WhyView, why } from '../../fold/why.ts';
 import { LongText } from '../long-text.tsx';
@@ -15,7 +16,7 @@ import { LongText } from '../long-text.tsx';
  */
 export function WhyPanel({ inspector, view }: PanelProps) {
   const [isOfMachine, setOfMachine] = useState(false);
-  const { heading, facts, saw, outcome, led, transition } = why(view);
+  const { heading, facts, compared, outcome, caused, transition } = why(view);
   const { moveTo } = inspector;
   const { run, at, fold } = view;
   const machine = transition?.machine ?? null;
@@ -26,15 +27,15 @@ export function WhyPanel({ inspector, view }: PanelProps) {
   });
   return (
     <div class="why">
-      <h2 class="told" title={visible(heading)}>
-        {visible(heading)}
+      <h2 class="verbatim" title={revealHidden(heading)}>
+        {revealHidden(heading)}
       </h2>
       <div class="steps">
         <Step to={earlier} moveTo={moveTo}>
-          <Icon name="led-from" /> Earlier
+          <Icon name="arrow-left" /> Earlier
         </Step>
         <Step to={later} moveTo={moveTo}>
-          Later <Icon name="leads" />
+          Later <Icon name="arrow-right" />
         </Step>
         <label>
           <input
@@ -49,20 +50,20 @@ export function WhyPanel({ inspector, view }: PanelProps) {
       {/* Keyed by entry: nothing is reused between explanations. */}
       <div class="explained" key={at}>
         {outcome !== null && (
-          <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{visible(outcome.words)}</p>
+          <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{revealHidden(outcome.words)}</p>
         )}
         <WhyFacts facts={facts} />
-        <SeenNumbers saw={saw} />
-        {led.length > 0 && (
-          <ol class="led" aria-label="Transitions it caused">
-            {led.map(({ seq, source, target }) => (
+        <ComparedValues compared={compared} />
+        {caused.length > 0 && (
+          <ol class="caused" aria-label="Transitions it caused">
+            {caused.map(({ seq, source, target }) => (
               <li key={seq}>
-                <button type="button" class="quiet" onClick={() => moveTo(seq)}>
+                <EntryLink seq={seq} moveTo={moveTo}>
                   {seq}
-                </button>{' '}
-                <span class="told">
-                  {visible(source.name)} <Icon name="leads" />{' '}
-                  {target.length === 0 ? 'the same' : target.map((to) => visible(to.name)).join(', ')}
+                </EntryLink>{' '}
+                <span class="verbatim">
+                  {revealHidden(source.name)} <Icon name="arrow-right" />{' '}
+                  {target.length === 0 ? 'stays' : target.map((to) => revealHidden(to.name)).join(', ')}
                 </span>
               </li>
             ))}
@@ -86,7 +87,7 @@ interface StepProps {
 function Step({ to, moveTo, children }: StepProps) {
   return (
     <button type="button" disabled={to === undefined} onClick={() => to !== undefined && moveTo(to)}>
-      {children} <span class="unseen">transition</span>
+      {children} <span class="visually-hidden">transition</span>
     </button>
   );
 }
@@ -101,10 +102,10 @@ function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo
       <ul>
         {events.map(({ seq, name, why }) => (
           <li key={seq}>
-            <button type="button" class="quiet" onClick={() => moveTo(seq)} aria-current={seq === view.at}>
+            <EntryLink seq={seq} moveTo={moveTo} isCurrent={seq === view.at}>
               {seq}
-            </button>{' '}
-            <span class="told">{visible(name)}</span> <span class="muted">{why}</span>
+            </EntryLink>{' '}
+            <span class="verbatim">{revealHidden(name)}</span> <span class="muted">{why}</span>
           </li>
         ))}
       </ul>
@@ -125,34 +126,31 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
   return (
     <section class="card transition" aria-label="Transition">
-      <p class="way-taken">
-        <span class="told">{visible(source.path)}</span> <Icon name="leads" /> <span class="unseen">to</span>
-        <b class="told">{target.length === 0 ? 'the same' : target.map(({ path }) => visible(path)).join(', ')}</b>
+      <p class="endpoints">
+        <span class="verbatim">{revealHidden(source.path)}</span> <Icon name="arrow-right" />{' '}
+        <span class="visually-hidden">to</span>
+        <b class="verbatim">
+          {target.length === 0 ? 'stays' : target.map(({ path }) => revealHidden(path)).join(', ')}
+        </b>
       </p>
       <p class="muted">
         {by !== undefined && (
           <>
             {by.name === null ? 'because no other candidate held' : 'by '}
-            {by.name !== null && <b class="told by">{visible(by.guard)}</b>},{' '}
+            {by.name !== null && <b class="verbatim by">{revealHidden(by.guard)}</b>},{' '}
           </>
         )}
         {event.startsWith('at once') ? '' : 'on '}
-        <span class="told event">{visible(event)}</span>, in {machine},{' '}
-        {seq === at ? (
-          <>entry {seq}</>
-        ) : (
-          <button type="button" class="quiet" onClick={() => moveTo(seq)}>
-            entry {seq}
-          </button>
-        )}
+        <span class="verbatim event">{revealHidden(event)}</span>, in {machine},{' '}
+        {seq === at ? <>entry {seq}</> : <EntryLink seq={seq} moveTo={moveTo} />}
       </p>
-      {description !== '' && <p class="described told">{visible(description)}</p>}
+      {description !== '' && <p class="described verbatim">{revealHidden(description)}</p>}
       {candidates.length === 0 ? (
-        <p class="only">The only transition: no other candidates.</p>
+        <p class="only">Only one transition was possible.</p>
       ) : (
         <CandidateList candidates={candidates} />
       )}
-      {isInferred && <p class="muted">Inferred from the new state: guard results are not sent.</p>}
+      {isInferred && <p class="muted">Inferred from the new state; guard results were not recorded.</p>}
     </section>
   );
 }
@@ -161,20 +159,21 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
 function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
   return (
     <ol class="candidates" aria-label="Candidates">
-      {candidates.map(({ place, guard, name, verdict, saw, target }) => (
-        <li key={place} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
+      {candidates.map(({ index, guard, name, verdict, compared, target }) => (
+        <li key={index} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
           <Icon name={VERDICTS[verdict].icon} />
           <div>
             <div class="candidate">
-              <span class="guard told" title={name ?? undefined}>
-                {visible(guard)}
+              <span class="guard verbatim" title={name ?? undefined}>
+                {revealHidden(guard)}
               </span>
-              <span class="way">
-                <Icon name="leads" /> {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
+              <span class="target">
+                <Icon name="arrow-right" />{' '}
+                {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
               </span>
               <span class="verdict">{VERDICTS[verdict].word}</span>
             </div>
-            <SeenNumbers saw={saw} />
+            <ComparedValues compared={compared} />
           </div>
         </li>
       ))}
@@ -182,17 +181,17 @@ function CandidateList({ candidates }: { readonly candidates: readonly Explained
   );
 }
 
-const MOST_CHARS = 1_200;
+const MAX_CHARS = 1_200;
 
 function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
   if (facts.length === 0) return null;
   return (
     <dl class="facts">
-      {facts.map(({ label, text, said }) => (
+      {facts.map(({ label, text, verbatim }) => (
         <div key={label}>
           <dt>{label}</dt>
-          <dd class={said ? 'told' : undefined}>
-            <LongText text={text} chars={MOST_CHARS} />
+          <dd class={verbatim ? 'verbatim' : undefined}>
+            <LongText text={text} chars={MAX_CHARS} />
           </dd>
         </div>
       ))}
@@ -200,18 +199,19 @@ function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
   );
 }
 
-/** The values that a guard saw, each beside the limit that it was compared with. */
-function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
-  if (saw.length === 0) return null;
+/** The values a guard compared, each with its limit. */
+function ComparedValues({ compared }: { readonly compared: readonly ComparedValue[] }) {
+  if (compared.length === 0) return null;
   return (
-    <ul class="saw" aria-label="Compared values">
-      {saw.map(({ name, value, limit, share }) => (
+    <ul class="compared-values" aria-label="Compared values">
+      {compared.map(({ name, value, limit, share }) => (
         <li key={name}>
-          <span class="muted">{name}</span> <b class="told mono">{spelled(value)}</b>
+          <span class="muted">{name}</span> <b class="verbatim mono">{describeValue(value)}</b>
           {limit !== null && (
             <>
               {' '}
-              <span class="muted">{SIDES[limit.name] ?? limit.name}</span> <b class="mono">{spelled(limit.value)}</b>
+              <span class="muted">{SIDES[limit.name] ?? limit.name}</span>{' '}
+              <b class="mono">{describeValue(limit.value)}</b>
             </>
           )}
           {share !== null && (
@@ -229,8 +229,8 @@ function SeenNumbers({ saw }: { readonly saw: readonly SeenNumber[] }) {
 /** Shows a value against its threshold. */
 const SIDES: Readonly<Record<string, string>> = { above: 'must be above', below: 'must be below' };
 
-function spelled(value: SeenNumber['value']): string {
+function describeValue(value: ComparedValue['value']): string {
   if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 4 });
   if (value === null) return 'none';
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : shortly(value, 80);
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
 }

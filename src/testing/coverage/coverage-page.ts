@@ -48,7 +48,7 @@ function invokedByName(charts: RunCharts['charts']): RunCharts['invoked'] {
 async function layoutOf(charts: RunCharts): Promise<ReportedLayout | null> {
   if (areOwn(charts)) return null;
   try {
-    const address = pathToFileURL(join(builtFolder('inspector-layout'), 'layout.js')).href;
+    const address = pathToFileURL(join(builtFolder('inspector'), 'layout.js')).href;
     const { layOut } = (await import(/* @vite-ignore */ address)) as LayoutModule;
     return await layOut(charts);
   } catch (error) {

@@ -21,7 +21,6 @@ export async function buildChartPage(): Promise<{ readonly folder: string; reado
     base: './',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     plugins: [bakedDrawings(ownCharts)],
-    worker: { format: 'es' },
     build: {
       outDir: folder,
       emptyOutDir: true,
@@ -29,6 +28,12 @@ export async function buildChartPage(): Promise<{ readonly folder: string; reado
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
+  });
+  await build({
+    configFile: 'inspector/vite.config.ts',
+    mode: 'layout',
+    logLevel: 'error',
+    build: { outDir: folder, emptyOutDir: false },
   });
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

@@ -37,18 +37,18 @@ function flawsOfLines(chart: Chart, { states, edges, chips }: Drawing): readonly
     if (points.length < 2 || first === undefined || last === undefined) flaws.push(`${source} → ${target} has no way`);
     else if (!isOnBorder(first, boxes.get(source))) flaws.push(`${source} → ${target} begins off its border`);
     else if (!isOnBorder(last, boxes.get(target))) flaws.push(`${source} → ${target} ends off its border`);
-    for (const [place, { x, y }] of points.slice(1).entries()) {
-      const before = points[place];
+    for (const [index, { x, y }] of points.slice(1).entries()) {
+      const before = points[index];
       if (before !== undefined && Math.abs(before.x - x) > 0.5 && Math.abs(before.y - y) > 0.5)
         flaws.push(`${source} → ${target} runs aslant`);
     }
   }
   const lines = [...edges, ...chips, ...states.flatMap((state) => state.chips)];
-  for (const [place, { source, target }] of chart.transitions.entries()) {
-    const shown = lines.filter(({ transitions }) => transitions.includes(place)).map((line) => line.target);
+  for (const [index, { source, target }] of chart.transitions.entries()) {
+    const shown = lines.filter(({ transitions }) => transitions.includes(index)).map((line) => line.target);
     const wanted = target.length === 0 ? [source] : [...new Set(target)];
     if (shown.sort().join() !== [...wanted].sort().join())
-      flaws.push(`transition ${place} of ${source} leads to ${wanted.join()}, and is shown to ${shown.join()}`);
+      flaws.push(`transition ${index} of ${source} leads to ${wanted.join()}, and is shown to ${shown.join()}`);
   }
   return flaws;
 }
@@ -59,8 +59,8 @@ function flawsOfChips({ states, chips, width, height }: Drawing): readonly strin
     ...state.chips
       .filter((chip) => !isWithin(chip, state))
       .map(({ target }) => `a chip to ${target} is out of ${state.id}`),
-    ...state.chips.flatMap((chip, place) =>
-      state.chips.slice(place + 1).flatMap((other) => (overlap(chip, other) ? [`chips overlap in ${state.id}`] : [])),
+    ...state.chips.flatMap((chip, index) =>
+      state.chips.slice(index + 1).flatMap((other) => (overlap(chip, other) ? [`chips overlap in ${state.id}`] : [])),
     ),
   ]);
 }

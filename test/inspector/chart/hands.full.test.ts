@@ -120,7 +120,7 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
       { kind: 'state', chartId: 'postChain', stateId: 'recovering' },
       { kind: 'transitions', chartId: 'postChain' },
     ]);
-    expect(await page.locator('.state.chosen').count()).toBe(0);
-    expect(await page.locator('.edge.chosen').count()).toBe(1);
+    expect(await page.locator('.state.selected').count()).toBe(0);
+    expect(await page.locator('.edge.selected').count()).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chartDigest, type Drawing, tooLarge } from '../../../inspector/chart/drawing.ts';
-import { drawingsOf } from '../../../inspector/chart/drawings-in-node.ts';
+import { drawingsOf } from '../../../inspector/chart/layout-charts.ts';
 import { normalizeChart } from '../../../inspector/chart/layout-plan.ts';
 import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
 import { ownCharts } from './chart-rig.ts';

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { deciding, place, thinking } from './chain-marks.ts';
+import { deciding, index, thinking } from './chain-marks.ts';
 import { missing, open, state, tell } from './chart-page.ts';
 import { leastContrast } from './contrast.ts';
 
@@ -54,13 +54,13 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
   it('show numbers on the states and fade what was never taken', async () => {
     const page = await open();
     await tell(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
-      `postChain ${place('action', 'experience')}`,
+      `postChain ${index('action', 'experience')}`,
     ]);
     expect(await state(page, 'intention').locator('.heat').textContent()).toBe('1.2 s');
-    expect(await page.locator('.state.heat-7').count()).toBe(1);
+    expect(await page.locator('.state.heated[style*="--heat: 0.7"]').count()).toBe(1);
     expect(await page.locator('.edge.never').count()).toBe(1);
     await tell(page, 'overlay', null, []);
-    expect(await page.locator('.heat-7, .never').count()).toBe(0);
+    expect(await page.locator('.heated, .never').count()).toBe(0);
   });
 
   it('color a state by its value', async () => {

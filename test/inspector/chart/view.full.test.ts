@@ -20,7 +20,7 @@ describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
 
   it.each(['cannot be loaded', 'is forbidden'])('explains the missing picture when a worker %s', async (why) => {
     const page = await open();
-    if (why === 'cannot be loaded') await page.route(/layout-worker/u, (route) => route.abort());
+    if (why === 'cannot be loaded') await page.route(/layout\.js/u, (route) => route.abort());
     else
       await page.evaluate(() => {
         window.Worker = function refuse(): never {
@@ -60,7 +60,7 @@ describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
     expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await heat('.state .heat')).toEqual(['3 visits']);
-    expect(await page.locator('.state.heat-10').count()).toBe(1);
+    expect(await page.locator('.state.heated[style*="--heat: 1"]').count()).toBe(1);
   });
 });
 

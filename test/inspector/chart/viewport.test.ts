@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bringIn, fitTo, keepInSight } from '../../../inspector/chart/camera.ts';
+import { bringIntoView, fitTo, keepVisible } from '../../../inspector/chart/camera.ts';
 
 const size = { width: 800, height: 500 };
 const TOOLS = 44;
@@ -22,14 +22,14 @@ describe('the viewport of the picture', () => {
   it('brings a box into view, not under the toolbar, and does not move for a visible one', () => {
     const view = { x: 0, y: 0, scale: 1 };
     const box = { x: 100, y: 0, width: 60, height: 30 };
-    expect(bringIn(view, box, size).y).toBeGreaterThanOrEqual(TOOLS);
-    expect(bringIn(view, { ...box, y: 600 }, size).y).toBeLessThanOrEqual(-130);
-    expect(bringIn(view, { ...box, x: -300 }, size).x).toBeGreaterThanOrEqual(300);
-    expect(bringIn(view, { ...box, y: 200 }, size)).toEqual(view);
+    expect(bringIntoView(view, box, size).y).toBeGreaterThanOrEqual(TOOLS);
+    expect(bringIntoView(view, { ...box, y: 600 }, size).y).toBeLessThanOrEqual(-130);
+    expect(bringIntoView(view, { ...box, x: -300 }, size).x).toBeGreaterThanOrEqual(300);
+    expect(bringIntoView(view, { ...box, y: 200 }, size)).toEqual(view);
   });
 
   it('keeps part of the picture visible, however far it is panned', () => {
     const picture = { width: 1_000, height: 600 };
-    expect(keepInSight({ x: 5_000, y: -5_000, scale: 0.5 }, picture, size)).toEqual({ x: 760, y: -260, scale: 0.5 });
+    expect(keepVisible({ x: 5_000, y: -5_000, scale: 0.5 }, picture, size)).toEqual({ x: 760, y: -260, scale: 0.5 });
   });
 });

@@ -35,7 +35,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
         };
         await check('at first', whose === 'own' ? '.coverage-header, .coverage-table, .missing' : 'html');
         await missingButtons(page).last().click();
-        await check('with something chosen', '.missing, .chosen-note');
+        await check('with something chosen', '.missing, .selection-note');
         await machineButton(page, all[1]?.machine ?? '').click();
         await check('another machine');
         await page.getByRole('button', { name: 'Rows' }).click();

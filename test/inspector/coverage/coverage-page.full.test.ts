@@ -110,24 +110,24 @@ describe.skipIf(browser === null)('the coverage page', () => {
       for (const button of buttons.filter((_, place) => place % 9 === 0)) {
         await button.click();
         expect(await button.getAttribute('aria-pressed')).toBe('true');
-        expect(await page.locator('.chart-picture .chosen').first().evaluate(isInSight)).toBe(true);
-        expect(await page.locator('.chosen-note').textContent()).toMatch(/never/u);
+        expect(await page.locator('.chart-picture .selected').first().evaluate(isInSight)).toBe(true);
+        expect(await page.locator('.selection-note').textContent()).toMatch(/never/u);
       }
     }
     await page.getByRole('button', { name: 'Close' }).click();
-    expect(await page.locator('.chosen, [aria-pressed=true].place').count()).toBe(0);
+    expect(await page.locator('.selected, [aria-pressed=true].missing-item').count()).toBe(0);
     await watched.close();
   });
 
   it('reports a guard that only returned true in the list and on its selected transition', async () => {
     const watched = await files.open(foreignCoverage());
     const { page } = watched;
-    await missingButtons(page).getByText('never no').first().click();
+    await missingButtons(page).getByText('never false').first().click();
     expect(await page.locator('.missing [aria-pressed=true]').textContent()).toBe(
-      'shipping, done, [stateIn] › over never no',
+      'shipping, done, [stateIn] › over never false',
     );
-    expect(await page.locator('.chosen-note').textContent()).toContain(
-      'shipping, done, [stateIn] › over taken 1 time; its guard said yes 1 time, never no',
+    expect(await page.locator('.selection-note').textContent()).toContain(
+      'shipping, done, [stateIn] › over taken 1 time; its guard said yes 1 time, never false',
     );
     await watched.close();
   });
@@ -164,7 +164,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
     await page.getByRole('region', { name: 'Chart of player' }).waitFor();
     await tabTo(/^sound\.off$/u);
     await page.keyboard.press(' ');
-    expect(await page.locator('.chart-picture .state.chosen').getAttribute('aria-label')).toBe('off, never entered');
+    expect(await page.locator('.chart-picture .state.selected').getAttribute('aria-label')).toBe('off, never entered');
     expect(await focused()).toBe('sound.off');
     for (
       let turn = 0;
@@ -174,7 +174,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
       await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    expect(await page.locator('.chosen-note').textContent()).toContain('paused entered 1 time');
+    expect(await page.locator('.selection-note').textContent()).toContain('paused entered 1 time');
     await watched.close();
   });
 });

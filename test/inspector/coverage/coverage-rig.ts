@@ -41,29 +41,29 @@ export function circle(id: string, names: readonly string[]): MachineCoverage {
     id,
     states: [
       { ...root, initial: ids[0] ?? null },
-      ...names.map((name, place) => ({
+      ...names.map((name, index) => ({
         ...root,
-        ...({ id: ids[place] ?? '', name, parent: id, type: 'atomic', description: name, initial: null } as const),
+        ...({ id: ids[index] ?? '', name, parent: id, type: 'atomic', description: name, initial: null } as const),
       })),
     ],
-    transitions: names.map((name, place) => ({
-      ...{ source: ids[place] ?? '', target: [ids[(place + 1) % ids.length] ?? ''], event: name, guard: name },
+    transitions: names.map((name, index) => ({
+      ...{ source: ids[index] ?? '', target: [ids[(index + 1) % ids.length] ?? ''], event: name, guard: name },
       ...{ otherwise: false, actions: [name] },
     })),
   };
   const items: Omit<CoverageItem, 'isRecorded'>[] = [
     ...chart.states.map((state) => ({ key: `state ${state.id}`, kind: 'state', name: state.id }) as const),
-    ...names.map((name, place) => ({ key: `transition ${place}`, kind: 'transition', name }) as const),
-    ...names.map((name, place) => ({ key: `guard ${place} true`, kind: 'guard', name: `${name}: true` }) as const),
+    ...names.map((name, index) => ({ key: `transition ${index}`, kind: 'transition', name }) as const),
+    ...names.map((name, index) => ({ key: `guard ${index} true`, kind: 'guard', name: `${name}: true` }) as const),
     ...names.map(
-      (name, place) =>
-        ({ key: `outcome ${place} done`, kind: 'outcome', name: `${ids[place]}: ${name} done` }) as const,
+      (name, index) =>
+        ({ key: `outcome ${index} done`, kind: 'outcome', name: `${ids[index]}: ${name} done` }) as const,
     ),
   ];
   return {
     machine: id,
     chart,
-    items: items.map((item, place) => ({ ...item, isRecorded: true, times: place < 2 ? 1 : 0 })),
+    items: items.map((item, index) => ({ ...item, isRecorded: true, times: index < 2 ? 1 : 0 })),
   };
 }
 

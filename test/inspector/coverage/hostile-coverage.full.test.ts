@@ -39,7 +39,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
     const { page, requests, url } = watched;
     await page.locator('.chart-picture, .chart-rows').first().waitFor();
     for (const button of await missingButtons(page).all()) if (await button.isEnabled()) await button.click();
-    expect(await page.locator('.chosen-note').count()).toBe(1);
+    expect(await page.locator('.selection-note').count()).toBe(1);
     for (const button of await page.locator('.coverage-table button').all()) {
       await button.focus();
       await page.keyboard.press('Enter');
@@ -86,7 +86,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
         ...parts,
         machines: (parts['machines'] as { items: object[] }[]).map((one) => ({
           ...one,
-          items: one.items.map((item, place) => ({ ...item, key: `transition 9${place}`, times: place % 2 })),
+          items: one.items.map((item, index) => ({ ...item, key: `transition 9${index}`, times: index % 2 })),
         })),
       }),
     ];
@@ -128,7 +128,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
     expect(await missingButtons(page).count()).toBeLessThan(missingOf(large).length);
     await page.getByRole('button', { name: 'Show all 599' }).click();
     await missingButtons(page).getByText('state580', { exact: true }).click();
-    const row = page.locator('.chart-rows li.chosen');
+    const row = page.locator('.chart-rows li.selected');
     expect(await row.textContent()).toContain('state580');
     expect(await row.evaluate((element) => element.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
     await machineButton(page, 'small').click();

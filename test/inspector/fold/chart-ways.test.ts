@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
-import { chartWaysOf } from '../../../inspector/fold/coverage.ts';
+import { transitionLookup } from '../../../inspector/fold/coverage.ts';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -21,21 +21,21 @@ type Journal = readonly JournalEntry[];
 
 /** Every transition of the journal is the one that the machine took. Gives which were. */
 function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): string[] {
-  const ways = chartWaysOf(runCharts.charts);
+  const ways = transitionLookup(runCharts.charts);
   const { transitions } = folded(journal).fold;
-  const wayAt = new Map(transitions.ways.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
+  const wayAt = new Map(transitions.distinct.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
   // The first steps were taken before anybody could watch.
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   expect(watched.length).toBe(steps.length);
   for (const seq of transitions.seqs) {
     const way = wayAt.get(seq);
-    expect(way && ways.placeOf(way), `entry ${seq}: ${JSON.stringify(way)}`).not.toBeNull();
+    expect(way && ways.indexOf(way), `entry ${seq}: ${JSON.stringify(way)}`).not.toBeNull();
   }
   return watched.map((seq, at) => {
     const way = wayAt.get(seq);
     const step = steps[at];
     if (way === undefined || step === undefined) throw new Error(`no way at ${seq}`);
-    const place = ways.placeOf(way) ?? -1;
+    const place = ways.indexOf(way) ?? -1;
     // Each machine that was given its ports has transitions of its own.
     expect([way.machine, place]).toEqual([step.machine, realPlace(step.taken)]);
     return `${way.machine} ${place}`;
@@ -72,21 +72,21 @@ describe('transitions of a journal in a chart', () => {
   });
 
   it('are found by exactly the XState event that takes them', () => {
-    const ways = chartWaysOf(runCharts.charts);
+    const ways = transitionLookup(runCharts.charts);
     for (const { id, transitions } of runCharts.charts)
       for (const [place, { source, target, guard }] of transitions.entries()) {
         const taken = byMachine.get(id)?.[place];
         const event = taken?.eventType === '' ? 'anything.at.all' : (taken?.eventType ?? '');
         const way = { machine: id, event, source, target, guard };
-        expect(ways.placeOf(way)).toBe(place);
-        expect(ways.placeOf({ ...way, guard: 'another' })).toBeNull();
-        if (taken?.eventType !== '') expect(ways.placeOf({ ...way, event: 'another' })).toBeNull();
+        expect(ways.indexOf(way)).toBe(place);
+        expect(ways.indexOf({ ...way, guard: 'another' })).toBeNull();
+        if (taken?.eventType !== '') expect(ways.indexOf({ ...way, event: 'another' })).toBeNull();
       }
   });
 
   it('are unknown for a machine without a chart', () => {
     const way = { machine: 'elsewhere', event: 'x', source: 'elsewhere.a', target: ['elsewhere.b'], guard: null };
-    expect(chartWaysOf(runCharts.charts).placeOf(way)).toBeNull();
+    expect(transitionLookup(runCharts.charts).indexOf(way)).toBeNull();
   });
 
   it('prefer a named event over a wildcard, and match a wildcard by its prefix', () => {
@@ -100,7 +100,7 @@ describe('transitions of a journal in a chart', () => {
         { ...step, event: 'mouse.*' },
       ],
     };
-    const placeOf = (event: string) => chartWaysOf([chart]).placeOf({ machine: 'm', event, ...step });
+    const placeOf = (event: string) => transitionLookup([chart]).indexOf({ machine: 'm', event, ...step });
     expect([placeOf('go'), placeOf('mouse.up'), placeOf('mouse'), placeOf('mice.up')]).toEqual([1, 2, 2, 0]);
   });
 });

@@ -15,14 +15,14 @@ describe('the difference between two contexts', () => {
     fc.assert(
       fc.property(aContext, aContext, (before, after) => {
         const differences = messageDifferences(before, after);
-        const made = new Map(before.map((message) => [message.id, message]));
+        const created = new Map(before.map((message) => [message.id, message]));
         for (const { id, before: was, after: is } of differences) {
           expect(JSON.stringify(was)).not.toBe(JSON.stringify(is));
-          expect(made.get(id) ?? null).toEqual(was);
-          if (is === null) made.delete(id);
-          else made.set(id, is);
+          expect(created.get(id) ?? null).toEqual(was);
+          if (is === null) created.delete(id);
+          else created.set(id, is);
         }
-        expect(new Set(made.values())).toEqual(new Set(after));
+        expect(new Set(created.values())).toEqual(new Set(after));
       }),
     );
   });

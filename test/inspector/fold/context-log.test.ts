@@ -64,10 +64,10 @@ const aJournal = fc
 describe('the context log', () => {
   it('gives the messages at every entry as folded from the journal, in any order of access', () => {
     fc.assert(
-      fc.property(aJournal, fc.infiniteStream(fc.nat()), (entries, asked) => {
+      fc.property(aJournal, fc.infiniteStream(fc.nat()), (entries, askedAt) => {
         const { fold } = folded(entries);
-        for (const [place, entry] of entries.entries()) {
-          const seq = place % 2 === 0 ? entry.seq : (asked.next().value ?? 0) % entries.length;
+        for (const [index, entry] of entries.entries()) {
+          const seq = index % 2 === 0 ? entry.seq : (askedAt.next().value ?? 0) % entries.length;
           expect(fold.context.messagesAt(seq)).toEqual(contextOf(contextHistory(entries.slice(0, seq + 1))));
         }
         expect(fold.context.operations).toEqual(listOperations(entries));
@@ -113,7 +113,7 @@ describe('the context log', () => {
 describe('the context of a run', () => {
   it('equals the recorded state contexts and the fold of its operations at every entry', async () => {
     await fc.assert(
-      fc.asyncProperty(aFullRun, fc.infiniteStream(fc.nat()), async (full, asked) => {
+      fc.asyncProperty(aFullRun, fc.infiniteStream(fc.nat()), async (full, askedAt) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });
         const run = chain.run(fullRunOptions(full));
         await playToEnd(run, clock, full.random.words);
@@ -121,8 +121,8 @@ describe('the context of a run', () => {
         const { log, fold } = folded(entries);
         const kept = new Map<number, unknown>();
         for (let times = 0; times < 40; times += 1) {
-          const seq = (asked.next().value ?? 0) % entries.length;
-          const state = stateAt(log, fold.places, seq);
+          const seq = (askedAt.next().value ?? 0) % entries.length;
+          const state = stateAt(log, fold.entries, seq);
           expect(state).toEqual(stateOf(entries, seq));
           kept.set(seq, state);
           const { by, messages } = contextAt(log, fold, seq);
@@ -138,7 +138,7 @@ describe('the context of a run', () => {
     const { run } = startScripted({}, { journals: memoryJournals() });
     await run.answer;
     const { log, fold } = folded(run.journal);
-    const deltas = fold.places.of('text-delta');
+    const deltas = fold.entries.of('text-delta');
     const first = deltas[0] ?? 0;
     expect(contextAt(log, fold, first + 1)).toBe(contextAt(log, fold, first));
   });

@@ -74,7 +74,7 @@ describe('a list of entries', () => {
     const hidden = new Set(['text', 'state', 'transitions'] as const);
     for (const entries of runs) {
       const { log, fold } = folded([]);
-      const filter = createGroupFilter(fold.places, hidden);
+      const filter = createGroupFilter(fold.entries, hidden);
       const isShown = ({ type }: JournalEntry): boolean => !(hidden as ReadonlySet<string>).has(groupOf(type));
       entries.forEach((entry, count) => {
         log.add([JSON.stringify(entry)], fold.take);
@@ -84,21 +84,21 @@ describe('a list of entries', () => {
         expect(Array.from({ length: list.size }, (_, place) => list.seqAt(place))).toEqual(
           wanted.map(({ seq }) => seq),
         );
-        expect(list.seqAt(list.placeOf(count))).toBe(wanted.at(-1)?.seq);
+        expect(list.seqAt(list.indexOf(count))).toBe(wanted.at(-1)?.seq);
       });
-      const counts = groupCounts(fold.places);
+      const counts = groupCounts(fold.entries);
       expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(entries.length);
     }
-    expect(listOf([]).placeOf(3)).toBe(-1);
+    expect(listOf([]).indexOf(3)).toBe(-1);
   });
 });
 
 describe('a search', () => {
   const searched = (entries: readonly JournalEntry[], asked: string, slices = false): readonly number[] => {
     const { log, fold } = folded(entries);
-    const search = createEntrySearch(log, fold.places, asked);
+    const search = createEntrySearch(log, fold.entries, asked);
     let turns = 0;
-    while (!search.lookOn(entries.length, () => slices)) turns += 1;
+    while (!search.advance(entries.length, () => slices)) turns += 1;
     if (slices) expect(turns).toBe(Math.ceil(entries.length / 64) - 1);
     expect(search.reached).toBe(entries.length);
     return search.found;

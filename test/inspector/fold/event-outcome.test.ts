@@ -24,12 +24,13 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
     if (entry === undefined) return;
     if (event.type === '@xstate.microstep') {
       const took = transitionsTaken(event).filter(({ eventType }) => eventType !== 'xstate.init');
-      if (took.some(({ target, guard }) => target !== undefined || guard !== undefined)) kinds.set(entry.seq, 'led');
-      else if (took.length > 0 && kinds.get(entry.seq) !== 'led') kinds.set(entry.seq, 'taken-in');
+      if (took.some(({ target, guard }) => target !== undefined || guard !== undefined))
+        kinds.set(entry.seq, 'transitions');
+      else if (took.length > 0 && kinds.get(entry.seq) !== 'transitions') kinds.set(entry.seq, 'handled');
     } else if (event.type === '@xstate.event' && event.actorRef === run.actor && entry.type === 'delivery') {
       const nodes = activeNodes(run.actor.getSnapshot() as AnyMachineSnapshot);
       const heard = nodes.some(({ transitions }) => transitions.has(event.event.type));
-      if (!kinds.has(entry.seq)) kinds.set(entry.seq, heard ? 'refused' : 'no-way');
+      if (!kinds.has(entry.seq)) kinds.set(entry.seq, heard ? 'guards-false' : 'no-transition');
     }
   });
   return kinds;
@@ -58,11 +59,11 @@ describe('the outcome of an external event', () => {
           // A refused event is taken in where a state around has a way for it: XState then says so itself.
           expect([seq, told.get(seq)]).toEqual([seq, kind]);
         }
-        for (const [seq, kind] of told) if (!kinds.has(seq)) expect([seq, kind]).toEqual([seq, 'no-way']);
+        for (const [seq, kind] of told) if (!kinds.has(seq)) expect([seq, kind]).toEqual([seq, 'no-transition']);
       }),
       { numRuns: 25, seed: 7 },
     );
-    expect([...seen].sort()).toEqual(['led', 'no-way', 'taken-in']);
+    expect([...seen].sort()).toEqual(['handled', 'no-transition', 'transitions']);
   });
 
   it('is a rejection with the guards if all its transitions are guarded', () => {
@@ -105,10 +106,10 @@ describe('the outcome of an external event', () => {
       if (!isExternalEvent(entry)) throw new Error('it is one');
       return eventOutcome(entry, { fold, charts, ended: true });
     };
-    expect(kindOf('open')).toEqual({ kind: 'refused', guards: ['hasKey'] });
-    expect(kindOf('knock')).toEqual({ kind: 'no-way' });
-    expect(kindOf('look.through')).toEqual({ kind: 'taken-in' });
-    expect(kindOf('ring')).toEqual({ kind: 'no-way' });
+    expect(kindOf('open')).toEqual({ kind: 'guards-false', guards: ['hasKey'] });
+    expect(kindOf('knock')).toEqual({ kind: 'no-transition' });
+    expect(kindOf('look.through')).toEqual({ kind: 'handled' });
+    expect(kindOf('ring')).toEqual({ kind: 'no-transition' });
   });
 
   it('is not "ignored" for events that XState sends to its own actors', () => {
@@ -116,7 +117,7 @@ describe('the outcome of an external event', () => {
     const entry = { seq: 0, atMs: 0, type: 'delivery', actor: '0.kettle.heating', event } as unknown as JournalEntry;
     if (!isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded([entry]);
-    expect(eventOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'taken-in' });
+    expect(eventOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'handled' });
   });
 
   it('is pending while more may follow the newest event, unless the chart has no transition for it', async () => {
@@ -125,18 +126,18 @@ describe('the outcome of an external event', () => {
     const entry = entries[seq];
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded(entries.slice(0, seq + 1));
-    expect(eventOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'open' });
+    expect(eventOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'pending' });
   });
 
   it('covers unsolicited user events and those that the run only records', async () => {
     const entries = recorded(await manual());
     const told = outcomes(entries);
-    const said = entries.flatMap((entry) =>
+    const data = entries.flatMap((entry) =>
       entry.type === 'delivery' ? [`${entry.event.type} ${told.get(entry.seq)}`] : [],
     );
-    expect(said).toContain('run.adjusted taken-in');
-    expect(said).toContain('run.directed taken-in');
-    expect(said).toContain('consent.given no-way');
-    expect(said).toContain('run.finished led');
+    expect(data).toContain('run.adjusted handled');
+    expect(data).toContain('run.directed handled');
+    expect(data).toContain('consent.given no-transition');
+    expect(data).toContain('run.finished transitions');
   });
 });

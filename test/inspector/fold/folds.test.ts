@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stateAt } from '../../../inspector/fold/context-at.ts';
-import { countUpTo, lastBegunBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
-import { createTimeLine, LONGEST_GAP_MS } from '../../../inspector/fold/time-line.ts';
+import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
+import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
 import { folded } from '../rig/folded.ts';
@@ -20,8 +20,8 @@ describe('binary search', () => {
         const upTo = numbers.filter((number) => number <= limit);
         expect(countUpTo(numbers, limit)).toBe(upTo.length);
         expect(lastUpTo(numbers, limit)).toBe(upTo.at(-1));
-        const items = numbers.map((from, place) => ({ from, place }));
-        expect(lastBegunBy(items, limit)).toBe(items[upTo.length - 1]);
+        const items = numbers.map((from, index) => ({ from, place: index }));
+        expect(lastStartedBy(items, limit)).toBe(items[upTo.length - 1]);
       }),
     );
   });
@@ -31,16 +31,16 @@ describe('the folds of a run', () => {
   it('give the chart state at every entry like the fold of the journal', () => {
     for (const entries of runs) {
       const { log, fold } = folded(entries);
-      for (const { seq } of entries) expect(stateAt(log, fold.places, seq)).toEqual(stateOf(entries, seq));
+      for (const { seq } of entries) expect(stateAt(log, fold.entries, seq)).toEqual(stateOf(entries, seq));
     }
   });
 
   it('know the type of every entry and the entries of every type', () => {
     for (const entries of runs) {
-      const { places } = folded(entries).fold;
-      for (const { seq, type } of entries) expect(places.typeOf(seq)).toBe(type);
-      for (const kind of places.types)
-        expect(places.of(kind)).toEqual(entries.filter(({ type }) => type === kind).map(({ seq }) => seq));
+      const { entries: index } = folded(entries).fold;
+      for (const { seq, type } of entries) expect(index.typeOf(seq)).toBe(type);
+      for (const kind of index.types)
+        expect(index.of(kind)).toEqual(entries.filter(({ type }) => type === kind).map(({ seq }) => seq));
     }
   });
 
@@ -93,12 +93,12 @@ describe('the folds of a run', () => {
   it('contain every transition in the order taken', () => {
     for (const entries of runs) {
       const { transitions } = folded(entries).fold;
-      const made = entries.filter((entry) => entry.type === 'transition');
-      expect(transitions.seqs).toEqual(made.map(({ seq }) => seq));
-      expect(transitions.ways.flatMap(({ seqs }) => seqs).toSorted((one, other) => one - other)).toEqual(
+      const created = entries.filter((entry) => entry.type === 'transition');
+      expect(transitions.seqs).toEqual(created.map(({ seq }) => seq));
+      expect(transitions.distinct.flatMap(({ seqs }) => seqs).toSorted((one, other) => one - other)).toEqual(
         transitions.seqs,
       );
-      for (const { machine, source, target, event, seqs } of transitions.ways)
+      for (const { machine, source, target, event, seqs } of transitions.distinct)
         for (const seq of seqs) expect(entries[seq]).toMatchObject({ machine, source, target, event });
     }
   });
@@ -124,8 +124,8 @@ describe('the time axis', () => {
         let gaps = 0;
         for (let seq = 1; seq < gapsMs.length; seq += 1) {
           const drawn = line.drawnMs(seq) - line.drawnMs(seq - 1);
-          expect(drawn).toBeCloseTo(Math.min(line.atMs(seq) - line.atMs(seq - 1), LONGEST_GAP_MS), 3);
-          if (line.atMs(seq) - line.atMs(seq - 1) > LONGEST_GAP_MS) gaps += 1;
+          expect(drawn).toBeCloseTo(Math.min(line.atMs(seq) - line.atMs(seq - 1), MAX_GAP_MS), 3);
+          if (line.atMs(seq) - line.atMs(seq - 1) > MAX_GAP_MS) gaps += 1;
         }
         expect(line.gaps.length).toBe(gaps);
       }),

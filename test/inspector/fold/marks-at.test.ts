@@ -11,7 +11,7 @@ function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Reco
   const { taken } = marksAt(transitions, charts, at);
   return Object.fromEntries(
     Object.entries(taken).flatMap(([chartId, times]) =>
-      [...times].map(([place, count]) => [`${chartId} ${place}`, count]),
+      [...times].map(([index, count]) => [`${chartId} ${index}`, count]),
     ),
   );
 }
@@ -28,8 +28,8 @@ describe('chart marks', () => {
         // The first steps were taken before anybody could watch.
         const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
         const times = timesAt(transitions, runCharts, (watched[0] ?? 0) - 1);
-        for (const [place, { machine, taken }] of steps.entries()) {
-          const at = watched[place] ?? -1;
+        for (const [index, { machine, taken }] of steps.entries()) {
+          const at = watched[index] ?? -1;
           const key = `${machine} ${realPlace(taken)}`;
           times[key] = (times[key] ?? 0) + 1;
           expect(timesAt(transitions, runCharts, at), `at entry ${at}`).toEqual(times);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { counted, duration, preciseTime } from '../../../inspector/fold/format.ts';
+import { formatDuration, formatTime, pluralize } from '../../../inspector/fold/format.ts';
 
-describe('a duration', () => {
+describe('a formatDuration', () => {
   it.each([
     [0.04, '0 ms'],
     [1.26, '1.3 ms'],
@@ -12,14 +12,14 @@ describe('a duration', () => {
     [59_949, '59.9 s'],
     [59_980, '1 min 0 s'],
     [185_000, '3 min 5 s'],
-  ])('of %d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
+  ])('of %d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
   it.each([
     [0.04, '0.0 ms'],
     [999.94, '999.9 ms'],
     [999.96, '1.000 s'],
     [61_500, '61.500 s'],
-  ])('of %d ms is %s in precise form', (ms, text) => expect(preciseTime(ms)).toBe(text));
+  ])('of %d ms is %s in precise form', (ms, text) => expect(formatTime(ms)).toBe(text));
 });
 
 describe('a count', () => {
@@ -27,5 +27,5 @@ describe('a count', () => {
     [0, '0 tokens'],
     [1, '1 token'],
     [2_300, '2,300 tokens'],
-  ])('of %d is formatted as %s', (number, text) => expect(counted(number, 'token')).toBe(text));
+  ])('of %d is formatted as %s', (number, text) => expect(pluralize(number, 'token')).toBe(text));
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonOf } from '../../../inspector/fold/growing-json.ts';
 import {
   type AttemptAt,
   attemptsAt,
@@ -10,6 +9,7 @@ import {
   REPLY_FIELDS,
   replyAt,
 } from '../../../inspector/fold/output.ts';
+import { jsonOf } from '../../../inspector/fold/partial-json.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { folded } from '../rig/folded.ts';
@@ -62,7 +62,7 @@ describe('the output view', () => {
   it('reads each chunk of a reply once, forward and backward', () => {
     const { log, fold } = folded(entries);
     const fetched: number[] = [];
-    const counted = {
+    const pluralize = {
       ...log,
       entry: (seq: number) => {
         fetched.push(seq);
@@ -73,7 +73,7 @@ describe('the output view', () => {
     if (span === undefined) throw new Error('Yield was asked');
     const last = span.deltas.at(-1) ?? 0;
     const path = [...Array(last - span.from).keys()].map((step) => span.from + step + 1);
-    for (const at of [...path, ...path.reverse()]) replyAt(counted, span, at);
+    for (const at of [...path, ...path.reverse()]) replyAt(pluralize, span, at);
     expect(fetched).toEqual(span.deltas);
     expect(fetched.length).toBeGreaterThan(3);
   });
@@ -106,9 +106,9 @@ describe('the output view', () => {
     const { log, fold } = folded(redacted);
     const span = fold.spans.attempts.find(({ reply, deltas }) => reply !== null && deltas.length > 0);
     if (!span?.reply) throw new Error('a reply came');
-    expect(replyAt(log, span, span.reply - 1)).toMatchObject({ value: null, piecesLeftOut: false });
+    expect(replyAt(log, span, span.reply - 1)).toMatchObject({ value: null, isRedacted: false });
     const whole = replyAt(log, span, span.reply);
-    expect(whole.piecesLeftOut).toBe(true);
+    expect(whole.isRedacted).toBe(true);
     expect(Object.keys(jsonOf(whole.value) as object)).toContain('response');
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { standingAt } from '../../../inspector/fold/standing.ts';
 import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
@@ -25,7 +25,7 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
   let before = new Map<string, string>();
   let phaseStates: readonly string[] = [];
   for (const entry of entries.slice(0, until + 1)) {
-    const { active, insideOf } = standingAt(transitions, runCharts, entry.seq);
+    const { active, insideOf } = activeStatesAt(transitions, runCharts, entry.seq);
     const now = new Map(
       Object.entries(active).flatMap(([chart, states]) =>
         [...states].map((state) => [`${chart} ${state}`, insideOf[chart]?.stateId ?? ''] as const),
@@ -64,7 +64,7 @@ describe('measurements of each state', () => {
         const expected = walked(run.journal, until);
         for (const { id, states } of runCharts.charts)
           for (const { id: state } of states) {
-            const measure = measures.by(id, state, until);
+            const measure = measures.at(id, state, until);
             const wanted = expected.get(`${id} ${state}`) ?? NOTHING;
             expect(measure.ms, state).toBeCloseTo(wanted.ms, 3);
             expect(measure.visits, state).toBe(wanted.visits);
@@ -97,7 +97,7 @@ describe('measurements of each state', () => {
         const last = run.journal.length - 1;
         const [grown, whole] = [stateMeasuresOf(fold, runCharts), stateMeasuresOf(folded(run.journal).fold, runCharts)];
         for (const { id, states } of runCharts.charts)
-          for (const { id: state } of states) expect(grown.by(id, state, last)).toEqual(whole.by(id, state, last));
+          for (const { id: state } of states) expect(grown.at(id, state, last)).toEqual(whole.at(id, state, last));
       }),
       { numRuns: 20 },
     );
@@ -109,7 +109,7 @@ describe('measurements of each state', () => {
     const { run } = await playRandomRun(random);
     const ends = run.journal.filter((entry) => entry.type === 'attempt-end');
     const last = run.journal.length - 1;
-    const root = stateMeasuresOf(folded(run.journal).fold, runCharts).by('postChain', 'postChain', last);
+    const root = stateMeasuresOf(folded(run.journal).fold, runCharts).at('postChain', 'postChain', last);
     expect(root.tokens).toBe(ends.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0));
     expect(root.ms).toBe((run.journal.at(-1)?.atMs ?? 0) - (run.journal[0]?.atMs ?? 0));
     expect(root.visits).toBe(1);

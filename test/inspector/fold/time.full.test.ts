@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
 import {
+  defaultSpeed,
   panned,
   played,
   SPEEDS,
   showing,
   timeAxis,
-  usualSpeed,
   windowOf,
   zoomed,
 } from '../../../inspector/fold/time-axis.ts';
@@ -23,7 +23,7 @@ describe('stepping through a run', () => {
       const { fold } = folded(entries);
       const last = entries.length - 1;
       const starts = entries.filter((entry) => entry.type === 'phase-start');
-      const cycles = starts.filter(({ cycle }, place) => cycle !== starts[place - 1]?.cycle);
+      const cycles = starts.filter(({ cycle }, index) => cycle !== starts[index - 1]?.cycle);
       const kinds = [
         [transitionFrom, entries.filter(({ type }) => type === 'transition')],
         [phaseFrom, starts],
@@ -44,9 +44,9 @@ describe('the time axes', () => {
       const { timeLine } = folded(entries).fold;
       const [time, even] = [timeAxis(timeLine, 'time'), timeAxis(timeLine, 'entry')];
       for (const { seq } of entries) {
-        expect(even.entryAt(even.placeOf(seq))).toBe(seq);
-        const there = entries.findLast((entry) => time.placeOf(entry.seq) === time.placeOf(seq));
-        expect(time.entryAt(time.placeOf(seq))).toBe(there?.seq);
+        expect(even.entryAt(even.positionOf(seq))).toBe(seq);
+        const cached = entries.findLast((entry) => time.positionOf(entry.seq) === time.positionOf(seq));
+        expect(time.entryAt(time.positionOf(seq))).toBe(cached?.seq);
       }
       expect(even.entryAt(even.end * 2)).toBe(entries.length - 1);
     }
@@ -86,18 +86,18 @@ describe('playback', () => {
   it('reaches the end, never goes backward, and takes about 20 seconds for a short run', () => {
     for (const entries of runs) {
       const axis = timeAxis(folded(entries).fold.timeLine, 'entry');
-      let now = { place: 0, seq: 0, isOver: false };
+      let now = { position: 0, seq: 0, isOver: false };
       for (let frames = 0; !now.isOver; frames += 1) {
-        const next = played(axis, now.place, 16, 16);
+        const next = played(axis, now.position, 16, 16);
         expect(next.seq).toBeGreaterThanOrEqual(now.seq);
         expect(frames).toBeLessThan(1_000);
         now = next;
       }
       expect(now.seq).toBe(entries.length - 1);
     }
-    expect(usualSpeed(135)).toBe(0.01);
-    expect(usualSpeed(1_000)).toBe(0.05);
-    expect(usualSpeed(3_600_000)).toBe(1);
+    expect(defaultSpeed(135)).toBe(0.01);
+    expect(defaultSpeed(1_000)).toBe(0.05);
+    expect(defaultSpeed(3_600_000)).toBe(1);
     expect(SPEEDS).toContain(1);
   });
 });
@@ -107,10 +107,11 @@ describe('timeline lanes', () => {
   const barsOf = (lanes: readonly Lane[]) =>
     lanes.flatMap(({ name, strips }) =>
       strips.flatMap((strip) =>
-        Array.from({ length: strip.size }, (_, place) => ({
-          ...{ name, tone: strip.tone(place), from: strip.from(place), to: strip.to(place) },
-          ...{ label: strip.label(place), isBad: strip.failure(place) !== null },
-        })),
+        Array.from({ length: strip.size }, (_, index) => strip.bar(index)).map(
+          ({ tone, from, to, label, failure }) => ({
+            ...{ name, tone, from, to, label, isBad: failure !== null },
+          }),
+        ),
       ),
     );
 
@@ -150,8 +151,8 @@ describe('timeline lanes', () => {
     const strip = chart?.strips[0];
     expect(chart?.name).toBe('postChain');
     expect(strip?.size).toBe(steps.length);
-    steps.forEach(({ seq }, place) => {
-      expect([strip?.from(place), strip?.to(place)]).toEqual([seq, steps[place + 1]?.seq ?? null]);
+    steps.forEach(({ seq }, index) => {
+      expect([strip?.from(index), strip?.bar(index).to]).toEqual([seq, steps[index + 1]?.seq ?? null]);
     });
   });
 });

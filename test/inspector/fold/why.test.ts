@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chartBook } from '../../../inspector/fold/chart-index.ts';
-import { explainTransition, type SeenNumber } from '../../../inspector/fold/explain.ts';
+import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
+import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runCharts } from '../rig/file-page.ts';
@@ -22,9 +22,9 @@ function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Wh
 }
 
 /** The inputs back out of what is shown of them. */
-const inputsOf = (saw: readonly SeenNumber[]): Record<string, unknown> =>
+const inputsOf = (compared: readonly ComparedValue[]): Record<string, unknown> =>
   Object.fromEntries(
-    saw.flatMap(({ name, value, limit }) => [[name, value], ...(limit ? [[limit.name, limit.value]] : [])]),
+    compared.flatMap(({ name, value, limit }) => [[name, value], ...(limit ? [[limit.name, limit.value]] : [])]),
   );
 
 describe('the Why view', () => {
@@ -36,9 +36,9 @@ describe('the Why view', () => {
         expect(transition?.seq).toBe(entry.seq);
         expect([transition?.machine, transition?.source.id]).toEqual([entry.machine, entry.source]);
         expect(transition?.target.map(({ id }) => id)).toEqual(entry.target);
-        const told = transition?.candidates.map(({ name, verdict, target, saw }) => ({
+        const told = transition?.candidates.map(({ name, verdict, target, compared }) => ({
           ...{ guard: name, target: target.map(({ id }) => id), verdict },
-          inputs: inputsOf(saw),
+          inputs: inputsOf(compared),
         }));
         expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));
       }
@@ -52,13 +52,13 @@ describe('the Why view', () => {
     expect(facts).toContainEqual({ label: 'Rule', text: 'confidence reached, in cycle 3' });
     const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken');
     expect(taken?.guard).toBe('confidence reached');
-    expect(taken?.saw[0]).toEqual({
+    expect(taken?.compared[0]).toEqual({
       name: 'confidence',
       value: 0.95,
       limit: { name: 'above', value: 0.9 },
       share: { value: 0.95, limit: 0.9 },
     });
-    expect(transition?.candidates[1]?.saw).toContainEqual(
+    expect(transition?.candidates[1]?.compared).toContainEqual(
       expect.objectContaining({ name: 'modelCalls', limit: { name: 'maxModelCalls', value: 100 } }),
     );
   });
@@ -112,11 +112,11 @@ describe('the Why view', () => {
 
   it('describes XState events in words and knows transitions without an event', () => {
     const events = new Set(
-      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartBook(runCharts)).event),
+      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartIndexOf(runCharts)).event),
     );
-    for (const said of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
-      expect(events).toContain(said);
-    for (const said of events) expect(said).not.toMatch(/xstate|^$/u);
+    for (const reason of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
+      expect(events).toContain(reason);
+    for (const reason of events) expect(reason).not.toMatch(/xstate|^$/u);
   });
 
   it('names sender and receiver of an event in any other program', () => {

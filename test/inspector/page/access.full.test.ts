@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** The chart is the same beside every panel: it takes its time, and is looked at with the first. */
-const BESIDE_CHART = '.page-header, .panel-place, .time-place';
+const BESIDE_CHART = '.page-header, .panel-area, .timeline-area';
 
 describe.skipIf(browser === null)('the whole inspector page', () => {
   it.each([

@@ -59,8 +59,8 @@ describe.skipIf(browser === null)('the exported page', () => {
     const emptied = html.replace(/(?<=data-sha256="[0-9a-f]{64}">)[^<]*/u, '');
     expect(new Set([html, changed, cutOff, cutEarly, emptied]).size).toBe(5);
     const said: string[] = [];
-    for (const [place, text] of [changed, cutOff, cutEarly, emptied].entries()) {
-      const page = await open(`damaged-${place}.html`, text);
+    for (const [index, text] of [changed, cutOff, cutEarly, emptied].entries()) {
+      const page = await open(`damaged-${index}.html`, text);
       await page.page.locator('body').getByText(/\w/u).first().waitFor();
       said.push((await page.page.locator('body').innerText()).trim());
       await page.close();

@@ -40,13 +40,13 @@ export type ChangesOfLines = typeof changesOfLines extends fc.Arbitrary<infer Va
 export function changedLines(lines: readonly string[], changes: ChangesOfLines): readonly string[] {
   const made = lines.map((line) => JSON.parse(line) as Json);
   for (const { line, way, how } of changes) {
-    const place = line % made.length;
+    const index = line % made.length;
     if (how.kind === 'like') {
       // An entry of another kind in its place: a state change where none fits, an end in the middle.
       const other = made[how.line % made.length];
-      const [own, taken] = [made[place], structuredClone(other)];
-      if (isObject(own) && isObject(taken)) made[place] = { ...taken, seq: own['seq'] ?? 0, atMs: own['atMs'] ?? 0 };
-    } else change(made[place] ?? null, way, how);
+      const [own, taken] = [made[index], structuredClone(other)];
+      if (isObject(own) && isObject(taken)) made[index] = { ...taken, seq: own['seq'] ?? 0, atMs: own['atMs'] ?? 0 };
+    } else change(made[index] ?? null, way, how);
   }
   return made.map((entry) => JSON.stringify(entry));
 }

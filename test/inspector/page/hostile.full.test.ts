@@ -63,8 +63,8 @@ async function visit(page: Page): Promise<readonly string[]> {
       const text = document.querySelector('#page')?.textContent ?? '';
       if (text.trim().length < 10) blank.push(`${where}: the page`);
       else if (document.querySelector('main.page') !== null)
-        for (const place of ['#panel', '.chart-place', '.time-place'])
-          if (document.querySelector(place)?.childElementCount === 0) blank.push(`${where}: ${place}`);
+        for (const index of ['#panel', '.chart-area', '.timeline-area'])
+          if (document.querySelector(index)?.childElementCount === 0) blank.push(`${where}: ${index}`);
     };
     await frame();
     for (const move of ['End', '[', '{', 'Home', ']']) {
@@ -100,7 +100,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
   it('shows the valid part of runs from a server and can open the next one', async () => {
     const server = await inspectionServer();
     const cases = fc.sample(aHostile, { numRuns: isLong ? 120 : 10 });
-    const given = new Map(cases.map((hostile, place) => [`h${place}`, exportedOf(hostile, `h${place}`)]));
+    const given = new Map(cases.map((hostile, index) => [`h${index}`, exportedOf(hostile, `h${index}`)]));
     let socket: WebSocketRoute | null = null;
     const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
       socket?.send([JSON.stringify(message), ...lines].join('\n'));
@@ -124,15 +124,15 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
     const faults: string[] = [];
     const ids = [...given.keys()];
     await page.locator('.page-header').waitFor();
-    for (const [place, runId] of ids.entries()) {
+    for (const [index, runId] of ids.entries()) {
       const before = watched.complaints.length;
-      const listed = ids.slice(Math.max(0, place - 1), place + 1).reverse();
+      const listed = ids.slice(Math.max(0, index - 1), index + 1).reverse();
       tell({ type: 'runs', runs: listed.flatMap((id) => given.get(id)?.run ?? []), chosen: null });
       await page.locator(`.run-choice option[value="${runId}"]`).waitFor({ state: 'attached' });
       await page.locator('.run-choice select').selectOption(runId);
       const blank = await visit(page);
       for (const fault of [...blank, ...watched.complaints.slice(before)])
-        faults.push(`${runId}: ${fault} ${JSON.stringify(cases[place]?.changes).slice(0, 300)}`);
+        faults.push(`${runId}: ${fault} ${JSON.stringify(cases[index]?.changes).slice(0, 300)}`);
     }
     expect(faults, again).toEqual([]);
     await watched.close();
@@ -142,21 +142,21 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
   it('shows the valid part of a run in a file with a correct checksum', async () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
     const faults: string[] = [];
-    for (const [place, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {
+    for (const [index, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {
       const exported = changedValue(
-        exportedOf(hostile, `f${place}`),
-        place % 2 === 0 ? [] : (hostile.around ?? hostile.changes),
+        exportedOf(hostile, `f${index}`),
+        index % 2 === 0 ? [] : (hostile.around ?? hostile.changes),
       );
       const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
       const checksum = createHash('sha256').update(data).digest('hex');
-      const path = join(folder, `${place}.html`);
+      const path = join(folder, `${index}.html`);
       await writeFile(
         path,
         html.replace(/data-sha256="[^>]*>[^<]*/u, () => `data-sha256="${checksum}">${data}`),
       );
       const watched = await openWatched(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
       for (const fault of [...(await visit(watched.page)), ...watched.complaints])
-        faults.push(`${place}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
+        faults.push(`${index}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
       await watched.page.close();
     }
     expect(faults, again).toEqual([]);

@@ -139,8 +139,8 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       expect(await at(page), key).toBe(seq);
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     };
-    const shows = (place: number) => async () => {
-      expect(await page.getByRole('tab').nth(place).getAttribute('aria-selected')).toBe('true');
+    const shows = (index: number) => async () => {
+      expect(await page.getByRole('tab').nth(index).getAttribute('aria-selected')).toBe('true');
     };
     const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
       await page.keyboard.press(key);
@@ -155,11 +155,11 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     const view = () => picture.locator('> g').getAttribute('transform');
     const moved = async (key: string): Promise<void> => {
       await picture.focus();
-      const there = await view();
+      const cached = await view();
       await page.keyboard.press(key);
       await page.waitForFunction(
         (old) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== old,
-        there,
+        cached,
       );
     };
     const does: Readonly<Record<string, (key: string) => Promise<void>>> = {
@@ -187,7 +187,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         await page.keyboard.press(key);
         await page.getByRole('button', { name: /^Difference from entry \d/u }).waitFor();
       },
-      ...Object.fromEntries(PANEL_NAMES.map((_, place) => [`Panels ${place + 1}`, pressed(shows(place))])),
+      ...Object.fromEntries(PANEL_NAMES.map((_, index) => [`Panels ${index + 1}`, pressed(shows(index))])),
       'Page /': pressed(async (key) => {
         await shows(3)();
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(

@@ -24,19 +24,19 @@ export function longRun(entries: readonly JournalEntry[], count: number): readon
   };
   const made: JournalEntry[] = [start];
   for (let turn = 0; made.length < count - 1; turn += 1)
-    body.forEach((entry, place) => {
-      if (made.length < count - 1) made.push(again(entry, turn, place, pass));
+    body.forEach((entry, index) => {
+      if (made.length < count - 1) made.push(again(entry, turn, index, pass));
     });
   const end = entries.at(-1);
   if (end !== undefined) made.push({ ...end, seq: made.length, atMs: (made.at(-1)?.atMs ?? 0) + 1 });
   return made;
 }
 
-function again(entry: JournalEntry, turn: number, place: number, pass: Pass): JournalEntry {
+function again(entry: JournalEntry, turn: number, index: number, pass: Pass): JournalEntry {
   return {
     ...entry,
-    seq: 1 + turn * pass.seq + place,
-    atMs: 1 + turn * pass.atMs + place * 3,
+    seq: 1 + turn * pass.seq + index,
+    atMs: 1 + turn * pass.atMs + index * 3,
     ...('call' in entry && { call: entry.call + turn * pass.calls }),
     ...('cycle' in entry && { cycle: entry.cycle + turn * pass.cycles }),
     ...('step' in entry && { step: entry.step + turn * pass.steps }),

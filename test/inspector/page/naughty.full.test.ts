@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { visible } from '../../../inspector/ui-state/text.ts';
+import { revealHidden } from '../../../inspector/ui-state/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
@@ -25,22 +25,22 @@ const IS_GIVEN =
 
 /** The run with these texts wherever somebody gave one, as far as it is still a journal. */
 function told(entries: readonly JournalEntry[], pieces: readonly string[], runId: string): readonly JournalEntry[] {
-  let place = 0;
+  let index = 0;
   return entries.map((entry) => {
     const changed = withTexts(entry, (text, path) => {
       if (/\.runId$/u.test(path) || path === 'runId') return runId;
       if (!IS_GIVEN.test(path) && !text.includes(' ')) return text;
-      place += 1;
-      return pieces[place % pieces.length] ?? text;
+      index += 1;
+      return pieces[index % pieces.length] ?? text;
     });
     const made = { ...changed, ...(changed.type === 'run-start' && { runId, request: pieces.join(' ') }) };
     return journalEntrySchema.safeParse(made).success ? (made as JournalEntry) : entry;
   });
 }
 
-const runs = Object.entries(NAUGHTY).map(([name, pieces], place) => ({
+const runs = Object.entries(NAUGHTY).map(([name, pieces], index) => ({
   ...{ name, pieces },
-  entries: told(journals[place % journals.length] ?? [], pieces, name),
+  entries: told(journals[index % journals.length] ?? [], pieces, name),
 }));
 
 let server: InspectionServer;
@@ -120,7 +120,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
       await watched.page.locator('.run-choice select').selectOption(name);
       await watched.page.locator('.position').waitFor();
       const text = await readAll(watched.page, name);
-      for (const piece of pieces) expect(text, name).toContain(visible(piece.slice(0, 100)).split('\n')[0]);
+      for (const piece of pieces) expect(text, name).toContain(revealHidden(piece.slice(0, 100)).split('\n')[0]);
     }
     await watched.close();
   });

@@ -25,10 +25,10 @@ async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<strin
   for (const name of panels) {
     await showPanel(page, name);
     const parts = await page.locator('.parts button').all();
-    for (const [place, part] of (parts.length === 0 ? [null] : parts).entries()) {
+    for (const [index, part] of (parts.length === 0 ? [null] : parts).entries()) {
       await part?.click();
       await settled(page);
-      told[`${name} ${place}`] = await page.locator('#panel').innerText();
+      told[`${name} ${index}`] = await page.locator('#panel').innerText();
     }
   }
   return told;
@@ -37,11 +37,11 @@ async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<strin
 describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at an entry', () => {
   it('show the same as when that entry is the newest', async () => {
     const server = await inspectionServer();
-    const looks = journals.flatMap((entries, place) => {
-      const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + place, numRuns: 4 });
+    const looks = journals.flatMap((entries, index) => {
+      const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + index, numRuns: 4 });
       // What was done to the context is told before the state that came of it.
       const done = entries.findIndex(({ type }) => type === 'operations');
-      return [...seqs, done].map((at) => ({ at, whole: `whole-${place}`, part: `part-${place}-${at}`, entries }));
+      return [...seqs, done].map((at) => ({ at, whole: `whole-${index}`, part: `part-${index}-${at}`, entries }));
     });
     const given = new Map(
       looks.flatMap(({ at, whole, part, entries }) => [

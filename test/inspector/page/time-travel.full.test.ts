@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { visible } from '../../../inspector/ui-state/text.ts';
+import { revealHidden } from '../../../inspector/ui-state/text.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { everyTask, wish } from '../../support/every-task.ts';
@@ -70,7 +70,7 @@ const messagesOf = (page: Page): Promise<readonly { id: string; text: string }[]
   page.locator('.message:not(.pruned)').evaluateAll((all) =>
     all.map((message) => ({
       id: (message as HTMLElement).dataset['message'] ?? '',
-      text: message.querySelector('.long-text .told')?.textContent ?? '',
+      text: message.querySelector('.long-text .verbatim')?.textContent ?? '',
     })),
   );
 
@@ -110,9 +110,9 @@ function partOf(text: string): Readonly<Record<string, unknown>> {
 describe.skipIf(browser === null)('time travel in the page', () => {
   it('shows the actual machine states and context at random entries', async () => {
     const page = thePage();
-    const chosen = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
-    expect(new Set(chosen.map(({ count }) => count)).size).toBeGreaterThan(12);
-    for (const { count, leaves, messages } of chosen) {
+    const selected = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
+    expect(new Set(selected.map(({ count }) => count)).size).toBeGreaterThan(12);
+    for (const { count, leaves, messages } of selected) {
       await goTo(page, count - 1);
       const real = Object.values(leaves)
         .flat()
@@ -121,8 +121,8 @@ describe.skipIf(browser === null)('time travel in the page', () => {
       await showPanel(page, 'context');
       const shown = await messagesOf(page);
       expect(shown.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
-      for (const [place, { content }] of messages.entries())
-        expect(visible(content.slice(0, 420)).startsWith(shown[place]?.text ?? '?')).toBe(true);
+      for (const [index, { content }] of messages.entries())
+        expect(revealHidden(content.slice(0, 420)).startsWith(shown[index]?.text ?? '?')).toBe(true);
     }
   });
 

@@ -1,7 +1,7 @@
 /** What is wider than the page, or than the place that it stands in and cannot be scrolled: a line each. Runs in the page. */
 export function tooWide(): readonly string[] {
-  const widest = (place: Element): string => {
-    const [widest] = [...place.querySelectorAll('*')].sort(
+  const widest = (index: Element): string => {
+    const [widest] = [...index.querySelectorAll('*')].sort(
       (one, other) => other.getBoundingClientRect().right - one.getBoundingClientRect().right,
     );
     return widest?.outerHTML.slice(0, 120) ?? '';
@@ -9,7 +9,7 @@ export function tooWide(): readonly string[] {
   const found: string[] = [];
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide, of ${clientWidth}`);
-  for (const element of document.querySelectorAll('.panel, .page-header, .timeline-bar, .panel-place, dialog[open]'))
+  for (const element of document.querySelectorAll('.panel, .page-header, .timeline-bar, .panel-area, dialog[open]'))
     if (element.scrollWidth > element.clientWidth + 1)
       found.push(
         `.${element.className} is ${element.scrollWidth} px wide, of ${element.clientWidth}: ${widest(element)}`,

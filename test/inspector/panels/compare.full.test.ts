@@ -19,7 +19,7 @@ async function compareWith(page: Page, runId: string): Promise<void> {
 
 const cursorOf = (page: Page): Promise<number | null> => page.evaluate(() => window.inspector.cursor.value);
 
-const chosenIn = (page: Page): Promise<string | null> => page.evaluate(() => window.inspector.chosen.value);
+const chosenIn = (page: Page): Promise<string | null> => page.evaluate(() => window.inspector.selectedRunId.value);
 
 describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
   it('marks the guard at which a run and its fork diverge, and shows what the fork changed', async () => {
@@ -27,7 +27,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
     await compareWith(page, 'run-1');
     const panel = page.getByRole('tabpanel');
     expect(await panel.getByText('B is a fork of A at entry').innerText()).toContain('thresholds.confidence');
-    const parted = panel.locator('.candidates .parts');
+    const parted = panel.locator('.candidates .diverges');
     expect(await parted.count()).toBe(1);
     expect(await parted.innerText()).toContain('confidence reached');
     expect(await parted.locator('mark').allInnerTexts()).toContain('0.1');
@@ -70,7 +70,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
 
   it('explains that there is no other run', async () => {
     const page = await open(1280, runs.slice(0, 1));
-    await page.getByText('There is only one run so far. Comparing needs two.').waitFor();
+    await page.getByText('Only one run so far. Comparing requires two.').waitFor();
     expect(await page.getByRole('combobox', { name: 'Second run' }).count()).toBe(0);
   });
 

@@ -19,7 +19,7 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     const page = await openHeldRuns(tests, runs, 'panel=why');
     const focused = await page.evaluate(async () => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
-      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      for (let toggle = 0; toggle < 20; toggle += 1) await Promise.resolve();
       return document.activeElement?.getAttribute('aria-label');
     });
     expect(focused).toBe('Search the events');

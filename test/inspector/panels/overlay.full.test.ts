@@ -23,7 +23,7 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
   it('shows numbers only after a measure is chosen', async () => {
     const page = await open();
     expect(await page.evaluate(() => window.overlay.heat.value)).toBeNull();
-    await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('tokens');
+    await page.getByRole('combobox', { name: 'Heatmap' }).selectOption('tokens');
     const mark = (state: string) =>
       page.evaluate(`window.overlay.heat.value.postChain.get('${state}')`) as Promise<{
         heat: number;
@@ -74,7 +74,7 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
   it('passes the accessibility checks in both themes, and fits its panel', async () => {
     for (const width of [1280, 700]) {
       const page = await open(width);
-      await page.getByRole('combobox', { name: 'Show on the chart' }).selectOption('ms');
+      await page.getByRole('combobox', { name: 'Heatmap' }).selectOption('ms');
       if (width === 700) await page.getByText(/^postChain: \d+ never taken/).click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { shortly } from '../../../inspector/ui-state/text.ts';
+import { excerpt } from '../../../inspector/ui-state/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
 import { filePage } from '../rig/file-page.ts';
@@ -60,7 +60,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await press(']', third);
     const start = entries[third];
     if (start?.type !== 'phase-start') throw new Error('no phase');
-    expect(await slider(page).getAttribute('aria-valuetext')).toContain(`entry ${third} of ${entries.length}, `);
+    expect(await slider(page).getAttribute('aria-valuetext')).toContain(`entry ${third} of ${entries.length - 1}, `);
     expect(await slider(page).getAttribute('aria-valuetext')).toMatch(
       new RegExp(`${start.phase}, cycle ${start.cycle}$`),
     );
@@ -147,7 +147,7 @@ describe.skipIf(areSkipped)('the Events panel', () => {
     expect(await atRow(page).getAttribute('aria-posinset')).toBe('21');
     expect(await atRow(page).getAttribute('aria-setsize')).toBe(String(entries.length));
     const later = await list.locator('.event-row.later .seq').allTextContents();
-    expect(later.map(Number)).toEqual(Array.from({ length: later.length }, (_, place) => 21 + place));
+    expect(later.map(Number)).toEqual(Array.from({ length: later.length }, (_, index) => 21 + index));
     expect(later.length).toBeGreaterThan(3);
     await page.locator('#event-22').click();
     await standsAt(page, 22);
@@ -180,19 +180,19 @@ describe.skipIf(areSkipped)('the Events panel', () => {
     await page.keyboard.press('/');
     expect(await page.getByRole('searchbox').evaluate((box) => box === document.activeElement)).toBe(true);
     await page.keyboard.type('type:attempt-retry');
-    const hits = page.locator('.event-hits');
-    await expect.poll(() => hits.textContent()).toBe(`${wanted.length} found`);
+    const matches = page.locator('.event-hits');
+    await expect.poll(() => matches.textContent()).toBe(`${wanted.length} found`);
     await page.keyboard.press('Enter');
     await standsAt(page, wanted[0] ?? -1);
     await page.keyboard.press('Enter');
     await standsAt(page, wanted[1] ?? -1);
-    expect(await hits.textContent()).toBe(`2 of ${wanted.length} found`);
+    expect(await matches.textContent()).toBe(`2 of ${wanted.length} found`);
     await page.keyboard.press('Shift+Enter');
     await standsAt(page, wanted[0] ?? -1);
     await page.getByRole('checkbox', { name: 'only matches' }).check();
     expect(await rowsOf(page).locator('.seq').allTextContents()).toEqual(wanted.map(String));
     await page.getByRole('button', { name: /^attempts/ }).click();
-    await expect.poll(() => hits.textContent()).toBe('0 found');
+    await expect.poll(() => matches.textContent()).toBe('0 found');
     await page.getByRole('searchbox').press('Escape');
     const left = entries.filter(({ type }) => !type.startsWith('attempt'));
     await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(left.length));
@@ -210,7 +210,7 @@ describe.skipIf(areSkipped)('the Events panel', () => {
     expect(await detail.textContent()).toContain(`maxCycles: ${start.limits.maxCycles}`);
     await detail.getByRole('button', { name: /entry 0/ }).click();
     expect(await detail.locator('.json').count()).toBe(0);
-    expect(shortly(start.type, 24)).toBe('run-start');
+    expect(excerpt(start.type, 24)).toBe('run-start');
   });
 
   it('fits the window, names its controls, and is readable in both themes', async () => {

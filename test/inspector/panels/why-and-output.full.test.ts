@@ -82,9 +82,9 @@ describe.skipIf(areSkipped)('the Why card', () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'run.finished');
     const page = await open(directed, { panel: 'why', at });
     expect(await panelOf(page).textContent()).toMatch(/What did run\.finished cause\?.*It caused \d transitions/u);
-    const led = page.getByRole('list', { name: 'Transitions it caused' });
-    const [first = ''] = (await led.getByRole('button').allTextContents()) ?? [];
-    await led.getByRole('button').first().click();
+    const caused = page.getByRole('list', { name: 'Transitions it caused' });
+    const [first = ''] = (await caused.getByRole('button').allTextContents()) ?? [];
+    await caused.getByRole('button').first().click();
     await page.getByRole('region', { name: 'Transition' }).getByText(`entry ${first}`).waitFor();
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('Why did it go to synthesizing?');
   });
@@ -104,13 +104,15 @@ describe.skipIf(areSkipped)('the output', () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
     const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
     expect(await first.locator('.attempt').textContent()).toContain('running');
-    expect(await first.locator('.due').textContent()).toBe('To come: alternatives, clarity, unclearIntent, alignment');
+    expect(await first.locator('.pending').textContent()).toBe(
+      'Waiting for: alternatives, clarity, unclearIntent, alignment',
+    );
     expect(await first.locator('.fields').textContent()).toMatch(/^goal/u);
     const last = await open(stumbled, { panel: 'output', at: deltas.at(-1)?.seq });
     expect(await last.locator('.fields').textContent()).toBe(
       'goalTo knowalternatives(none)clarity0.9unclearIntentfalsealignment(none)',
     );
-    expect(await last.locator('.due').textContent()).toBe('All fields received.');
+    expect(await last.locator('.pending').textContent()).toBe('All fields received.');
   });
 
   it('strikes through a void reply with the error at its field, and links the other attempts', async () => {
@@ -150,10 +152,10 @@ describe.skipIf(areSkipped)('the Why and Output panels', () => {
   it('stay within a narrow page', async () => {
     for (const panel of ['why', 'output'] as const) {
       const page = await open(stumbled, { panel, width: 420 });
-      const [needed = 0, there = 0] = await page
+      const [needed = 0, cached = 0] = await page
         .locator('#panel')
         .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
-      expect(needed).toBeLessThanOrEqual(there);
+      expect(needed).toBeLessThanOrEqual(cached);
     }
   });
 });

@@ -76,7 +76,7 @@ const own = new WeakMap<AnyStateMachine, readonly AnyTransitionDefinition[]>();
 /** The place of a transition in its chart. Each machine that was given its ports has transitions of its own. */
 export function realPlace(taken: AnyTransitionDefinition): number {
   const { machine } = taken.source;
-  const there = own.get(machine) ?? definitions(machine);
-  own.set(machine, there);
-  return there.indexOf(taken);
+  const cached = own.get(machine) ?? definitions(machine);
+  own.set(machine, cached);
+  return cached.indexOf(taken);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortly, visible } from '../../../inspector/ui-state/text.ts';
+import { excerpt, revealHidden } from '../../../inspector/ui-state/text.ts';
 
 describe('text from a model', () => {
   it.each([
@@ -10,21 +10,21 @@ describe('text from a model', () => {
     ['uses tag characters', 'hi\u{e0041}\u{e0042}', 'hi‹U+E0041›‹U+E0042›'],
     ['contains unusual line separators', 'a\u2028b', 'a‹U+2028›b'],
   ])('is made visible if it %s', (_, text, shown) => {
-    expect(visible(text)).toBe(shown);
+    expect(revealHidden(text)).toBe(shown);
   });
 
   it('keeps line breaks, tabs, letters of every script, and emoji', () => {
     const text = 'one\n\ttwo שלום 你好 🙂';
-    expect(visible(text)).toBe(text);
+    expect(revealHidden(text)).toBe(text);
   });
 
   it('is truncated at whole characters, on one line', () => {
-    expect(shortly('one\n two   three', 20)).toBe('one two three');
-    expect(shortly('🙂🙂🙂🙂', 4)).toBe('🙂…');
-    expect(shortly(`one${' '.repeat(90)}two`, 20)).toBe('one…');
-    expect(shortly(`four${' '.repeat(90)}five`, 4)).toBe('fou…');
-    expect(shortly(`${' '.repeat(90)}two`, 20)).toBe('two');
-    expect(shortly(`two${' '.repeat(90)}`, 20)).toBe('two');
-    expect(shortly('x'.repeat(1_000_000), 10)).toBe(`${'x'.repeat(9)}…`);
+    expect(excerpt('one\n two   three', 20)).toBe('one two three');
+    expect(excerpt('🙂🙂🙂🙂', 4)).toBe('🙂…');
+    expect(excerpt(`one${' '.repeat(90)}two`, 20)).toBe('one…');
+    expect(excerpt(`four${' '.repeat(90)}five`, 4)).toBe('fou…');
+    expect(excerpt(`${' '.repeat(90)}two`, 20)).toBe('two');
+    expect(excerpt(`two${' '.repeat(90)}`, 20)).toBe('two');
+    expect(excerpt('x'.repeat(1_000_000), 10)).toBe(`${'x'.repeat(9)}…`);
   });
 });

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
 import type { HeatMark } from '../../../../inspector/chart/highlight.ts';
-import type { Choice } from '../../../../inspector/chart/scene.ts';
+import type { ChartSelection } from '../../../../inspector/chart/scene.ts';
 import { PHASE_NAMES } from '../../../../inspector/fold/format.ts';
 import type { Marks } from '../../../../inspector/fold/marks.ts';
 import '../../../../inspector/ui-state/basics.css';
@@ -20,7 +20,7 @@ interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
 
 type PlainHeat = Readonly<Record<string, HeatMark>>;
 
-const choices: Choice[] = [];
+const choices: ChartSelection[] = [];
 let shown: ChartViewProps | null = null;
 const main = document.getElementById('main') as HTMLElement;
 
@@ -42,20 +42,20 @@ function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
 const stage = {
   choices,
   show: (charts: RunCharts, root: string): void => {
-    const onChoose = (choice: Choice): void => {
+    const onSelect = (choice: ChartSelection): void => {
       choices.push(choice);
-      update({ chosen: choice });
+      update({ selected: choice });
     };
-    shown = { charts, root, marks: NO_MARKS, hues: HUES, onChoose };
+    shown = { charts, root, marks: NO_MARKS, hues: HUES, onSelect };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
   /** How long it takes to show one of two sets of marks after the other, in milliseconds: all times. */
   flip: (one: PlainMarks, other: PlainMarks, times: number): number[] => {
     const both = [marksOf(one), marksOf(other)];
-    return Array.from({ length: times }, (_, turn) => {
+    return Array.from({ length: times }, (_, delta) => {
       const began = performance.now();
-      update({ marks: both[turn % 2] ?? NO_MARKS });
+      update({ marks: both[delta % 2] ?? NO_MARKS });
       return performance.now() - began;
     });
   },

@@ -49,8 +49,8 @@ describe('comparing runs', () => {
     expect(difference?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
     expect(starts).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
     const [left, right] = rows[first ?? -1]?.steps ?? [];
-    expect(paths[0]?.[left ?? -1]?.way.source).toBe('postChain.cycling.yield.deciding');
-    expect(paths[1]?.[right ?? -1]?.way.target).toEqual(['synthesizing']);
+    expect(paths[0]?.[left ?? -1]?.transition.source).toBe('postChain.cycling.yield.deciding');
+    expect(paths[1]?.[right ?? -1]?.transition.target).toEqual(['synthesizing']);
   });
 
   it('names the first field that differs if the paths are the same', async () => {
@@ -68,8 +68,8 @@ describe('comparing runs', () => {
 
   it('recognizes a fork and where it diverges', async () => {
     const journals = memoryJournals();
-    let made = 0;
-    const newId = () => `run-${made++}`;
+    let created = 0;
+    const newId = () => `run-${created++}`;
     const { chain } = scriptedChain({ yield: unsureAnswer(1, {}) }, { journals, newId, limits: { maxCycles: 2 } });
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;

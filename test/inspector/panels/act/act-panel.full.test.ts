@@ -55,12 +55,12 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('is linked from the top of the page while the run waits for an answer', async () => {
     const { page, play } = await open([LONG], '');
     await page.getByRole('tab', { name: 'Why' }).click();
-    await page.getByRole('button', { name: 'waits for consent' }).click();
+    await page.getByRole('button', { name: 'waiting for consent' }).click();
     await page.getByRole('button', { name: 'Keep all' }).click();
     await page.getByText('sent', { exact: true }).waitFor();
     await play();
-    expect(await page.getByRole('button', { name: 'waits for consent' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'waits for a direction' }).waitFor();
+    expect(await page.getByRole('button', { name: 'waiting for consent' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'waiting for a direction' }).waitFor();
   });
 
   it('continues with a phase and an instruction; the proposal is preselected', async () => {
@@ -150,7 +150,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(sent).toEqual([{ type: 'run.cancelled', reason: 'enough' }]);
     await play();
-    await page.getByText('This run is over').waitFor();
+    await page.getByText('This run has ended').waitFor();
     expect(await page.getByRole('button', { name: 'Finish now' }).count()).toBe(0);
   });
 
@@ -169,12 +169,12 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('states that events reach the current run while the cursor is in the past', async () => {
     const live = await open([], '&run=run-1&at=3');
     const note = live.page.getByRole('note');
-    expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* as it is now, at entry \d+\./);
+    expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* live run, which is at entry \d+\./);
     await live.page.getByRole('button', { name: 'Continue with action' }).click();
     await sentOf(live).getByText('sent', { exact: true }).waitFor();
     expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action' }]);
     await note.getByRole('button', { name: 'Go to the latest entry' }).click();
-    expect(await note.textContent()).toBe('Events you send reach the run as it is now.');
+    expect(await note.textContent()).toBe('Events are sent to the live run immediately.');
   });
 
   it('passes the accessibility checks in both themes', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await complaintsIn(page, '.panel-place')).toEqual([]);
+      expect(await complaintsIn(page, '.panel-area')).toEqual([]);
     }
   });
 });

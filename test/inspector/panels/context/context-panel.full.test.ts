@@ -45,7 +45,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const state = stateAt(entries, asked);
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
-    expect(await page.locator('.context-head').textContent()).toContain('as recorded at this entry');
+    expect(await page.locator('.context-head').textContent()).toContain('as recorded');
   });
 
   it('keeps pruned messages in place, struck through, with the reason', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await gone.locator('.trail').innerText()).toMatch(
       /^pruned by understanding in step 5: relevance 0.431 is below 0.45/,
     );
-    await page.getByRole('combobox', { name: 'Show' }).selectOption('there');
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('current');
     expect(await messagesOf(page).count()).toBe(stateAt(entries, last)?.messages.length);
   });
 
@@ -64,7 +64,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const item = page.locator('[data-message="earlier.h1"]');
     expect(await item.textContent()).toContain('consent: summarise');
     await item.locator('.trail > summary').click();
-    await item.getByText(/^before:/).click();
+    await item.getByText(/^text before:/).click();
     await item.getByRole('button', { name: 'show all 1,904 characters' }).click();
     expect(await item.locator('.trail').textContent()).toContain(LONG);
   });
@@ -89,7 +89,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     expect(await preview.getByRole('status').textContent()).toContain(
       `without: ${without.length} messages, ${chars} characters`,
     );
-    expect(await preview.getByRole('listitem').textContent()).toMatch(/^comes back s1\.m1/);
+    expect(await preview.getByRole('listitem').textContent()).toMatch(/^restored s1\.m1/);
     await preview.getByRole('button', { name: 'Clear the selection' }).click();
     expect(await preview.count()).toBe(0);
   });
@@ -139,7 +139,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
   it('offers no events for a run that has ended', async () => {
     const page = await open(asked);
     await page.getByRole('tab', { name: 'Act' }).click();
-    expect(await page.getByRole('tabpanel').innerText()).toContain('its run is over');
+    expect(await page.getByRole('tabpanel').innerText()).toContain('its run has ended');
     expect(await page.getByRole('tabpanel').getByRole('button').count()).toBe(0);
   });
 
@@ -157,7 +157,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.getByRole('button', { name }).click();
-        expect(await complaintsIn(page, '.panel-place')).toEqual([]);
+        expect(await complaintsIn(page, '.panel-area')).toEqual([]);
         for (const width of [1280, 700]) {
           await page.setViewportSize({ width, height: 720 });
           expect(await page.locator('.panel').evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);

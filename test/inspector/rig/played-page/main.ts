@@ -37,7 +37,6 @@ const source: PageSource = {
       window.ear.end(runId, null);
     });
   },
-  close: () => {},
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => heldOf(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GrowingJson, grownFrom, jsonOf } from '../../../inspector/fold/growing-json.ts';
+import { completeValue, jsonOf, PartialJsonReader } from '../../../inspector/fold/partial-json.ts';
 
 const anObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
 const someCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
@@ -10,8 +10,8 @@ function pieces(text: string, cuts: readonly number[]): readonly string[] {
   return places.map((place, at) => text.slice(places[at - 1] ?? 0, place));
 }
 
-function read(given: readonly string[]): GrowingJson {
-  const json = new GrowingJson();
+function read(given: readonly string[]): PartialJsonReader {
+  const json = new PartialJsonReader();
   for (const piece of given) json.push(piece);
   return json;
 }
@@ -28,7 +28,7 @@ describe('incrementally parsed JSON', () => {
         const { root } = read(pieces(text, cuts));
         expect(root?.open).toBe(false);
         expect(plain(jsonOf(root))).toBe(plain(JSON.parse(text)));
-        expect(plain(jsonOf(grownFrom(JSON.parse(text))))).toBe(plain(JSON.parse(text)));
+        expect(plain(jsonOf(completeValue(JSON.parse(text))))).toBe(plain(JSON.parse(text)));
       }),
     );
   });
@@ -37,7 +37,7 @@ describe('incrementally parsed JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), (value) => {
         const text = JSON.stringify(value);
-        const grown = new GrowingJson();
+        const grown = new PartialJsonReader();
         for (let at = 0; at < text.length; at += 1) {
           grown.push(text.charAt(at));
           expect(plain(grown.root)).toBe(plain(read([text.slice(0, at + 1)]).root));
@@ -54,7 +54,7 @@ describe('incrementally parsed JSON', () => {
   });
 
   it('reads each character a bounded number of times for any chunking', () => {
-    const json = new GrowingJson();
+    const json = new PartialJsonReader();
     json.push('{"a":"');
     for (let at = 0; at < 300_000; at += 1) json.push('word ');
     json.push('"}');

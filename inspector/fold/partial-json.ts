@@ -1,30 +1,30 @@
-/** A value of JSON as far as it has come. It grows in place: whoever reads it does so at once. */
-export type GrowingValue =
+/** A JSON value as far as it was received. It grows in place. */
+export type PartialValue =
   | { readonly kind: 'text'; text: string; open: boolean }
   | { readonly kind: 'number'; text: string; open: boolean }
   | { readonly kind: 'word'; text: string; open: boolean }
-  | { readonly kind: 'list'; readonly items: GrowingValue[]; open: boolean }
-  | { readonly kind: 'members'; readonly members: GrowingMember[]; open: boolean };
+  | { readonly kind: 'list'; readonly items: PartialValue[]; open: boolean }
+  | { readonly kind: 'members'; readonly members: PartialMember[]; open: boolean };
 
-export interface GrowingMember {
+export interface PartialMember {
   name: string;
-  /** Null until something of its value has come. */
-  value: GrowingValue | null;
+  /** Null until the value starts. */
+  value: PartialValue | null;
 }
 
-/** A whole value. */
-export function grownFrom(json: unknown): GrowingValue {
+/** Converts a complete JSON value. */
+export function completeValue(json: unknown): PartialValue {
   const open = false;
   if (typeof json === 'string') return { kind: 'text', text: json, open };
   if (typeof json === 'number') return { kind: 'number', text: String(json), open };
-  if (Array.isArray(json)) return { kind: 'list', items: json.map(grownFrom), open };
+  if (Array.isArray(json)) return { kind: 'list', items: json.map(completeValue), open };
   if (typeof json !== 'object' || json === null) return { kind: 'word', text: String(json), open };
-  const members = Object.entries(json).map(([name, value]) => ({ name, value: grownFrom(value) }));
+  const members = Object.entries(json).map(([name, value]) => ({ name, value: completeValue(value) }));
   return { kind: 'members', members, open };
 }
 
 /** The value as JSON.parse returns it; an incomplete value as far as received. The last of duplicate members wins. */
-export function jsonOf(value: GrowingValue | null): unknown {
+export function jsonOf(value: PartialValue | null): unknown {
   if (value === null) return undefined;
   switch (value.kind) {
     case 'text':
@@ -45,28 +45,25 @@ const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: fal
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const MAX_DEPTH = 200;
 
-type Open = Extract<GrowingValue, { readonly kind: 'list' | 'members' }>;
+type Open = Extract<PartialValue, { readonly kind: 'list' | 'members' }>;
 type State = 'prose' | 'value' | 'item' | 'key' | 'name' | 'colon' | 'comma' | 'text' | 'escape' | 'bare' | 'over';
 
 /**
- * Reads the object in a text that comes in pieces, to show how far it is; prose around it is passed over. It judges nothing, since
- * the engine did: of what is no JSON, it shows what it can.
- *
- * 1. Given the text of a value that JSON.parse takes, in any pieces, it comes to the same value. 2. Each character is looked at once;
- * nothing that was read is read again.
+ * Reads the JSON object in a text that arrives in chunks, to show its progress. It skips prose before the object and is lenient: the
+ * engine validates, this only displays. Chunk boundaries do not matter, and each character is read once.
  */
-export class GrowingJson {
+export class PartialJsonReader {
   #root: Open | null = null;
   #state: State = 'prose';
   readonly #nest: Open[] = [];
   #text: { text: string; open: boolean } | null = null;
-  #member: GrowingMember | null = null;
+  #member: PartialMember | null = null;
   #isName = false;
   #hex: string | null = null;
   #bracket = '';
 
-  /** The object; null while none has begun. */
-  get root(): GrowingValue | null {
+  /** The object; null until it starts. */
+  get root(): PartialValue | null {
     return this.#root;
   }
 
@@ -85,7 +82,7 @@ export class GrowingJson {
     }
   }
 
-  /** All characters of a string up to one that means something else. */
+  /** Reads a string up to a quote or backslash. */
   #readText(piece: string, from: number): number {
     let end = from;
     while (end < piece.length && piece.charAt(end) !== '"' && piece.charAt(end) !== '\\') end += 1;
@@ -103,7 +100,7 @@ export class GrowingJson {
     else if (!/\s/u.test(character)) this.#takeBetween(character);
   }
 
-  /** An object begins with a bracket, and a name or its end behind it; other brackets are prose. */
+  /** An object starts with a brace followed by a quote or a closing brace; other braces are prose. */
   #seek(character: string): void {
     if (/\s/u.test(character)) return;
     if (this.#bracket === '{' && (character === '"' || character === '}')) {
@@ -139,7 +136,7 @@ export class GrowingJson {
     else {
       const isText = character === '"';
       const kind = isText ? 'text' : /[-\d]/u.test(character) ? 'number' : 'word';
-      const value = { kind, text: isText ? '' : character, open: true } as const satisfies GrowingValue;
+      const value = { kind, text: isText ? '' : character, open: true } as const satisfies PartialValue;
       this.#put(value);
       this.#text = value;
       this.#isName = false;
@@ -148,7 +145,7 @@ export class GrowingJson {
   }
 
   #beginName(): void {
-    const member: GrowingMember = { name: '', value: null };
+    const member: PartialMember = { name: '', value: null };
     const within = this.#nest.at(-1);
     if (within?.kind === 'members') within.members.push(member);
     this.#member = member;
@@ -167,7 +164,7 @@ export class GrowingJson {
     this.#state = value.kind === 'list' ? 'item' : 'key';
   }
 
-  #put(value: GrowingValue): void {
+  #put(value: PartialValue): void {
     const within = this.#nest.at(-1);
     if (within?.kind === 'list') within.items.push(value);
     else if (this.#member !== null) this.#member.value = value;

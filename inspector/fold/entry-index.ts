@@ -3,21 +3,21 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 type EntryType = JournalEntry['type'];
 
 /** The sequence numbers of the entries of each type, ascending. */
-export interface Places {
+export interface EntryIndex {
   of(type: EntryType): readonly number[];
-  /** The kind of an entry. */
+  /** The type of an entry. */
   typeOf(seq: number): EntryType;
-  /** The kinds that there are, the first seen first. */
+  /** The types that occur, in order of first appearance. */
   readonly types: readonly EntryType[];
 }
 
 const NONE: readonly number[] = [];
 
-export function createPlaces(): { readonly places: Places; take(entry: JournalEntry): void } {
+export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: JournalEntry): void } {
   const byType = new Map<EntryType, number[]>();
   const types: EntryType[] = [];
   return {
-    places: {
+    entries: {
       of: (type) => byType.get(type) ?? NONE,
       typeOf: (seq) => types[seq] ?? 'state',
       get types() {
@@ -25,13 +25,13 @@ export function createPlaces(): { readonly places: Places; take(entry: JournalEn
       },
     },
     take({ type, seq }) {
-      const there = byType.get(type);
-      if (there === undefined) byType.set(type, [seq]);
-      else there.push(seq);
+      const cached = byType.get(type);
+      if (cached === undefined) byType.set(type, [seq]);
+      else cached.push(seq);
       types.push(type);
     },
   };
 }
 
-/** An entry of one kind. */
+/** A journal entry of one type. */
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;

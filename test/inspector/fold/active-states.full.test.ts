@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { standingAt } from '../../../inspector/fold/standing.ts';
+import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
 import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
@@ -18,7 +18,7 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standing
   const { transitions } = folded(journal).fold;
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   for (const [at, { machine, leaves }] of steps.entries()) {
-    const { leaf, active } = standingAt(transitions, runCharts, watched[at] ?? -1);
+    const { leaf, active } = activeStatesAt(transitions, runCharts, watched[at] ?? -1);
     // A nested machine that has not been entered yet is told of before it is.
     if (machine === 'postChain' || (leaf[machine]?.length ?? 0) > 0) expect(leaf[machine]).toEqual(leaves);
     for (const id of leaf[machine] ?? []) expect(active[machine]).toContain(id);
@@ -27,7 +27,7 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standing
       expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
   }
   for (const { count, leaves } of standings) {
-    const { leaf, insideOf } = standingAt(transitions, runCharts, count - 1);
+    const { leaf, insideOf } = activeStatesAt(transitions, runCharts, count - 1);
     const running = Object.fromEntries(Object.entries(leaf).filter(([, ids]) => ids.length > 0));
     expect(running, `at entry ${count - 1}`).toEqual(leaves);
     for (const [chartId, around] of Object.entries(insideOf))

@@ -1,0 +1,106 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { type Configuration, chartIndexOf, type IndexedChart } from './chart-index.ts';
+import { lastUpTo } from './sorted.ts';
+import type { MachinePosition, TransitionLog } from './transition-log.ts';
+
+/** The configuration of all charts at an entry, by chart id. A chart without a running machine has no active states. */
+export interface ActiveStates {
+  /** The active states, including ancestors and roots. */
+  readonly active: Readonly<Record<string, ReadonlySet<string>>>;
+  readonly leaf: Readonly<Record<string, readonly string[]>>;
+  /** The state of another chart that invoked this one; null if there is none. */
+  readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
+}
+
+const NO_CONFIGURATION: Configuration = { leaves: [], active: new Set(), possible: [] };
+
+/** What depends on the charts only. */
+interface Structure {
+  readonly all: readonly IndexedChart[];
+  /** By the actor name that states invoke. */
+  readonly byName: ReadonlyMap<string, IndexedChart>;
+  readonly nested: ReadonlySet<string>;
+  readonly notInside: ActiveStates['insideOf'];
+  readonly empty: Pick<ActiveStates, 'active' | 'leaf'>;
+}
+
+const structures = new WeakMap<RunCharts, Structure>();
+
+function structureOf(charts: RunCharts): Structure {
+  const cached = structures.get(charts);
+  if (cached !== undefined) return cached;
+  const { all, chart: chartOf } = chartIndexOf(charts);
+  const { invoked } = charts;
+  const forEach = <Value>(value: Value) => Object.fromEntries(all.map(({ id }) => [id, value]));
+  const structure = {
+    all,
+    byName: new Map(
+      Object.entries(invoked).flatMap(([name, id]) => {
+        const chart = chartOf(id);
+        return chart === undefined ? [] : [[name, chart] as const];
+      }),
+    ),
+    nested: new Set(Object.values(invoked)),
+    notInside: forEach(null),
+    empty: { active: forEach(NO_CONFIGURATION.active), leaf: forEach(NO_CONFIGURATION.leaves) },
+  };
+  structures.set(charts, structure);
+  return structure;
+}
+
+/** Takes a few binary searches, however long the run is. */
+export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at: number): ActiveStates {
+  const { all, byName, nested, notInside, empty } = structureOf(charts);
+  const active: Record<string, ReadonlySet<string>> = { ...empty.active };
+  const leaf: Record<string, readonly string[]> = { ...empty.leaf };
+  const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...notInside };
+
+  /** Records a running chart and the charts inside its active states. */
+  function enter({ id: chartId, invoking }: IndexedChart, configuration: Configuration, since: number): void {
+    active[chartId] = configuration.active;
+    leaf[chartId] = configuration.leaves;
+    for (const { id: stateId, invokes } of invoking) {
+      if (!configuration.active.has(stateId)) continue;
+      for (const name of invokes) {
+        const inner = byName.get(name);
+        if (inner === undefined || (active[inner.id]?.size ?? 0) > 0) continue;
+        const nested = innerConfiguration(transitions, inner, configuration.leaves.includes(stateId) ? since : -1, at);
+        insideOf[inner.id] = { chartId, stateId };
+        enter(inner, nested.configuration, nested.from);
+      }
+    }
+  }
+
+  for (const [index, chart] of all.entries()) {
+    if (index > 0 && nested.has(chart.id)) continue;
+    const position = transitions.positionAt(chart.id, at);
+    if (index > 0 && position === undefined) continue;
+    enter(chart, chart.entered(position?.targets ?? []), position?.since ?? 0);
+  }
+  return { active, leaf, insideOf };
+}
+
+/** The configuration of a machine inside a state entered at `entered` (-1 if unknown). */
+function innerConfiguration(
+  transitions: TransitionLog,
+  chart: IndexedChart,
+  entered: number,
+  at: number,
+): { readonly configuration: Configuration; readonly from: number } {
+  const position = transitions.positionAt(chart.id, at);
+  if (position === undefined || !isOfCurrentInvocation(transitions, position, entered))
+    return { configuration: chart.entered([]), from: entered };
+  return { configuration: chart.entered(position.targets), from: position.since };
+}
+
+/**
+ * Whether a machine's last transition belongs to its current invocation: it is later than the entry of the invoking
+ * state, or an initial step recorded right before it.
+ */
+function isOfCurrentInvocation(
+  { seqs }: TransitionLog,
+  { since, isInitial }: MachinePosition,
+  entered: number,
+): boolean {
+  return since > entered || (isInitial && lastUpTo(seqs, entered - 1) === since);
+}

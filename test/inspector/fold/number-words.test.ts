@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration, formatTime, pluralize } from '../../../inspector/fold/format.ts';
 
-describe('a formatDuration', () => {
+describe('a duration', () => {
   it.each([
     [0.04, '0 ms'],
     [1.26, '1.3 ms'],

@@ -1,9 +1,9 @@
 import { render } from 'preact';
 import './page.css';
+import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { createInspector } from './ui-state/inspector.ts';
 import { keepInAddress } from './ui-state/panel.ts';
-import { revealHidden } from './ui-state/text.ts';
 import { embeddedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
 
 /** A truncated file may lack the root element, but always has a body. */

@@ -4,7 +4,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart-rows.css';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
 import type { Marks } from '../fold/marks.ts';
-import { excerpt } from '../ui-state/text.ts';
+import { excerpt } from '../fold/text.ts';
 import { ownOf } from './drawing.ts';
 import { heatMark, type Overlay, transitionKey } from './highlight.ts';
 import { normalizeChart } from './layout-plan.ts';

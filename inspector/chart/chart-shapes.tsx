@@ -1,4 +1,4 @@
-import { excerpt } from '../ui-state/text.ts';
+import { excerpt } from '../fold/text.ts';
 import { type Chip, type DrawnEdge, ownOf } from './drawing.ts';
 import { LABEL_LENGTH, type Point } from './elk-layout.ts';
 import { hasInside, type Scene, type SceneState } from './scene.ts';

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
-import { IconButton } from '../panels/icon.tsx';
-import { excerpt } from '../ui-state/text.ts';
+import { excerpt } from '../fold/text.ts';
+import { IconButton } from '../icon.tsx';
 import { type ChartController, createChartController } from './chart-controller.ts';
 import { type ChartProps, ChartRows } from './chart-rows.tsx';
 import { ChartShapes, type Hues } from './chart-shapes.tsx';

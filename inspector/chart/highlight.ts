@@ -1,5 +1,5 @@
 import type { Marks, StateRef } from '../fold/marks.ts';
-import { excerpt } from '../ui-state/text.ts';
+import { excerpt } from '../fold/text.ts';
 import { type Box, ownOf } from './drawing.ts';
 import {
   hasInside,

@@ -1,6 +1,6 @@
 import type { ChartState } from '../../src/engine/charts/chart.ts';
 import type { Edge } from '../../src/engine/charts/edges.ts';
-import { excerpt } from '../ui-state/text.ts';
+import { excerpt } from '../fold/text.ts';
 import type { Box, Chip } from './drawing.ts';
 
 export const NAME_LENGTH = 32;

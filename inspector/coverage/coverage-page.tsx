@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
 import type { ChartSelection } from '../chart/scene.ts';
+import { excerpt } from '../fold/text.ts';
 import { ErrorBoundary } from '../panels/panel.tsx';
 import { SelectionNote } from '../panels/selection-note.tsx';
-import { excerpt } from '../ui-state/text.ts';
 import { MissingList } from './missing-list.tsx';
 import {
   type CoveredMachine,

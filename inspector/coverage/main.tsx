@@ -2,7 +2,7 @@ import { render } from 'preact';
 import '../ui-state/colors.css';
 import '../ui-state/basics.css';
 import './coverage.css';
-import { excerpt, revealHidden } from '../ui-state/text.ts';
+import { excerpt, revealHidden } from '../fold/text.ts';
 import { CoveragePage } from './coverage-page.tsx';
 import { readReport } from './report.ts';
 

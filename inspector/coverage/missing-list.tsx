@@ -3,7 +3,7 @@ import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
 import type { ChartSelection } from '../chart/scene.ts';
 import { formatNumber } from '../fold/format.ts';
-import { excerpt, revealHidden } from '../ui-state/text.ts';
+import { excerpt, revealHidden } from '../fold/text.ts';
 import { type CoveredMachine, guardResultOf, placeOfItem, type ReportItem, shortName } from './report.ts';
 
 const HEADINGS: Readonly<Record<ReportItem['kind'], string>> = {

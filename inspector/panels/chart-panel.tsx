@@ -8,9 +8,9 @@ import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { marksAt } from '../fold/marks.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
+import { excerpt } from '../fold/text.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import { overlayOf } from '../ui-state/overlay.ts';
-import { excerpt } from '../ui-state/text.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatNumber } from '../fold/format.ts';
-import { excerpt } from '../ui-state/text.ts';
-import { Icon } from './icon.tsx';
+import { excerpt } from '../fold/text.ts';
+import { Icon } from '../icon.tsx';
 import './json-tree.css';
 import { LongText } from './long-text.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatNumber } from '../fold/format.ts';
-import { revealHidden } from '../ui-state/text.ts';
+import { revealHidden } from '../fold/text.ts';
 
 interface LongTextProps {
   readonly text: string;

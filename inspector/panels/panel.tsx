@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useErrorBoundary, useRef } from 'preact/hooks';
+import { revealHidden } from '../fold/text.ts';
 import type { Inspector, RunView } from '../ui-state/inspector.ts';
 import { activePanel, PANELS } from '../ui-state/panel.ts';
-import { revealHidden } from '../ui-state/text.ts';
 
 export interface PanelProps {
   readonly inspector: Inspector;

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
-import { excerpt, stateName } from './text.ts';
+import { excerpt, stateName } from '../fold/text.ts';
 
 const LINE_CHARS = 200;
 

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { jsonExcerpt } from '../../ui-state/text.ts';
+import { jsonExcerpt } from '../../fold/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
 import { formatDecimal, formatNumber, pluralize } from '../../fold/format.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { Waiting } from '../../fold/user-events.ts';
-import { excerpt, revealHidden } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { DirectForm, type EventFormProps, SendButton } from './event-forms.tsx';
 

@@ -2,8 +2,8 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import type { ComparedCandidate, Comparison, FirstContent, FirstStep } from '../../fold/compare/comparison.ts';
 import { formatDuration, formatNumber, humanizeGuard, pluralize } from '../../fold/format.ts';
-import { excerpt, stateName } from '../../ui-state/text.ts';
-import { Icon, VERDICTS } from '../icon.tsx';
+import { excerpt, stateName } from '../../fold/text.ts';
+import { Icon, VERDICTS } from '../../icon.tsx';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
 

@@ -4,9 +4,9 @@ import type { Comparison } from '../../fold/compare/comparison.ts';
 import type { Step } from '../../fold/compare/path.ts';
 import { humanizeGuard, pluralize } from '../../fold/format.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
+import { stateName } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
-import { stateName } from '../../ui-state/text.ts';
-import { Icon } from '../icon.tsx';
 import { LETTERS, RunHeads } from './differences.tsx';
 
 interface StepTableProps {

@@ -11,7 +11,7 @@ import {
   wordDifference,
 } from '../../fold/differences.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
-import { excerpt, jsonExcerpt, revealHidden } from '../../ui-state/text.ts';
+import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';

@@ -3,7 +3,7 @@ import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { ListedOperation } from '../../../src/journal/context-history.ts';
 import { formatDecimal, formatNumber } from '../../fold/format.ts';
-import { excerpt } from '../../ui-state/text.ts';
+import { excerpt } from '../../fold/text.ts';
 
 interface PagerProps {
   readonly page: number;

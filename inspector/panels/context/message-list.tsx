@@ -3,8 +3,8 @@ import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { excerpt, revealHidden } from '../../ui-state/text.ts';
 import { LongText } from '../long-text.tsx';
 import { consentOf, lastPage, operationDetails, operationVerb, Pager, PhaseName, sizeText } from './list-parts.tsx';
 

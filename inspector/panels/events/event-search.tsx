@@ -4,10 +4,10 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { createEntrySearch, type EntryGroup } from '../../fold/entries.ts';
 import { formatNumber } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
+import { IconButton } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import { activePanel } from '../../ui-state/panel.ts';
-import { IconButton } from '../icon.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 interface SearchProps extends PanelProps {

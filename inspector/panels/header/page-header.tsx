@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { excerpt, revealHidden, runName } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { activePanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
-import { excerpt, revealHidden, runName } from '../../ui-state/text.ts';
 import './test-dialog.css';
 
 interface HeaderProps {

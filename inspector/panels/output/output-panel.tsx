@@ -13,10 +13,10 @@ import {
   replyAt,
 } from '../../fold/output.ts';
 import { lastStartedBy, lastUpTo } from '../../fold/sorted.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { excerpt, revealHidden } from '../../ui-state/text.ts';
 import { EntryLink } from '../entry-link.tsx';
-import { Icon } from '../icon.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { IssueList, ValueView } from './value-view.tsx';

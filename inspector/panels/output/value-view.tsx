@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Issues } from '../../fold/output.ts';
 import type { PartialValue } from '../../fold/partial-json.ts';
-import { excerpt } from '../../ui-state/text.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Caret, LongText } from '../long-text.tsx';
 
 interface Props {

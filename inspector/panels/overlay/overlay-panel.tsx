@@ -13,9 +13,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { Coverage } from '../../fold/coverage.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
+import { stateName } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
 import { type Inspector, isLoaded, loadRuns } from '../../ui-state/inspector.ts';
-import { stateName } from '../../ui-state/text.ts';
-import { Icon } from '../icon.tsx';
 
 /** Measures by state as a table and a heatmap on the chart, and transition coverage. */
 export function OverlayPanel({ inspector, view }: PanelProps) {

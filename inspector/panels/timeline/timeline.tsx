@@ -15,7 +15,7 @@ import type { PanelProps } from '../panel.tsx';
 import { createPlayer, type Moves, moveKeys, movesOf, type Player } from './moves.ts';
 import { positionText } from './scale.ts';
 import './timeline.css';
-import { IconButton } from '../icon.tsx';
+import { IconButton } from '../../icon.tsx';
 import { Track } from './track.tsx';
 
 /** The timeline of the run, with the cursor and playback controls. */

@@ -6,10 +6,10 @@ import { createLanes, type Lane } from '../../fold/lanes.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import type { Direction } from '../../fold/steps.ts';
+import { excerpt } from '../../fold/text.ts';
 import { panned, type TimeAxis, type TimeWindow, windowOf, zoomed } from '../../fold/time-axis.ts';
 import { oncePerFrame } from '../../ui-state/inspector.ts';
 import { theme } from '../../ui-state/panel.ts';
-import { excerpt } from '../../ui-state/text.ts';
 import type { PanelProps } from '../panel.tsx';
 import {
   CYCLES_PX,

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { excerpt, revealHidden } from '../../ui-state/text.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import { Icon, VERDICTS } from '../../icon.tsx';
 import { EntryLink } from '../entry-link.tsx';
-import { Icon, VERDICTS } from '../icon.tsx';
 import type { PanelProps } from '../panel.tsx';
 import './why.css';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';

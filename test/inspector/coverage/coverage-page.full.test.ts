@@ -127,7 +127,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
       'shipping, done, [stateIn] › over never false',
     );
     expect(await page.locator('.selection-note').textContent()).toContain(
-      'shipping, done, [stateIn] › over taken 1 time; its guard said yes 1 time, never false',
+      'shipping, done, [stateIn] › over taken 1 time; guard: true 1 time, never false',
     );
     await watched.close();
   });

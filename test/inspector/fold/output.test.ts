@@ -62,7 +62,7 @@ describe('the output view', () => {
   it('reads each chunk of a reply once, forward and backward', () => {
     const { log, fold } = folded(entries);
     const fetched: number[] = [];
-    const pluralize = {
+    const counted = {
       ...log,
       entry: (seq: number) => {
         fetched.push(seq);
@@ -73,7 +73,7 @@ describe('the output view', () => {
     if (span === undefined) throw new Error('Yield was asked');
     const last = span.deltas.at(-1) ?? 0;
     const path = [...Array(last - span.from).keys()].map((step) => span.from + step + 1);
-    for (const at of [...path, ...path.reverse()]) replyAt(pluralize, span, at);
+    for (const at of [...path, ...path.reverse()]) replyAt(counted, span, at);
     expect(fetched).toEqual(span.deltas);
     expect(fetched.length).toBeGreaterThan(3);
   });

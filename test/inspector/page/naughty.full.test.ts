@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revealHidden } from '../../../inspector/ui-state/text.ts';
+import { revealHidden } from '../../../inspector/fold/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';

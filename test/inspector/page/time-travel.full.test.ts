@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { revealHidden } from '../../../inspector/ui-state/text.ts';
+import { revealHidden } from '../../../inspector/fold/text.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { everyTask, wish } from '../../support/every-task.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { excerpt } from '../../../inspector/ui-state/text.ts';
+import { excerpt } from '../../../inspector/fold/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
 import { filePage } from '../rig/file-page.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt, revealHidden } from '../../../inspector/ui-state/text.ts';
+import { excerpt, revealHidden } from '../../../inspector/fold/text.ts';
 
 describe('text from a model', () => {
   it.each([

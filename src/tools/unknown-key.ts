@@ -14,70 +14,110 @@ type Conjunction = readonly JsonNode[];
 const MAX_ALTERNATIVES = 1_000;
 const MAX_STEPS = 1_000;
 
+/** A value is compared with at most this many parts of a schema and combinations of them, so that the cost is linear in the value. */
+const MAX_SCHEMAS = 1_000;
+
 const ANYTHING: readonly Conjunction[] = [[{ additionalProperties: true }]];
+
+/** How a value and its nested values compare with a schema. */
+interface Comparison {
+  /** The number of values that are missing or have the wrong type. */
+  readonly misfits: number;
+  readonly unknownKeys: number;
+  readonly firstUnknown: UnknownKey | null;
+}
+
+const MATCH: Comparison = { misfits: 0, unknownKeys: 0, firstUnknown: null };
+const MISFIT: Comparison = { ...MATCH, misfits: 1 };
 
 /**
  * Returns a function that finds a key, at any depth, that a JSON Schema does not name. An object is checked if its schema has
  * `properties`, unless `additionalProperties`, `patternProperties` or a condition admits other keys. Most schema libraries silently
  * drop such a key, and with it what the model meant.
  *
- * Of a choice (`anyOf`, `oneOf`), the alternatives closest to the value count, judged by its own keys and their types. It never
- * reports a key that some alternative of the schema accepts. Its cost is linear in the value.
+ * Of a choice (`anyOf`, `oneOf`), the alternative that matches the value best counts: the one with the fewest misfits and, of those,
+ * with the fewest unknown keys, both at all depths. So a key is unknown if no alternative that the value matches admits it.
  */
 export function unknownKeyFinder(root: JsonSchema): (value: unknown) => UnknownKey | null {
-  const known = new Map<unknown, readonly Conjunction[]>();
+  const expanded = new Map<unknown, readonly Conjunction[]>();
+  const conjunctions = new Map<string, JsonNode>();
+  const ids = new Map<unknown, number>();
 
   function alternativesOf(schema: unknown): readonly Conjunction[] {
-    const made = known.get(schema) ?? expand(schema, root);
-    known.set(schema, made);
-    return made;
+    const known = expanded.get(schema) ?? expand(schema, root);
+    expanded.set(schema, known);
+    return known;
   }
 
-  function find(value: unknown, schemas: readonly unknown[]): UnknownKey | null {
-    if (typeof value !== 'object' || value === null || schemas.length === 0) return null;
-    const fitting = schemas.flatMap(alternativesOf).filter((nodes) => nodes.every((node) => fits(node, value)));
-    if (fitting.length === 0 || fitting.length > MAX_ALTERNATIVES) return null;
-    return Array.isArray(value) ? findInItems(value, fitting) : findInObject(value as JsonNode, fitting);
+  /** Returns one schema for several that must all hold, always the same one for the same schemas. */
+  function conjunctionOf(schemas: readonly unknown[]): unknown {
+    const unique = [...new Set(schemas)];
+    if (unique.length === 1) return unique[0];
+    for (const schema of unique) if (!ids.has(schema)) ids.set(schema, ids.size);
+    const key = unique.map((schema) => ids.get(schema)).join();
+    const known = conjunctions.get(key) ?? { allOf: unique };
+    conjunctions.set(key, known);
+    return known;
   }
 
-  function findInItems(items: readonly unknown[], fitting: readonly Conjunction[]): UnknownKey | null {
-    const schemasAt = (index: number) => alternativesAt(fitting, (nodes) => itemSchemas(nodes, index));
-    const tupleLength = Math.max(...fitting.flat().map((node) => tupleOf(node).length));
-    const further = schemasAt(tupleLength);
-    for (let at = 0; at < items.length; at += 1) {
-      const found = find(items[at], at < tupleLength ? schemasAt(at) : further);
-      if (found !== null) return { ...found, path: [at, ...found.path] };
+  return (whole) => {
+    const comparisons = new Map<unknown, Map<object, Comparison>>();
+
+    function compare(value: unknown, schema: unknown): Comparison {
+      if (typeof value !== 'object' || value === null) return compareWithBest(value, schema);
+      const bySchema = comparisons.get(schema) ?? new Map<object, Comparison>();
+      if (comparisons.size === MAX_SCHEMAS && !comparisons.has(schema)) return MATCH;
+      comparisons.set(schema, bySchema);
+      const comparison = bySchema.get(value) ?? compareWithBest(value, schema);
+      bySchema.set(value, comparison);
+      return comparison;
     }
-    return null;
-  }
 
-  function findInObject(object: JsonNode, fitting: readonly Conjunction[]): UnknownKey | null {
-    const closest = closestTo(object, fitting);
-    const [nodes = []] = closest;
-    const [unknown] = unknownKeys(nodes, object);
-    if (unknown !== undefined) return { path: [unknown], known: namesIn(nodes) };
-    for (const key of Object.keys(object)) {
-      if (typeof object[key] !== 'object') continue;
-      const found = find(
-        object[key],
-        alternativesAt(closest, (one) => memberSchemas(one, key)),
-      );
-      if (found !== null) return { ...found, path: [key, ...found.path] };
+    function compareWithBest(value: unknown, schema: unknown): Comparison {
+      const [first = MISFIT, ...others] = alternativesOf(schema)
+        .filter((nodes) => nodes.every((node) => fits(node, value)))
+        .map((nodes) => compareMembers(value, nodes));
+      return others.reduce((best, one) => (isBetter(one, best) ? one : best), first);
     }
-    return null;
-  }
 
-  return (value) => find(value, [root]);
+    function compareMembers(value: unknown, nodes: Conjunction): Comparison {
+      if (Array.isArray(value))
+        return value.reduce<Comparison>((sum, item, at) => add(sum, at, item, itemSchemas(nodes, at)), MATCH);
+      if (!isJsonNode(value)) return MATCH;
+      const misfits = nodes.reduce((sum, { required }) => sum + missingKeys(required, value).length, 0);
+      const unknown = unknownKeys(nodes, value);
+      const own: Comparison =
+        unknown.length === 0
+          ? { ...MATCH, misfits }
+          : {
+              misfits,
+              unknownKeys: unknown.length,
+              firstUnknown: { path: unknown.slice(0, 1), known: namesIn(nodes) },
+            };
+      return Object.keys(value).reduce((sum, key) => add(sum, key, value[key], memberSchemas(nodes, key)), own);
+    }
+
+    function add(sum: Comparison, key: string | number, member: unknown, schemas: readonly unknown[]): Comparison {
+      const inside = schemas.length === 0 ? MATCH : compare(member, conjunctionOf(schemas));
+      if (inside.misfits + inside.unknownKeys === 0) return sum;
+      const { firstUnknown } = inside;
+      return {
+        misfits: sum.misfits + inside.misfits,
+        unknownKeys: sum.unknownKeys + inside.unknownKeys,
+        firstUnknown: sum.firstUnknown ?? (firstUnknown && { ...firstUnknown, path: [key, ...firstUnknown.path] }),
+      };
+    }
+
+    return compare(whole, root).firstUnknown;
+  };
 }
 
-/** Returns one schema per alternative for a place in a value, or none if some alternative accepts anything there. */
-function alternativesAt(
-  alternatives: readonly Conjunction[],
-  schemasOf: (nodes: Conjunction) => readonly unknown[],
-): readonly unknown[] {
-  const places = alternatives.map(schemasOf);
-  if (places.some((schemas) => schemas.length === 0)) return [];
-  return [...new Set(places.map((schemas) => (new Set(schemas).size === 1 ? schemas[0] : { allOf: schemas })))];
+function isBetter(one: Comparison, other: Comparison): boolean {
+  return one.misfits < other.misfits || (one.misfits === other.misfits && one.unknownKeys < other.unknownKeys);
+}
+
+function missingKeys(required: unknown, value: JsonNode): readonly string[] {
+  return Array.isArray(required) ? required.filter((key) => !Object.hasOwn(value, key)) : [];
 }
 
 /** Returns the alternatives of a schema (disjunctive normal form). */
@@ -125,27 +165,6 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
-}
-
-/** Returns the alternatives with the fewest misfits and, of those, the ones with the fewest unknown keys. */
-function closestTo(value: JsonNode, alternatives: readonly Conjunction[]): readonly Conjunction[] {
-  if (alternatives.length === 1) return alternatives;
-  const bestFits = least(alternatives, (nodes) => nodes.reduce((sum, node) => sum + misfitsIn(node, value), 0));
-  return least(bestFits, (nodes) => unknownKeys(nodes, value).length);
-}
-
-function least<Item>(items: readonly Item[], scoreOf: (item: Item) => number): readonly Item[] {
-  const scores = items.map(scoreOf);
-  const best = scores.reduce((low, score) => Math.min(low, score), Number.POSITIVE_INFINITY);
-  return items.filter((_, at) => scores[at] === best);
-}
-
-function misfitsIn({ required, properties }: JsonNode, value: JsonNode): number {
-  const missing = Array.isArray(required) ? required.filter((key) => !Object.hasOwn(value, key)) : [];
-  const misfits = Object.entries(isJsonNode(properties) ? properties : {}).filter(
-    ([key, schema]) => Object.hasOwn(value, key) && isJsonNode(schema) && !fits(schema, value[key]),
-  );
-  return missing.length + misfits.length;
 }
 
 /** Keywords that may admit keys that `properties` does not name. */

@@ -68,3 +68,15 @@ export function requireSignal(signal: unknown): void {
   if (signal === undefined || signalSchema.safeParse(signal).success) return;
   throw new PostChainError('invalid_option', `signal: expected an AbortSignal; received ${describeValue(signal)}.`);
 }
+
+/** Throws `invalid_option`, naming the first header that HTTP cannot send. */
+export function requireValidHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      const message = `headers: expected valid HTTP headers; ${JSON.stringify(name)} has an invalid name or value.`;
+      throw new PostChainError('invalid_option', message);
+    }
+  }
+}

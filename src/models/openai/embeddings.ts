@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
+import { invalidOption } from '../../internal/options.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { failure, failureOf } from './failures.ts';
-import { type OpenAIModelOptions, type OpenAISettings, openaiSettings, requireKnownOptions } from './options.ts';
+import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
 
 /** How to reach a server with OpenAI's embeddings API. Nothing is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIEmbeddingsOptions
@@ -60,18 +61,14 @@ function inOrder(vectors: ReadonlyMap<number, Vector>, count: number): readonly 
   return Array.from({ length: count }, (_, index) => vectors.get(index) ?? zeros);
 }
 
-const NAMES: Readonly<Record<keyof OpenAIEmbeddingsOptions, true>> = {
-  model: true,
-  apiKey: true,
-  baseURL: true,
-  headers: true,
-  fetch: true,
-  now: true,
-};
+const embeddingsOptionsSchema = modelOptionsSchema
+  .pick({ model: true, apiKey: true, baseURL: true, headers: true, fetch: true, now: true })
+  .partial({ model: true });
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function embeddingsSettings(options: OpenAIEmbeddingsOptions): OpenAISettings {
-  requireKnownOptions('openaiEmbeddings', options, NAMES);
+  const read = embeddingsOptionsSchema.safeParse(options);
+  if (!read.success) throw invalidOption('options of openaiEmbeddings', options, read.error, embeddingsOptionsSchema);
   return openaiSettings({ ...options, model: options.model ?? 'text-embedding-3-small' });
 }
 

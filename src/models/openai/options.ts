@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireValidHeaders } from '../../internal/headers.ts';
+import { functionSchema, invalidOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
 /** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */
@@ -43,76 +44,43 @@ export interface OpenAISettings {
   readonly secrets: readonly string[];
 }
 
+const modelName = 'expected the name of a model on the server, for example "gpt-4.1-mini"';
+
+/** Strict: with a misspelled `baseURL`, everything would be sent to OpenAI. */
+export const modelOptionsSchema = z.strictObject({
+  model: z.string(modelName).trim().min(1, modelName),
+  apiKey: z.string().optional(),
+  baseURL: z.string().optional(),
+  contextWindowTokens: z.int().min(1).default(128_000),
+  headers: z.record(z.string(), z.string()).default({}),
+  temperature: z.number().min(0).max(2).optional(),
+  maxOutputTokens: z.int().min(1).optional(),
+  nativeTools: z.boolean().default(true),
+  fetch: functionSchema.optional(),
+  now: functionSchema.optional(),
+});
+
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
-  requireKnownOptions('openaiModel', options, NAMES);
-  if (typeof options.model !== 'string' || options.model.trim() === '') {
-    throw new PostChainError(
-      'invalid_option',
-      '"model" must be the name of a model on the server, for example "gpt-4.1-mini"; received none',
-    );
-  }
+  const read = modelOptionsSchema.safeParse(options);
+  if (!read.success) throw invalidOption('options of openaiModel', options, read.error, modelOptionsSchema);
+  const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read.data;
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
-  const headers = options.headers ?? {};
   requireValidHeaders(headers);
   return {
-    model: options.model.trim(),
+    model,
     apiKey: key.text,
     baseURL: url.href,
-    contextWindowTokens: positiveTokens('contextWindowTokens', options.contextWindowTokens) ?? 128_000,
+    contextWindowTokens,
     headers,
-    temperature: checkedTemperature(options.temperature),
-    maxOutputTokens: positiveTokens('maxOutputTokens', options.maxOutputTokens),
-    nativeTools: checkedNativeTools(options.nativeTools),
+    temperature,
+    maxOutputTokens,
+    nativeTools,
     fetch: options.fetch ?? null,
     now: options.now ?? Date.now,
     secrets: [...(key.secret ? [key.text] : []), ...secretWords(Object.values(headers))],
   };
-}
-
-const NAMES: Readonly<Record<keyof OpenAIModelOptions, true>> = {
-  model: true,
-  apiKey: true,
-  baseURL: true,
-  contextWindowTokens: true,
-  headers: true,
-  temperature: true,
-  maxOutputTokens: true,
-  nativeTools: true,
-  fetch: true,
-  now: true,
-};
-
-/**
- * Rejects unknown options: with a misspelled `baseURL`, everything would be sent to OpenAI.
- *
- * @throws PostChainError `invalid_option`
- */
-export function requireKnownOptions(of: string, options: unknown, names: Readonly<Record<string, true>>): void {
-  const known = Object.keys(names).join(', ');
-  if (typeof options !== 'object' || options === null)
-    throw new PostChainError('invalid_option', `${of} expects an object with ${known}; received ${typeof options}`);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name));
-  if (unknown === undefined) return;
-  throw new PostChainError('invalid_option', `Unknown option "${unknown}" of ${of}; expected one of ${known}`);
-}
-
-function positiveTokens(name: string, value: number | undefined): number | null {
-  if (value === undefined) return null;
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new PostChainError('invalid_option', `"${name}" must be an integer ≥ 1 (tokens); received ${value}`);
-}
-
-function checkedTemperature(value: number | undefined): number | null {
-  if (value === undefined) return null;
-  if (value >= 0 && value <= 2) return value;
-  throw new PostChainError('invalid_option', `"temperature" must be a number from 0 to 2; received ${value}`);
-}
-
-function checkedNativeTools(value: boolean | undefined): boolean {
-  if (value === undefined || typeof value === 'boolean') return value ?? true;
-  throw new PostChainError('invalid_option', `"nativeTools" must be true or false; received ${String(value)}`);
 }
 
 /** `secret` is false for the placeholder sent to a local server. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { requireValidHeaders } from '../../internal/headers.ts';
-import { invalidOption, signalSchema } from '../../internal/options.ts';
+import { invalidOption, requireValidHeaders, signalSchema } from '../../internal/options.ts';
 import { redactSecrets, secretWords } from '../../internal/secrets.ts';
 
 interface SharedOptions {
@@ -73,7 +72,7 @@ export type HttpSettings = Extract<McpSettings, { url: string }>;
 export function mcpSettings(options: McpOptions): McpSettings {
   const schema = 'url' in options ? httpSchema : stdioSchema;
   const read = schema.safeParse(options);
-  if (!read.success) throw invalidOption('The options of connectMcp', options, read.error, schema);
+  if (!read.success) throw invalidOption('options of connectMcp', options, read.error, schema);
   if ('command' in read.data) return { ...read.data, secrets: secretWords(Object.values(read.data.env)) };
   const { headers, url } = read.data;
   requireNoPassword(url);

@@ -87,7 +87,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
     expect(ways()).toEqual(['no tools strict_schema']);
     expect(openaiModel({ model: 'm', apiKey: 'k', nativeTools: false }).nativeTools).toBe(false);
     expect(() => openaiModel({ model: 'm', apiKey: 'k', nativeTools: 'no' as never })).toThrow(
-      /"nativeTools" must be true or false; received no/,
+      /nativeTools: .*expected boolean.*; received "no"/,
     );
   });
 

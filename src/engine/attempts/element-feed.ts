@@ -12,17 +12,13 @@ interface ElementSource {
   readonly executionNow: () => AttemptExecution;
 }
 
-const NO_LIST = failureOf(
-  'extraction',
-  'no_json',
-  'What looked like the array in the reply was not it; another one started.',
-);
+const NO_LIST = failureOf('extraction', 'no_json', 'The array in the reply was not the value; another array started.');
 
 /** The items of an array, as each is complete. */
 export interface ElementFeed extends ItemObserver {
   readonly feed: Feed<ElementUpdate>;
   /** Sets the array so far, for readers who start when some items are already complete. */
-  see(list: unknown): void;
+  setPartial(list: unknown): void;
   reset(update: ResetUpdate): void;
   /** Pushes the remaining items of the validated array, and ends the feed. */
   finish(attempt: number, value: unknown): void;
@@ -94,14 +90,14 @@ export function createElementFeed(
 
   return {
     feed,
-    get isWanted() {
+    get hasReaders() {
       return feed.readers > 0;
     },
-    see(seen) {
-      if (Array.isArray(seen)) list = seen;
+    setPartial(partial) {
+      if (Array.isArray(partial)) list = partial;
     },
-    begin: ({ attempt }) => begin(attempt),
-    take({ attempt }, index, item) {
+    onStart: ({ attempt }) => begin(attempt),
+    onItem({ attempt }, index, item) {
       // A duplicate member: the later array counts, as in JSON.parse.
       if (index < validated) begin(attempt);
       for (; validated < index; validated += 1) check(attempt, validated, list[validated]);

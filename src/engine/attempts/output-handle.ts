@@ -94,7 +94,7 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
   /** The last reader to leave cancels the call. */
   readonly #leave = (): void => {
     const { updates, items, run } = this.#parts;
-    if (updates.readers === 0 && !items?.isWanted && !this.#isAwaited) run.cancel('nobody reads the output any more');
+    if (updates.readers === 0 && !items?.hasReaders && !this.#isAwaited) run.cancel('no one reads the output anymore');
   };
 }
 

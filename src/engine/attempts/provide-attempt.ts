@@ -57,11 +57,11 @@ export interface CallInfo {
 
 /** Receives each item of an array when it is complete. */
 export interface ItemObserver {
-  /** Whether anybody reads items now; otherwise `take` is not called. */
-  readonly isWanted: boolean;
+  /** Whether the items have readers; otherwise `onItem` is not called. */
+  readonly hasReaders: boolean;
   /** The array starts. If one started before in this call, that was not the array. */
-  begin(call: CallInfo): void;
-  take(call: CallInfo, index: number, item: unknown): void;
+  onStart(call: CallInfo): void;
+  onItem(call: CallInfo, index: number, item: unknown): void;
 }
 
 /** Receives the progress of a call. An error it throws fails the call. */
@@ -146,13 +146,13 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
           heartbeat.beat(text.length);
           observer.onText(call, text);
         },
-        onBegin: items && (() => over || items.begin(call)),
+        onBegin: items && (() => over || items.onStart(call)),
         onComplete:
           items &&
           ((value, pathNow) => {
-            if (over || !items.isWanted) return;
+            if (over || !items.hasReaders) return;
             const index = spec.shape.itemAt(pathNow());
-            if (index !== null) items.take(call, index, value);
+            if (index !== null) items.onItem(call, index, value);
           }),
         onPartial: (given) => {
           const value = spec.shape.unwrapPartial(given);

@@ -41,7 +41,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   const observer: CallObserver = {
     onText: () => {},
     onPartial({ attempt }, value) {
-      items?.see(value);
+      items?.setPartial(value);
       updates.push({ type: 'partial', attempt, value: value as never, execution: executionNow() });
     },
     get items() {

@@ -107,7 +107,7 @@ function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | 
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
   const durableActor = createDurableActor({
-    provide: (seams) => createChainActors({ ...parts, ...seams }).action,
+    provide: (runParts) => createChainActors({ ...parts, ...runParts }).action,
     input,
     journal,
     partial: stream.push,

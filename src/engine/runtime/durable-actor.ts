@@ -35,7 +35,7 @@ export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => vo
 
 export interface DurableActorOptions<Machine extends AnyStateMachine> {
   /** Returns the machine with its actors provided. */
-  readonly provide: (seams: Pick<ActorParts, 'observer' | 'dispatcher'>) => Machine;
+  readonly provide: (runParts: Pick<ActorParts, 'observer' | 'dispatcher'>) => Machine;
   readonly input: InputFrom<Machine>;
   readonly journal: Journal;
   readonly partial: RunObserver['partial'];

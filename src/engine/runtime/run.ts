@@ -97,7 +97,7 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
   journal.listen(stream.push);
   journal.append(start);
   const durableActor = createDurableActor({
-    provide: (seams) => provideChain({ ...parts, ...seams }),
+    provide: (runParts) => provideChain({ ...parts, ...runParts }),
     input: chainInputFrom(start),
     journal,
     partial: stream.push,

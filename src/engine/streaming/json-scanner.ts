@@ -134,7 +134,7 @@ export class JsonGrammar {
   }
 
   /** Returns the position after the plain characters of the current string, which need no state change: the fast path. */
-  passPlain(chunk: string, from: number): number {
+  skipPlain(chunk: string, from: number): number {
     if (this.#state !== 'string') return from;
     let at = from;
     for (; at < chunk.length; at += 1) {
@@ -302,7 +302,7 @@ export class JsonCandidate {
   read(chunk: string, from: number): number {
     const grammar = this.#grammar;
     let kept = from;
-    for (let at = grammar.passPlain(chunk, from); at < chunk.length; at = grammar.passPlain(chunk, at + 1)) {
+    for (let at = grammar.skipPlain(chunk, from); at < chunk.length; at = grammar.skipPlain(chunk, at + 1)) {
       const code = chunk.charCodeAt(at);
       if (!grammar.take(code)) {
         this.#state = 'broken';
@@ -310,17 +310,17 @@ export class JsonCandidate {
       }
       const isGap = isSpace(code) && !grammar.isInString;
       if (isGap && this.#isAfterSpace) {
-        this.#give(chunk.slice(kept, at));
+        this.#emit(chunk.slice(kept, at));
         kept = at + 1;
       }
       this.#isAfterSpace = isGap;
       if (this.#endsAtBracket && (code === CLOSE || code === CLOSE_LIST) && grammar.isWhole) {
         this.#state = 'whole';
-        this.#give(chunk.slice(kept, at + 1));
+        this.#emit(chunk.slice(kept, at + 1));
         return at + 1;
       }
     }
-    this.#giveRest(chunk, kept);
+    this.#emitRest(chunk, kept);
     return chunk.length;
   }
 
@@ -336,19 +336,19 @@ export class JsonCandidate {
     return view;
   }
 
-  #give(json: string): void {
+  #emit(json: string): void {
     if (json === '') return;
     this.#view += this.#number === '' ? json : this.#number + json;
     this.#number = '';
   }
 
   /** Passes on a chunk, except for a number at its end. */
-  #giveRest(chunk: string, from: number): void {
+  #emitRest(chunk: string, from: number): void {
     let end = chunk.length;
     if (this.#grammar.isInNumber) {
       while (end > from && isNumeric(chunk.charCodeAt(end - 1))) end -= 1;
-      this.#give(chunk.slice(from, end));
+      this.#emit(chunk.slice(from, end));
       this.#number += chunk.slice(end);
-    } else this.#give(from === 0 ? chunk : chunk.slice(from));
+    } else this.#emit(from === 0 ? chunk : chunk.slice(from));
   }
 }

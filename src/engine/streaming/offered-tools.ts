@@ -53,10 +53,12 @@ export function withOfferedTools(
       if (part.type === 'tool-call-delta') unknown ??= part.name;
       return driver.owns(part);
     },
-    failureOf(unfound) {
-      if (call !== null) return cutOff(call.name);
-      const isNoTool = readsJsonText && unfound.miss === 'none' && unfound.reason !== 'length';
-      return unknown !== null && isNoTool ? noTool(unknown, offered.names) : driver.failureOf(unfound);
+    failureOf(missing) {
+      if (call !== null) return truncatedFailure(call.name);
+      const namesUnknownTool = readsJsonText && missing.miss === 'none' && missing.reason !== 'length';
+      return unknown !== null && namesUnknownTool
+        ? unknownToolFailure(unknown, offered.names)
+        : driver.failureOf(missing);
     },
   };
 }
@@ -107,12 +109,12 @@ function isWhole(json: string): boolean {
   return finder.found !== null;
 }
 
-function cutOff(name: string): Failure {
+function truncatedFailure(name: string): Failure {
   const message = `The reply was cut off at the output limit before the arguments of the tool “${oneLine(name, MAX_NAME_CHARS)}” ended.`;
   return failureOf('extraction', 'truncated', message);
 }
 
-function noTool(name: string, names: ReadonlySet<string>): Failure {
+function unknownToolFailure(name: string, names: ReadonlySet<string>): Failure {
   const known = [...names]
     .slice(0, MAX_NAMES)
     .map((one) => oneLine(one, MAX_NAME_CHARS))

@@ -47,7 +47,7 @@ export class PartSource {
     this.#limit = new CharLimit(maxChars);
     onStoppable(() => {
       this.#isOver = true;
-      this.#give(null);
+      this.#deliver(null);
     });
   }
 
@@ -84,63 +84,60 @@ export class PartSource {
 
   readonly #pull = (): void => {
     if (this.#isOver) {
-      this.#give(null);
+      this.#deliver(null);
       return;
     }
     try {
       this.#iterator ??= iteratorOf(this.#open());
-      Promise.resolve(this.#iterator.next()).then(this.#came, this.#broke);
+      Promise.resolve(this.#iterator.next()).then(this.#onStep, this.#onError);
     } catch (error) {
-      this.#broke(error);
+      this.#onError(error);
     }
   };
 
-  readonly #came = (step: IteratorResult<ModelPart>): void => {
+  readonly #onStep = (step: IteratorResult<ModelPart>): void => {
     let chunk: string | null = null;
     try {
-      if (!this.#isOver) chunk = this.#take(step);
+      if (!this.#isOver) chunk = this.#readPart(step);
     } catch (error) {
-      this.#fail(brokenContract(unexpectedFailure(error).message));
+      this.#fail(modelThrew(unexpectedFailure(error).message));
     }
-    this.#give(chunk);
+    this.#deliver(chunk);
   };
 
-  readonly #broke = (error: unknown): void => {
-    if (!this.#isOver) this.#fail(brokenContract(unexpectedFailure(error).message));
-    this.#give(null);
+  readonly #onError = (error: unknown): void => {
+    if (!this.#isOver) this.#fail(modelThrew(unexpectedFailure(error).message));
+    this.#deliver(null);
   };
 
   /** Answers each request once: a late answer of a stopped stream is dropped. */
-  #give(chunk: string | null): void {
+  #deliver(chunk: string | null): void {
     const receive = this.#receive;
     this.#receive = null;
     receive?.(chunk);
   }
 
   /** Adapters are user code: an invalid part ends the stream as a failure. */
-  #take(step: IteratorResult<ModelPart>): string | null {
+  #readPart(step: IteratorResult<ModelPart>): string | null {
     const part = step.done ? null : step.value;
     this.#isOver = step.done === true || part?.type === 'finish' || part?.type === 'failure';
     if (part?.type === 'finish') this.#end = { reason: part.reason, usage: usageIn(part.usage), failure: null };
     if (part?.type === 'failure') {
       const read = failureSchema.safeParse(part.failure);
-      this.#fail(
-        read.success ? read.data : brokenContract('its failure part has no valid failure'),
-        usageIn(part.usage),
-      );
+      this.#fail(read.success ? read.data : modelThrew('its failure part has no valid failure'), usageIn(part.usage));
     }
-    return this.#isOver ? null : this.#takeDelta(part as DeltaPart);
+    return this.#isOver ? null : this.#readDelta(part as DeltaPart);
   }
 
-  #takeDelta(part: DeltaPart): string | null {
+  #readDelta(part: DeltaPart): string | null {
     const characters = charactersOf(part);
     if (characters === null) {
-      this.#fail(brokenContract('it yielded an invalid part'));
+      this.#fail(modelThrew('it yielded an invalid part'));
       return null;
     }
     const isOwn = this.#owns(part);
     const kept = this.#limit.take(characters, isOwn ? 'reply' : part.type);
-    if (this.#limit.isPassed) this.#fail(this.#limit.failure());
+    if (this.#limit.isExceeded) this.#fail(this.#limit.failure());
     if (!isOwn) return '';
     this.#text.add(kept);
     return kept;
@@ -178,14 +175,14 @@ function usageIn(usage: unknown): TokenUsage | null {
   return read.success ? read.data : null;
 }
 
-function brokenContract(message: string): Failure {
+function modelThrew(message: string): Failure {
   return failureOf('unexpected', 'model_threw', message, { retryable: false });
 }
 
 /** What characters are counted as: the reply, or the kind of part they came in. */
 type CharKind = 'reply' | DeltaPart['type'];
 
-const NAMES: readonly (readonly [CharKind, string])[] = [
+const KIND_NAMES: readonly (readonly [CharKind, string])[] = [
   ['reply', 'text of the reply itself'],
   ['reasoning-delta', 'reasoning'],
   ['tool-call-delta', 'other tool calls'],
@@ -202,7 +199,7 @@ class CharLimit {
     'text-delta': 0,
   };
   #chars = 0;
-  #isPassed = false;
+  #isExceeded = false;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
@@ -213,30 +210,30 @@ class CharLimit {
     return this.#chars;
   }
 
-  get isPassed(): boolean {
-    return this.#isPassed;
+  get isExceeded(): boolean {
+    return this.#isExceeded;
   }
 
   /** Returns the characters that are within the limit. */
   take(characters: string, kind: CharKind): string {
-    const room = this.#maxChars - this.#chars;
+    const remaining = this.#maxChars - this.#chars;
     this.#counts[kind] += characters.length;
-    this.#isPassed = characters.length > room;
-    const kept = this.#isPassed ? characters.slice(0, room) : characters;
+    this.#isExceeded = characters.length > remaining;
+    const kept = this.#isExceeded ? characters.slice(0, remaining) : characters;
     this.#chars += kept.length;
     return kept;
   }
 
   /** Returns the failure, naming what was too long. */
   failure(): Failure {
-    const counted = NAMES.filter(([kind]) => this.#counts[kind] > 0);
+    const counted = KIND_NAMES.filter(([kind]) => this.#counts[kind] > 0);
     const [most] = counted.toSorted(([a], [b]) => this.#counts[b] - this.#counts[a]);
-    const isReplyAlone = counted.every(([kind]) => kind === 'reply');
-    const beside = isReplyAlone ? '' : `, counting everything received; most of it is ${most?.[1]}`;
+    const isReplyOnly = counted.every(([kind]) => kind === 'reply');
+    const scope = isReplyOnly ? '' : `, counting everything received; most of it is ${most?.[1]}`;
     return failureOf(
       'extraction',
       'too_long',
-      `The reply is longer than ${this.#maxChars} characters${beside}; expected a shorter one.`,
+      `The reply is longer than ${this.#maxChars} characters${scope}; expected a shorter one.`,
     );
   }
 }

@@ -54,7 +54,7 @@ export interface OfferedCall {
 }
 
 /** A reply without a value. */
-export interface Unfound {
+export interface MissingValue {
   readonly text: string;
   readonly miss: Miss;
   readonly reason: FinishReason | null;
@@ -70,5 +70,5 @@ export interface StreamDriver {
   owns(part: DeltaPart): boolean;
   /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
   readonly call: OfferedCall | null;
-  failureOf(unfound: Unfound): Failure;
+  failureOf(missing: MissingValue): Failure;
 }

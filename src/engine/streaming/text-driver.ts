@@ -2,7 +2,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
-import type { JsonFinder, Miss, Span, StreamDriver, Unfound } from './stream-driver.ts';
+import type { JsonFinder, Miss, MissingValue, Span, StreamDriver } from './stream-driver.ts';
 
 /** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
@@ -10,11 +10,11 @@ export function createTextDriver({ acceptsList }: { readonly acceptsList: boolea
     finder: new ProseFinder({ acceptsList }),
     owns: (part) => part.type === 'text-delta',
     call: null,
-    failureOf: whyNone,
+    failureOf: missingValueFailure,
   };
 }
 
-function whyNone({ text, miss, reason }: Unfound): Failure {
+function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
   if (miss === 'too-deep')
     return failureOf(
       'extraction',
@@ -140,9 +140,9 @@ export class ProseFinder implements JsonFinder {
     const at = json.read(chunk, from);
     if (json.state === 'open') return at;
     if (json.state === 'whole') {
-      this.#take({ from: this.#bracketAt, to: this.#before + at });
+      this.#accept({ from: this.#bracketAt, to: this.#before + at });
       this.#rest = json.takeView();
-    } else this.#leave(json.grammar);
+    } else this.#skipBroken(json.grammar);
     if (this.#found === null) {
       this.#json = null;
       this.#bracket = 0;
@@ -150,14 +150,14 @@ export class ProseFinder implements JsonFinder {
     return at;
   }
 
-  #take(span: Span): void {
+  #accept(span: Span): void {
     if (this.#bracket === OPEN && !this.#isEmpty) this.#found = span;
     else if (this.#bracket === OPEN) this.#emptyObject = span;
     else if (this.#isEmpty) this.#emptyList = span;
     else this.#list = span;
   }
 
-  #leave(broken: JsonCandidate['grammar']): void {
+  #skipBroken(broken: JsonCandidate['grammar']): void {
     this.#sawTooDeep ||= broken.isTooDeep;
     if (this.#bracket === OPEN_LIST && !broken.sawMember && !broken.isTooDeep) return;
     this.#emptyObject = null;
@@ -192,12 +192,12 @@ export class LeadingThought {
     const known = this.#tail.length;
     const text = this.#tail + chunk;
     if (this.#state === 'unknown') {
-      const begun = text.trimStart();
-      if (begun.length < THINK_START.length && THINK_START.startsWith(begun)) {
-        this.#tail = begun;
+      const trimmed = text.trimStart();
+      if (trimmed.length < THINK_START.length && THINK_START.startsWith(trimmed)) {
+        this.#tail = trimmed;
         return chunk.length;
       }
-      this.#state = begun.startsWith(THINK_START) ? 'open' : 'over';
+      this.#state = trimmed.startsWith(THINK_START) ? 'open' : 'over';
       if (this.#state === 'over') return 0;
     }
     const end = text.indexOf(THINK_END);

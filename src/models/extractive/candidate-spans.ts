@@ -121,12 +121,12 @@ function shortened(lead: string, group: UnitGroup, sets: readonly TermSet[]): st
     (left, right) => Number(sets[right] !== 0) - Number(sets[left] !== 0) || left - right,
   );
   const kept = new Set<number>();
-  let room = MAX_LIST_CHARS - lead.length - 2;
+  let remaining = MAX_LIST_CHARS - lead.length - 2;
   for (const at of byFit) {
     const chars = (group.units[at]?.length ?? 0) + 1;
-    if (chars > room) continue;
+    if (chars > remaining) continue;
     kept.add(at);
-    room -= chars;
+    remaining -= chars;
   }
   if (kept.size === 0) return clippedAtSpace(`${lead}${group.units.join('\n')}`, MAX_ANSWER_CHARS);
   const lines = group.units.map((unit, at) => (kept.has(at) ? unit : '…'));

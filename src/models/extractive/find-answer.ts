@@ -15,7 +15,7 @@ export interface FoundAnswer {
 }
 
 /** A span with less coverage shares words with the question but does not answer it. */
-const LEAST_COVERAGE = 0.3;
+const MIN_COVERAGE = 0.3;
 const UNRELATED_FACTOR = 0.2;
 
 /** Returns the best span of the evidence, or a sentence stating that there is none. */
@@ -23,7 +23,7 @@ export function findAnswer(request: string, evidence: readonly Evidence[]): Foun
   const question = questionOf(request, []);
   const words = question.words(question.all);
   const span = answerSpan(request, evidence);
-  if (span !== null && span.coverage >= LEAST_COVERAGE) {
+  if (span !== null && span.coverage >= MIN_COVERAGE) {
     return { text: span.text, confidence: span.confidence, span, missing: span.missing };
   }
   const missing = span?.missing ?? words;
@@ -123,8 +123,8 @@ function indexOfMost(scores: readonly number[]): number {
 }
 
 /** The minimum share that a second span must add, and what it must share with the first span. */
-const LEAST_GAIN = 0.05;
-const LEAST_IN_COMMON = 0.2;
+const MIN_GAIN = 0.05;
+const MIN_IN_COMMON = 0.2;
 const GAIN_ENOUGH = 0.3;
 /** The weight of words that the first span has, too: they only indicate whether a named entity is the right one. */
 const COVERED_SHARE = 0.3;
@@ -147,20 +147,20 @@ function bridgeFrom(
 ): CandidateSpan | null {
   const covered = first.inSpan | first.inHeading;
   const open = question.all & ~covered;
-  if (question.share(open) <= LEAST_GAIN) return null;
+  if (question.share(open) <= MIN_GAIN) return null;
   const several = asksSeveralThings(question.text);
   const names = newNames(`${evidence[first.evidence]?.heading ?? ''} . ${first.text}`, question);
   const headings = evidence.map(({ heading }) => hasName(heading, names));
-  const room = MAX_ANSWER_CHARS - first.text.length - 2;
+  const remaining = MAX_ANSWER_CHARS - first.text.length - 2;
   let [best, bestScore]: [CandidateSpan | null, number] = [null, Number.NEGATIVE_INFINITY];
   for (const span of spans) {
     const inHeadingOnly = span.inHeading & ~span.inSpan;
     const gain = question.share(span.inSpan & open) + HEADING_SHARE * question.share(inHeadingOnly & open);
-    if (gain <= LEAST_GAIN || span.text.length > room || overlap(span, first)) continue;
+    if (gain <= MIN_GAIN || span.text.length > remaining || overlap(span, first)) continue;
     const inCommon = question.share((span.inSpan | span.inHeading) & covered);
     const byHeading = span.evidence !== first.evidence && headings[span.evidence] === true;
     const byText = span.evidence !== first.evidence && hasName(span.text, names);
-    const asked = several && (inCommon >= LEAST_IN_COMMON || gain >= GAIN_ENOUGH);
+    const asked = several && (inCommon >= MIN_IN_COMMON || gain >= GAIN_ENOUGH);
     if (!byHeading && !byText && !asked) continue;
     const named = (byHeading ? NAMED_IN_HEADING : 0) + (byText ? NAMED_IN_SPAN : 0);
     const coveredShare = named > 0 ? COVERED_SHARE : COVERED_SHARE_UNNAMED;
@@ -231,7 +231,7 @@ const SCATTERED_SHARE = 0.6;
 /** Each further sentence must add words of the question to be worth its cost; list items cost less. */
 const FURTHER_UNIT_COST = 0.03;
 const FURTHER_ITEM_COST = 0.01;
-const MOST_FURTHER_UNITS = 4;
+const MAX_FURTHER_UNITS = 4;
 /** For a first sentence that refers back and cannot be understood alone. */
 const POINTS_BACK_COST = 0.05;
 const POINTS_BACK =
@@ -254,5 +254,5 @@ function spanScore(span: CandidateSpan, question: Question, cue: AnswerCue | nul
 function readingCost(span: CandidateSpan): number {
   const pointsBack = span.kind === 'prose' && POINTS_BACK.test(span.text);
   const unitCost = span.kind === 'prose' ? FURTHER_UNIT_COST : FURTHER_ITEM_COST;
-  return unitCost * Math.min(MOST_FURTHER_UNITS, span.units - 1) + (pointsBack ? POINTS_BACK_COST : 0);
+  return unitCost * Math.min(MAX_FURTHER_UNITS, span.units - 1) + (pointsBack ? POINTS_BACK_COST : 0);
 }

@@ -4,8 +4,7 @@ import type { ObservationReply, PhaseInput } from '../../../machines/contracts/p
 import { stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
 import { messageEvidence } from './evidence.ts';
 import { findAnswer } from './find-answer.ts';
-import { messageRelevance } from './message-relevance.ts';
-import { namesIn } from './question.ts';
+import { messageRelevance, namesIn } from './question.ts';
 import { clippedAtSpace, quoted } from './wording.ts';
 
 const MAX_INSIGHT_CHARS = 300;
@@ -37,7 +36,7 @@ export function replyObservation(input: Extract<PhaseInput, { phase: 'observatio
 /** A word in more messages than this, or in more than half of a few messages, connects none. This keeps the work linear. */
 const RARE_MESSAGES = 5;
 const MAX_CONNECTIONS = 20;
-const LEAST_STRENGTH = 0.3;
+const MIN_STRENGTH = 0.3;
 /** Fewer shared words reduce the strength proportionally. */
 const ENOUGH_WORDS = 4;
 
@@ -71,7 +70,7 @@ function connectionsOf(messages: readonly Message[]): ObservationReply['connecti
   }
   return [...pairs.values()]
     .map((pair) => ({ pair, strength: strengthOf(pair, total) }))
-    .filter(({ strength }) => strength >= LEAST_STRENGTH)
+    .filter(({ strength }) => strength >= MIN_STRENGTH)
     .sort(
       (left, right) =>
         right.strength - left.strength || left.pair.from - right.pair.from || left.pair.to - right.pair.to,

@@ -15,8 +15,7 @@ import { extractSummary } from '../../../machines/text/summary.ts';
 import { requestTerms } from '../../../machines/text/terms.ts';
 import { type Evidence, messageEvidence, passageEvidence } from './evidence.ts';
 import { type FoundAnswer, findAnswer } from './find-answer.ts';
-import { messageRelevance } from './message-relevance.ts';
-import { facetsOf, namesIn, questionOf } from './question.ts';
+import { facetsOf, messageRelevance, namesIn, questionOf } from './question.ts';
 import { clippedAtSpace, isEmptyAnswer, nothingGathered, percent, quoted } from './wording.ts';
 
 /** Answers from the search results in the context. Calls no capability. */
@@ -28,7 +27,7 @@ export function replyAction(input: Extract<PhaseInput, { phase: 'action' }>): Ac
 
 /** A passage is relevant from this share of the best passage's coverage. */
 const SHARE_OF_BEST = 0.5;
-const LEAST_SHARE = 0.2;
+const MIN_SHARE = 0.2;
 
 /** Summarizes the retrieved passages by their best span, and lists the request's words that no passage contains. */
 export function replyExperience(input: Extract<PhaseInput, { phase: 'experience' }>): ExperienceReply {
@@ -36,7 +35,7 @@ export function replyExperience(input: Extract<PhaseInput, { phase: 'experience'
   const answer = findAnswer(input.request, evidence);
   const question = questionOf(input.request, evidence);
   const shares = question.inEvidence.map((set) => question.share(set));
-  const least = Math.max(LEAST_SHARE, SHARE_OF_BEST * shares.reduce((most, share) => Math.max(most, share), 0));
+  const least = Math.max(MIN_SHARE, SHARE_OF_BEST * shares.reduce((most, share) => Math.max(most, share), 0));
   return {
     summary: answer.text,
     relevantPassageIds: evidence.filter((_, at) => (shares[at] ?? 0) >= least).map(({ id }) => id),

@@ -3,7 +3,7 @@ import type { Failure, FailureStage } from '../../../machines/contracts/failure.
 import { isModuleMissing } from '../../internal/optional-package.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { OpenAISettings } from './options.ts';
-import { isPromptTooLong, REJECTING, rejectsTools, type ServerError, serverError } from './server-errors.ts';
+import { isPromptTooLong, REJECTION_STATUSES, rejectsTools, type ServerError, serverError } from './server-errors.ts';
 
 /** The stable codes of a model's failures. */
 type ModelFailureCode =
@@ -134,7 +134,7 @@ function decimal(text: string | null | undefined): number | null {
 /** Returns the failure of a request for a tool call. If the model does not support tools, its message suggests `replyForm: 'text'`. */
 export function toolCallFailure(failure: Failure): Failure {
   const { status, message } = failure;
-  const isRejection = status !== null && (REJECTING.has(status) || status === 500);
+  const isRejection = status !== null && (REJECTION_STATUSES.has(status) || status === 500);
   if (!isRejection || failure.code === 'prompt_too_long' || !rejectsTools(message)) return failure;
   const unsupported = `this model does not seem to support tool calls; use replyForm: 'text' instead (${message})`;
   return { ...failure, code: 'tools_unsupported', message: unsupported, retryable: false, retryAfterMs: null };

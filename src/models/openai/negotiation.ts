@@ -7,14 +7,14 @@ import {
   isNoCall,
   isPromptTooLong,
   isUnsupported,
-  REJECTING,
-  type Refusal,
+  REJECTION_STATUSES,
+  type Rejection,
   rejectsTools,
   type ServerError,
   serverError,
 } from './server-errors.ts';
 
-const BEST = {
+const RICHEST = {
   format: 'strict_schema',
   toolChoice: 'named',
   strictTool: true,
@@ -35,14 +35,14 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterabl
  */
 export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
-  const best: Dialect = { ...BEST, tokenLimit };
+  const richest: Dialect = { ...RICHEST, tokenLimit };
   const accepted = new Map<ReplyForm, Dialect>();
   const acceptedFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
 
   return async (request, signal) => {
     const form = request.replyForm;
     const ofSchema = acceptedFor.get(request.outputSchema);
-    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? best;
+    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? richest;
     let firstRejection: unknown = null;
     let isSchemaRejected = false;
     for (;;) {
@@ -65,7 +65,7 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
 
 /** Whether an error is one more rejection of a dialect: the first rejection, about the richest dialect, is then more informative. */
 function isRejection(error: ServerError | null): boolean {
-  return error !== null && REJECTING.has(error.status) && !isPromptTooLong(error) && !rejectsTools(error.text);
+  return error !== null && REJECTION_STATUSES.has(error.status) && !isPromptTooLong(error) && !rejectsTools(error.text);
 }
 
 type Body = Parameters<OpenAI['chat']['completions']['create']>[0] & { stream: true };
@@ -91,25 +91,25 @@ const ABOUT_USAGE = /stream_options|include_usage/iu;
 
 /**
  * Returns the next dialect to try, or null if the rejection is about something else or nothing is left to give up. Each step gives up one
- * feature for good: at most six requests for a text reply and seven for a tool call; eight and eleven with offered tools, which are given
+ * feature permanently: at most six requests for a text reply and seven for a tool call; eight and eleven with offered tools, which are given
  * up before any feature of the reply itself.
  */
 function fallbackDialect(
   dialect: Dialect,
-  refusal: Refusal,
+  rejection: Rejection,
   { replyForm, tools }: Pick<ModelRequest, 'replyForm' | 'tools'>,
 ): Dialect | null {
-  const text = `${refusal.param ?? ''} ${refusal.text}`;
+  const text = `${rejection.param ?? ''} ${rejection.text}`;
   const isOffering = tools !== undefined && tools.length > 0 && dialect.offers !== 'prompt';
   const isText = replyForm === 'text';
-  if (isText && isOffering && refusal.status === 500 && (rejectsTools(text) || COMBINED.test(text)))
+  if (isText && isOffering && rejection.status === 500 && (rejectsTools(text) || COMBINED.test(text)))
     return fallbackOffers(dialect, text);
-  if (!REJECTING.has(refusal.status)) return null;
+  if (!REJECTION_STATUSES.has(rejection.status)) return null;
   if (dialect.usage && ABOUT_USAGE.test(text)) return { ...dialect, usage: false };
   if (dialect.tokenLimit === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, tokenLimit: 'max_completion_tokens' };
   }
-  const namesParam = refusal.param !== null;
+  const namesParam = rejection.param !== null;
   if (!isText) return fallbackToolCall(dialect, { text, namesParam, isOffering });
   if (isOffering && (ABOUT_TOOLS.test(text) || isUnspecific(text, namesParam))) return fallbackOffers(dialect, text);
   return fallbackText(dialect, text, namesParam);

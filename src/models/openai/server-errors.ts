@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /** A rejected request: its HTTP status, the server's message, and the parameter that it names, if any. */
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly text: string;
   readonly param: string | null;
 }
 
 /** An error reported by a server, as an HTTP response or within a stream. */
-export interface ServerError extends Refusal {
+export interface ServerError extends Rejection {
   readonly code: string | null;
   readonly headers: Headers | null;
 }
@@ -47,7 +47,7 @@ export function serverError(thrown: unknown): ServerError | null {
 }
 
 /** The statuses with which servers reject a parameter. */
-export const REJECTING: ReadonlySet<number> = new Set([400, 404, 422, 501]);
+export const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
 const UNSUPPORTED =
   /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;

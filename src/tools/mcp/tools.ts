@@ -38,7 +38,7 @@ export async function listTools(
   const leftOut: LeftOut[] = [];
   for (const listed of await listPages(client, signal)) {
     const { data } = toolSchema.safeParse(listed);
-    const reason = data === undefined ? 'its name or its input schema is invalid' : unusable(data, tools);
+    const reason = data === undefined ? 'its name or its input schema is invalid' : whyUnusable(data, tools);
     if (data !== undefined && reason === null) tools.set(data.name, data);
     else leftOut.push({ tool: nameOf(listed), reason: reason ?? '' });
   }
@@ -46,7 +46,7 @@ export async function listTools(
 }
 
 /** Returns why a tool cannot be used, or null. */
-function unusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
+function whyUnusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
   if (others.has(name)) return 'another tool has the same name';
   if (execution?.taskSupport === 'required') return 'it runs as a task, which is not supported';
   if (charsOf(inputSchema) <= MAX_SCHEMA_CHARS) return null;
@@ -174,7 +174,7 @@ export function argumentsSchema(sdk: Sdk, schema: Tool['inputSchema']): Standard
   let check: Check | undefined;
   const checked = (value: unknown): ReturnType<Check> => {
     try {
-      check ??= isTame(schema) ? new sdk.CfWorkerJsonSchemaValidator().getValidator(schema) : PASS;
+      check ??= isSafe(schema) ? new sdk.CfWorkerJsonSchemaValidator().getValidator(schema) : PASS;
       return check(value);
     } catch {
       return PASS(value);
@@ -203,18 +203,18 @@ function innermost(errorMessage: string): string {
     .slice(0, MAX_ISSUE_CHARS);
 }
 
-function isTame(schema: unknown): boolean {
+function isSafe(schema: unknown): boolean {
   let references = 0;
-  const isTameNode = (node: unknown): boolean => {
+  const isSafeNode = (node: unknown): boolean => {
     if (typeof node !== 'object' || node === null) return true;
     return Object.entries(node).every(([keyword, value]) => {
       if (keyword === 'pattern' && typeof value === 'string') return false;
       if (keyword === 'patternProperties') return false;
       if (keyword.endsWith('ef') && keyword.startsWith('$')) references += 1;
-      return references <= MAX_REFERENCES && isTameNode(value);
+      return references <= MAX_REFERENCES && isSafeNode(value);
     });
   };
-  return isTameNode(schema);
+  return isSafeNode(schema);
 }
 
 const MAX_WORD_CHARS = 200;

@@ -212,7 +212,7 @@ export function stdioTransport(
   const { stderr } = transport;
   const server = createServerProcess(stderr instanceof PassThrough ? lastLines(stderr) : () => '');
   transport.onclose = server.close;
-  transport.onerror = server.blame;
+  transport.onerror = server.setReason;
   const end = async (isFailing: boolean): Promise<void> => {
     if (isFailing) server.abandon();
     isEnding = true;
@@ -248,7 +248,7 @@ interface ServerProcess {
   readonly gone: AbortSignal;
   watch(child: ChildProcess): void;
   /** Sets the reason that is reported unless the process exits with a more specific one. */
-  blame(error: Error): void;
+  setReason(error: Error): void;
   /** Marks the process as no longer reachable. */
   close(): void;
   /** Stops reading its output and ends it. */
@@ -279,7 +279,7 @@ function createServerProcess(lastErrors: () => string): ServerProcess {
         setTimeout(releasePipes, DRAIN_MS).unref();
       });
     },
-    blame: ({ message }) => {
+    setReason: ({ message }) => {
       reason = message;
     },
     abandon: () => {

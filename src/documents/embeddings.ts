@@ -56,19 +56,3 @@ export async function embedTexts(
 function isVector(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every(Number.isFinite);
 }
-
-type Embedder = (texts: readonly string[], signal: AbortSignal) => Promise<readonly UnitVector[]>;
-
-/** Returns a function like `embedTexts` that caches the vectors of its last call. */
-export function createEmbedder(model: EmbeddingModel): Embedder {
-  let last = new Map<string, UnitVector>();
-  return async (texts, signal) => {
-    const known = last;
-    const unknown = [...new Set(texts)].filter((text) => !known.has(text));
-    const vectors = await embedTexts(model, unknown, signal);
-    const fresh = new Map(unknown.map((text, at) => [text, vectors[at] as UnitVector]));
-    const all = texts.map((text) => (known.get(text) ?? fresh.get(text)) as UnitVector);
-    last = new Map(texts.map((text, at) => [text, all[at] as UnitVector]));
-    return all;
-  };
-}

@@ -1,10 +1,8 @@
 import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../../../machines/contracts/context.ts';
-
-import type { Message } from '../../../machines/contracts/message.ts';
 import type { ChatModel, EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { estimateTokens } from '../../../machines/policies/usage.ts';
-import { createEmbedder, embedTexts, similarityOf, type UnitVector } from '../../documents/embeddings.ts';
+import { embedTexts, similarityOf } from '../../documents/embeddings.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 
 type ContextMeasurer = (input: MeasureContextInput, signal: AbortSignal) => Promise<ContextMeasures>;
@@ -21,9 +19,10 @@ export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingMod
   const count = tokenCounter(model);
   const compare = embeddings === null ? null : requestComparer(embeddings);
   return async ({ request, messages }, signal) => {
+    const contents = messages.map(({ content }) => content);
     const [tokens, similarity] = await Promise.all([
-      settled(count?.(messages)),
-      settled(compare?.(request, messages, signal)),
+      settled(count?.(contents)),
+      settled(compare?.(request, contents, signal)),
     ]);
     signal.throwIfAborted();
     const failures = [
@@ -31,7 +30,7 @@ export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingMod
       similarity.failure === null ? [] : `there are no similarities: ${similarity.failure}`,
     ].flat();
     return {
-      tokens: tokens.value ?? messages.map(({ content }) => estimateTokens(content)),
+      tokens: tokens.value ?? contents.map(estimateTokens),
       estimated: tokens.value === null,
       similarity: similarity.value,
       failure: failures.length === 0 ? null : failures.join('; '),
@@ -41,8 +40,8 @@ export function createContextMeasurer(model: ChatModel, embeddings: EmbeddingMod
 
 /**
  * Returns a function that measures how much an answer changed from the previous one: one minus their similarity, or null without
- * embeddings or when they fail. It caches the last two answers, so that the next comparison costs one vector. The function rejects
- * only when the signal aborts.
+ * embeddings or when they fail. Create one per run: it caches, so that the next comparison costs one vector. The function rejects only
+ * when the signal aborts.
  */
 export function createAnswerComparer(embeddings: EmbeddingModel | null): AnswerComparer {
   if (embeddings === null) return async () => null;
@@ -59,15 +58,15 @@ export function createAnswerComparer(embeddings: EmbeddingModel | null): AnswerC
   };
 }
 
-function tokenCounter(model: ChatModel): ((messages: readonly Message[]) => Promise<readonly number[]>) | null {
+type Texts = readonly string[];
+
+function tokenCounter(model: ChatModel): ((texts: Texts) => Promise<readonly number[]>) | null {
   if (model.countTokens === undefined) return null;
-  const cached = createMessageCache<number>();
-  return (messages) =>
-    cached(messages, async (contents) => {
-      const counts: unknown = await model.countTokens?.(contents);
-      if (Array.isArray(counts) && counts.length === contents.length && counts.every(isCount)) return counts;
-      throw new TypeError(`the model ${model.id} did not return ${contents.length} token counts`);
-    });
+  return createTextCache(async (texts) => {
+    const counts: unknown = await model.countTokens?.(texts);
+    if (Array.isArray(counts) && counts.length === texts.length && counts.every(isCount)) return counts;
+    throw new TypeError(`the model ${model.id} did not return ${texts.length} token counts`);
+  });
 }
 
 function isCount(value: unknown): value is number {
@@ -75,15 +74,15 @@ function isCount(value: unknown): value is number {
 }
 
 function requestComparer(model: EmbeddingModel) {
-  const embedRequest = createEmbedder(model);
-  const cached = createMessageCache<UnitVector>();
-  return async (request: string, messages: readonly Message[], signal: AbortSignal): Promise<readonly number[]> => {
-    const [[requestVector], vectors] = await Promise.all([
-      embedRequest([request], signal),
-      cached(messages, (contents) => embedTexts(model, contents, signal)),
-    ]);
+  const embed = createEmbedder(model);
+  return async (request: string, texts: Texts, signal: AbortSignal): Promise<readonly number[]> => {
+    const [[requestVector], vectors] = await Promise.all([embed([request], signal), embed(texts, signal)]);
     return vectors.map((vector) => (requestVector === undefined ? 0 : similarityOf(requestVector, vector)));
   };
+}
+
+function createEmbedder(model: EmbeddingModel) {
+  return createTextCache((texts: Texts, signal: AbortSignal) => embedTexts(model, texts, signal));
 }
 
 interface Settled<Value> {
@@ -99,37 +98,20 @@ async function settled<Value>(work: Promise<Value> | undefined): Promise<Settled
   }
 }
 
-/** Returns a value for each message's content, in order. `compute` gets the contents without a value, each once. */
-type MessageCache<Value> = (
-  messages: readonly Message[],
-  compute: (contents: readonly string[]) => Promise<readonly Value[]>,
-) => Promise<readonly Value[]>;
-
 /**
- * Caches values computed from messages. Messages are immutable, so a value lives as long as its message, for example for an undo; the
- * next version of a message with the same content inherits the value from the previous call. If `compute` rejects, nothing is cached.
+ * Returns a function that computes a value per text, in order, and caches it. `compute` gets only new texts, each once. If it rejects,
+ * nothing is cached.
  */
-export function createMessageCache<Value>(): MessageCache<Value> {
-  const known = new WeakMap<Message, Value>();
-  let previous = new Map<string, Value>();
-
-  const inherit = (messages: readonly Message[], from: ReadonlyMap<string, Value>): void => {
-    for (const message of messages) {
-      const value = known.has(message) ? undefined : from.get(message.content);
-      if (value !== undefined) known.set(message, value);
-    }
-  };
-
-  return async (messages, compute) => {
-    inherit(messages, previous);
-    const unknown = messages.filter((message) => !known.has(message));
+export function createTextCache<Value, Args extends readonly unknown[]>(
+  compute: (texts: Texts, ...args: Args) => Promise<readonly Value[]>,
+): (texts: Texts, ...args: Args) => Promise<readonly Value[]> {
+  const known = new Map<string, Value>();
+  return async (texts, ...args) => {
+    const unknown = [...new Set(texts)].filter((text) => !known.has(text));
     if (unknown.length > 0) {
-      const contents = [...new Set(unknown.map(({ content }) => content))];
-      const values = await compute(contents);
-      inherit(unknown, new Map(contents.map((content, at) => [content, values[at] as Value])));
+      const values = await compute(unknown, ...args);
+      for (const [at, text] of unknown.entries()) known.set(text, values[at] as Value);
     }
-    const all = messages.map((message) => known.get(message) as Value);
-    previous = new Map(messages.map(({ content }, at) => [content, all[at] as Value]));
-    return all;
+    return texts.map((text) => known.get(text) as Value);
   };
 }

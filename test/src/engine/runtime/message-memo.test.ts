@@ -1,20 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { createMessageCache } from '../../../../src/engine/runtime/context-measures.ts';
+import { createTextCache } from '../../../../src/engine/runtime/context-measures.ts';
 import { aMessage } from '../../../machines/contracts/samples.ts';
 
 const said = (content: string): Message => aMessage({ content });
 
 /** A memo of lengths that lists which contents it was asked to make. */
 function lengths() {
-  const memo = createMessageCache<number>();
   const asked: (readonly string[])[] = [];
-  const of = (messages: readonly Message[]) =>
-    memo(messages, async (contents) => {
-      asked.push(contents);
-      return contents.map(({ length }) => length);
-    });
+  const cached = createTextCache(async (contents: readonly string[]) => {
+    asked.push(contents);
+    return contents.map(({ length }) => length);
+  });
+  const of = (messages: readonly Message[]) => cached(messages.map(({ content }) => content));
   return { of, asked };
 }
 
@@ -27,7 +26,7 @@ describe('values memoized per message', () => {
         const { of, asked } = lengths();
         for (const messages of calls) expect(await of(messages)).toEqual(messages.map(({ content }) => content.length));
         for (const contents of asked) expect(new Set(contents).size).toBe(contents.length);
-        // A message is never asked for twice; two messages that say the same may be, when they were never in one context.
+        // A text is never computed twice.
         expect(asked.flat().length).toBeLessThanOrEqual(pool.length);
       }),
     );
@@ -60,9 +59,13 @@ describe('values memoized per message', () => {
   });
 
   it('[U10] are discarded and computed again when computing failed', async () => {
-    const memo = createMessageCache<number>();
-    const messages = [said('one')];
-    await expect(memo(messages, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await memo(messages, async () => [3])).toEqual([3]);
+    let fails = true;
+    const cached = createTextCache(async () => {
+      if (fails) throw new Error('no');
+      return [3];
+    });
+    await expect(cached(['one'])).rejects.toThrow('no');
+    fails = false;
+    expect(await cached(['one'])).toEqual([3]);
   });
 });

@@ -57,7 +57,7 @@ const MAX_CHECK_MS = 3_000;
 /** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. */
 export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)): Promise<PreparedRun> {
   const startAt = parsePhase(flags.startAt ?? 'action');
-  const sessionId = parseSessionId(flags.session) ?? undefined;
+  const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env))),

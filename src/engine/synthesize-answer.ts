@@ -12,7 +12,7 @@ import { type ReadSynthesisInput, readSynthesisInput } from '../../machines/poli
 import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
 import { usageSoFar } from '../../machines/policies/usage.ts';
 import { onAbort } from '../internal/async.ts';
-import { invalidOption, signalSchema } from '../internal/options.ts';
+import { parseOption, signalSchema } from '../internal/options.ts';
 import { noopCallObserver, provideAttempt } from './attempts/provide-attempt.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Prompt, type PromptSpec, promptSpec } from './prompts/prompt.ts';
@@ -57,8 +57,7 @@ const optionsSchema = z.strictObject({
 
 /** Throws `invalid_option`. */
 function resolveSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
-  const read = optionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('options', options, read.error, optionsSchema);
+  parseOption(optionsSchema, options, 'options');
   const { signal = null, ...others } = options;
   const { limits } = parseOptions(others as PostChainOptions);
   return {

@@ -2,6 +2,13 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 
+/** Returns the value as parsed by its schema. `what` names the value. Throws `invalid_option`. */
+export function parseOption<Schema extends z.ZodType>(schema: Schema, given: unknown, what: string): z.output<Schema> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  throw invalidOption(what, given, read.error, schema);
+}
+
 /**
  * Returns the `invalid_option` error for a value that its schema rejects, in one line: where, what is expected, what was received.
  * `schema` lets the error list the known options when one is unknown.
@@ -62,12 +69,6 @@ export const modelSchema = hasMethod(
   'stream',
   'expected a model with a stream method, for example openaiModel({ model })',
 ).refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens');
-
-/** Throws `invalid_option` unless the value is an AbortSignal or undefined. */
-export function requireSignal(signal: unknown): void {
-  if (signal === undefined || signalSchema.safeParse(signal).success) return;
-  throw new PostChainError('invalid_option', `signal: expected an AbortSignal; received ${describeValue(signal)}.`);
-}
 
 /** Throws `invalid_option`, naming the first header that HTTP cannot send. */
 export function requireValidHeaders(headers: Readonly<Record<string, string>>): void {

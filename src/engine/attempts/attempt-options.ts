@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
-import { clockSchema, functionSchema, invalidOption, modelSchema } from '../../internal/options.ts';
+import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
 import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
@@ -116,9 +116,8 @@ function knownWith(others: readonly string[]): z.ZodType {
 
 /** @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`. */
 export function promptTurns(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
-  const read = promptSchema.safeParse(prompt);
-  if (!read.success) throw invalidOption('prompt', prompt, read.error);
-  const turns: readonly ChatTurn[] = typeof read.data === 'string' ? [{ role: 'user', content: read.data }] : read.data;
+  const parsed = parseOption(promptSchema, prompt, 'prompt');
+  const turns: readonly ChatTurn[] = typeof parsed === 'string' ? [{ role: 'user', content: parsed }] : parsed;
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(

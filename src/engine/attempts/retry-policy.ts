@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
-import { invalidOption } from '../../internal/options.ts';
+import { parseOption } from '../../internal/options.ts';
 import type { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**
@@ -36,12 +36,12 @@ const { shape } = attemptPolicySchema;
 
 /** Sets how many further calls follow an invalid reply: N corrections are N + 1 calls. Default 2. */
 export function maxCorrections(count: number): RetryPolicy {
-  return { maxCorrections: read('maxCorrections', shape.maxCorrections, count) };
+  return { maxCorrections: parseOption(shape.maxCorrections, count, 'maxCorrections') };
 }
 
 /** Sets how many further calls follow a transport failure; a separate budget. Default 3. */
 export function maxTransportRetries(count: number): RetryPolicy {
-  return { maxTransportRetries: read('maxTransportRetries', shape.maxTransportRetries, count) };
+  return { maxTransportRetries: parseOption(shape.maxTransportRetries, count, 'maxTransportRetries') };
 }
 
 const backoffSchema = z.strictObject({
@@ -55,7 +55,7 @@ const backoffSchema = z.strictObject({
  * A server's Retry-After takes precedence. Defaults: 500 ms, 30,000 ms, no jitter.
  */
 export function exponentialBackoff(options: Readonly<z.input<typeof backoffSchema>> = {}): RetryPolicy {
-  const { baseMs, maxMs, jitter } = read('exponentialBackoff', backoffSchema, options);
+  const { baseMs, maxMs, jitter } = parseOption(backoffSchema, options, 'exponentialBackoff');
   return {
     ...(baseMs !== undefined && { backoffBaseMs: baseMs }),
     ...(maxMs !== undefined && { backoffMaxMs: maxMs }),
@@ -67,7 +67,7 @@ const feedbackSchema = z.strictObject({ maxChars: shape.maxFeedbackChars });
 
 /** Sets how many characters of its last reply and of its errors the model sees. Default 8,000; 0 shows nothing. */
 export function withErrorFeedback(options: Readonly<z.input<typeof feedbackSchema>> = {}): RetryPolicy {
-  return { maxFeedbackChars: read('withErrorFeedback', feedbackSchema, options).maxChars };
+  return { maxFeedbackChars: parseOption(feedbackSchema, options, 'withErrorFeedback').maxChars };
 }
 
 /** Stops when a correction has exactly the same errors as the reply before it. */
@@ -83,7 +83,7 @@ const fallbackSchema = z.strictObject({ after: shape.fallbackAfter.unwrap().opti
  * left of the budgets.
  */
 export function fallbackModel(model: ChatModel, options: Readonly<z.input<typeof fallbackSchema>> = {}): RetryPolicy {
-  const { after } = read('fallbackModel', fallbackSchema, options);
+  const { after } = parseOption(fallbackSchema, options, 'fallbackModel');
   return { ...(after !== undefined && { fallbackAfter: after }), fallbackModels: [model] };
 }
 
@@ -114,11 +114,4 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
       },
     }),
   } satisfies RetryPolicy;
-}
-
-/** @throws PostChainError `invalid_option` for a number out of range, or an unknown name. */
-function read<Schema extends z.ZodType>(what: string, schema: Schema, given: unknown): z.output<Schema> {
-  const checked = schema.safeParse(given);
-  if (checked.success) return checked.data;
-  throw invalidOption(what, given, checked.error, schema);
 }

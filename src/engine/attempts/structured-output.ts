@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
-import { requireSignal } from '../../internal/options.ts';
+import { parseOption, signalSchema } from '../../internal/options.ts';
 import { itemSchemaOf } from '../../internal/standard-schema.ts';
 import { systemClock } from '../clock.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
@@ -36,7 +36,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   type Output = StandardSchemaV1.InferOutput<Schema>;
   const { prompt, signal, ...options } = given ?? ({} as typeof given);
   const caller = captureCaller(createStructuredOutput);
-  requireSignal(signal);
+  parseOption(signalSchema.optional(), signal, 'signal');
   const updates = createValueFeed();
   const observer: CallObserver = {
     onText: () => {},

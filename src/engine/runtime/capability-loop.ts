@@ -1,4 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
+import { z } from 'zod';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
 import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
@@ -9,34 +10,28 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { abortLoop } from '../../../machines/policies/capability-loop.ts';
 import { readContinuation } from '../../../machines/policies/continuation.ts';
-
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
 import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/async.ts';
-import { describeValue } from '../../internal/options.ts';
+import { describeValue, parseOption } from '../../internal/options.ts';
 import { createJournal } from '../recording/journal.ts';
 import { type ChainParts, createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
 import { createDurableActor, liveExecutor } from './durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
-import { createChainInput, type RunOptions, rejectUnknownOptions } from './run-options.ts';
+import { createChainInput, type RunOptions, runOptionsSchema } from './run-options.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step if it is known; by default the model is asked for it, once. */
   readonly call?: NextStep;
 }
 
-const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof LoopOptions>([
-  'request',
-  'history',
-  'messages',
-  'sessionId',
-  'signal',
-  'call',
-]);
+const loopOptionsSchema = runOptionsSchema
+  .pick({ request: true, history: true, messages: true, sessionId: true, signal: true })
+  .extend({ call: z.unknown().optional() });
 
 export interface LoopOutcome {
   /** The last result, with the decider's own output if it gave one; null if no capability ran. */
@@ -74,7 +69,7 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
   const parts = resolveOptions(options);
   return {
     run(given: LoopOptions): LoopRun {
-      rejectUnknownOptions(given ?? {}, KNOWN_OPTIONS, 'a loop');
+      parseOption(loopOptionsSchema, given ?? {}, 'options');
       const { call, ...run } = given ?? {};
       const state = initialState(createChainInput(run, parts));
       return startLoop(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type SessionStore, type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
-import { invalidOption } from '../../internal/options.ts';
+import { parseOption } from '../../internal/options.ts';
 
 export interface MemorySessionsOptions {
   /** The number of turns kept per session, newest first; 100 by default. */
@@ -19,9 +19,7 @@ const optionsSchema = z.strictObject({
  * appended to last. Throws `invalid_option`.
  */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
-  const read = optionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('memorySessions', options, read.error, optionsSchema);
-  const { maxTurns, maxSessions } = read.data;
+  const { maxTurns, maxSessions } = parseOption(optionsSchema, options, 'memorySessions');
   /** Turns by run id, in order, for each session; the most recently used session is last. */
   const sessions = new Map<string, Map<string, string>>();
 
@@ -57,9 +55,7 @@ function dropOldest(map: Map<string, unknown>, maxSize: number): void {
 
 /** Returns a turn as JSON text, so that later changes to the object do not reach the store. Throws `invalid_option`. */
 export function serializeTurn(turn: SessionTurn): string {
-  const read = sessionTurnSchema.safeParse(turn);
-  if (!read.success) throw invalidOption('turn', turn, read.error);
-  return JSON.stringify(read.data);
+  return JSON.stringify(parseOption(sessionTurnSchema, turn, 'turn'));
 }
 
 /** Returns the turn, or null if the text is damaged or was written by another program. */

@@ -7,7 +7,7 @@ import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
-import { clockSchema, functionSchema, hasMethod, invalidOption, modelSchema } from '../../internal/options.ts';
+import { clockSchema, functionSchema, hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import { isStandardSchema } from '../../internal/standard-schema.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';
 import type { Capability } from '../../tools/capability.ts';
@@ -114,15 +114,13 @@ function isPrompt(value: unknown): boolean {
 
 /** Validates the options, and returns limits and thresholds with their defaults. Throws `invalid_option`. */
 export function parseOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
-  const read = optionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('options', options, read.error, optionsSchema);
+  const { limits, thresholds } = parseOption(optionsSchema, options, 'options');
   for (const [task, prompt] of Object.entries(options.prompts ?? {}))
     if (prompt?.name !== task)
       throw new PostChainError(
         'invalid_option',
         `prompts.${task}: expected a prompt named "${task}"; received one named "${prompt?.name}".`,
       );
-  const { limits, thresholds } = read.data;
   return { limits, thresholds };
 }
 

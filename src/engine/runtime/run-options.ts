@@ -4,9 +4,8 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
-
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
-import { describeValue, invalidOption, requireSignal } from '../../internal/options.ts';
+import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { deciderKind } from './decider.ts';
 
@@ -37,24 +36,46 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RunOptions>([
-  'request',
-  'history',
-  'messages',
-  'mode',
-  'startAt',
-  'sessionId',
-  'host',
-  'signal',
-]);
-
 const MAX_REQUEST_CHARS = 1_000_000;
 const MAX_SESSION_ID_CHARS = 200;
 
-type ParsedRunOptions = Required<Omit<RunOptions, 'signal' | 'messages' | 'sessionId' | 'host'>> & {
-  readonly messages: readonly Message[] | undefined;
-  readonly sessionId: string | null;
-};
+const phaseSchema = z.custom<Phase>(
+  (name) => typeof name === 'string' && isPhase(name),
+  `expected one of ${PHASES.join(', ')}`,
+);
+
+const sessionIdSchema = z.custom<string>(
+  isSessionId,
+  `expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters`,
+);
+
+/** Strict: a misspelled option would be ignored silently. */
+export const runOptionsSchema = z.strictObject({
+  request: z.unknown().optional(),
+  history: z
+    .array(
+      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and a content string'),
+      'expected an array of turns',
+    )
+    .default([]),
+  messages: z.array(messageSchema).optional(),
+  mode: z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"').default('automatic'),
+  startAt: phaseSchema.default('action'),
+  sessionId: sessionIdSchema.optional(),
+  host: z.record(z.string(), z.json()).optional(),
+  signal: signalSchema.optional(),
+});
+
+function isTurn(given: unknown): boolean {
+  const { role, content } = (given ?? {}) as Partial<Turn>;
+  return (role === 'user' || role === 'assistant') && typeof content === 'string';
+}
+
+function isSessionId(id: unknown): boolean {
+  const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
+  // Lone surrogates become indistinguishable when written to a file.
+  return fits && !/[\p{Cc}\p{Cs}]/u.test(id);
+}
 
 /** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
 export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
@@ -96,8 +117,8 @@ function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<
 }
 
 /** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
-function parseRunOptions(options: RunOptions): ParsedRunOptions {
-  const { request, history = [], messages, mode = 'automatic', startAt = 'action' } = options ?? {};
+function parseRunOptions(options: RunOptions) {
+  const { request, messages } = options ?? {};
   if (typeof request !== 'string' || request.trim() === '')
     throw new PostChainError(
       'invalid_request',
@@ -108,60 +129,14 @@ function parseRunOptions(options: RunOptions): ParsedRunOptions {
       'invalid_request',
       `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.length}. Pass long material as documents.`,
     );
-  rejectUnknownOptions(options, KNOWN_OPTIONS, 'a run');
-  if (!Array.isArray(history))
-    throw new PostChainError(
-      'invalid_option',
-      `history: expected an array of turns; received ${describeValue(history)}.`,
-    );
-  if (mode !== 'automatic' && mode !== 'manual')
-    throw new PostChainError(
-      'invalid_option',
-      `mode: expected "automatic" or "manual"; received ${describeValue(mode)}.`,
-    );
-  requireSignal(options.signal);
-  if (options.host !== undefined) checkHost(options.host);
-  for (const [index, turn] of history.entries())
-    if (!(turn?.role === 'user' || turn?.role === 'assistant') || typeof turn.content !== 'string')
-      throw new PostChainError(
-        'invalid_option',
-        `history.${index}: expected a role ("user" or "assistant") and a content string; received ${describeValue(turn)}.`,
-      );
-  if (messages !== undefined) checkMessages(messages);
+  const { history, mode, startAt, sessionId = null } = parseOption(runOptionsSchema, options, 'options');
   if (messages !== undefined && history.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
-  return {
-    request,
-    history,
-    messages,
-    mode,
-    startAt: parsePhase(startAt),
-    sessionId: parseSessionId(options.sessionId),
-  };
+  requireUniqueIds(messages ?? []);
+  return { request, history, messages, mode, startAt, sessionId };
 }
 
-const hostSchema = z.object({ host: z.record(z.string(), z.json()) });
-
-function checkHost(host: unknown): void {
-  const read = hostSchema.safeParse({ host });
-  if (!read.success) throw invalidOption('host', { host }, read.error, hostSchema);
-}
-
-/** Throws `invalid_option` for an unknown name: a misspelled option would be ignored silently. */
-export function rejectUnknownOptions(options: object, known: ReadonlySet<string>, what: string): void {
-  const unknown = Object.keys(options).find((name) => !known.has(name));
-  if (unknown !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `${unknown}: unknown option of ${what}; expected one of ${[...known].join(', ')}.`,
-    );
-}
-
-const messagesSchema = z.object({ messages: z.array(messageSchema) });
-
-function checkMessages(messages: readonly Message[]): void {
-  const read = messagesSchema.safeParse({ messages });
-  if (!read.success) throw invalidOption('messages', { messages }, read.error, messagesSchema);
+function requireUniqueIds(messages: readonly Message[]): void {
   const seen = new Set<string>();
   for (const { id } of messages) {
     if (seen.has(id))
@@ -170,26 +145,11 @@ function checkMessages(messages: readonly Message[]): void {
   }
 }
 
-/** Returns the session id, or null if there is none. Throws `invalid_option`. */
-export function parseSessionId(id: unknown): string | null {
-  if (id === undefined) return null;
-  const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
-  // Lone surrogates become indistinguishable when written to a file.
-  if (fits && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
-  throw new PostChainError(
-    'invalid_option',
-    `sessionId: expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters; received ${describeValue(id)}.`,
-  );
-}
+/** Throws `invalid_option`. */
+export const parseSessionId = (id: string): string => parseOption(sessionIdSchema, id, 'sessionId');
 
 /** Returns the phase with this name. Throws `invalid_option`, listing the phases. */
-export function parsePhase(name: string): Phase {
-  if (isPhase(name)) return name;
-  throw new PostChainError(
-    'invalid_option',
-    `phase: expected one of ${PHASES.join(', ')}; received ${describeValue(name)}.`,
-  );
-}
+export const parsePhase = (name: string): Phase => parseOption(phaseSchema, name, 'phase');
 
 /** Converts earlier turns to the messages a run starts with. */
 function historyMessages(history: readonly Turn[], createdAtMs: number): readonly Message[] {

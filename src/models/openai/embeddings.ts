@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
-import { invalidOption } from '../../internal/options.ts';
+import { parseOption } from '../../internal/options.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { failure, failureOf } from './failures.ts';
 import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
@@ -67,8 +67,7 @@ const embeddingsOptionsSchema = modelOptionsSchema
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function embeddingsSettings(options: OpenAIEmbeddingsOptions): OpenAISettings {
-  const read = embeddingsOptionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('options of openaiEmbeddings', options, read.error, embeddingsOptionsSchema);
+  parseOption(embeddingsOptionsSchema, options, 'options of openaiEmbeddings');
   return openaiSettings({ ...options, model: options.model ?? 'text-embedding-3-small' });
 }
 

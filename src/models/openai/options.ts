@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { functionSchema, invalidOption, requireValidHeaders } from '../../internal/options.ts';
+import { functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
 /** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */
@@ -62,9 +62,8 @@ export const modelOptionsSchema = z.strictObject({
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
-  const read = modelOptionsSchema.safeParse(options);
-  if (!read.success) throw invalidOption('options of openaiModel', options, read.error, modelOptionsSchema);
-  const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read.data;
+  const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
+  const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read;
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   requireValidHeaders(headers);

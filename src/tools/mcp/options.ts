@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { invalidOption, requireValidHeaders, signalSchema } from '../../internal/options.ts';
+import { parseOption, requireValidHeaders, signalSchema } from '../../internal/options.ts';
 import { redactSecrets, secretWords } from '../../internal/secrets.ts';
 
 interface SharedOptions {
@@ -70,14 +70,14 @@ export type HttpSettings = Extract<McpSettings, { url: string }>;
 
 /** @throws PostChainError `invalid_option` */
 export function mcpSettings(options: McpOptions): McpSettings {
-  const schema = 'url' in options ? httpSchema : stdioSchema;
-  const read = schema.safeParse(options);
-  if (!read.success) throw invalidOption('options of connectMcp', options, read.error, schema);
-  if ('command' in read.data) return { ...read.data, secrets: secretWords(Object.values(read.data.env)) };
-  const { headers, url } = read.data;
-  requireNoPassword(url);
-  requireValidHeaders(headers);
-  return { ...read.data, secrets: secretWords(Object.values(headers)) };
+  if (!('url' in options)) {
+    const settings = parseOption(stdioSchema, options, 'options of connectMcp');
+    return { ...settings, secrets: secretWords(Object.values(settings.env)) };
+  }
+  const settings = parseOption(httpSchema, options, 'options of connectMcp');
+  requireNoPassword(settings.url);
+  requireValidHeaders(settings.headers);
+  return { ...settings, secrets: secretWords(Object.values(settings.headers)) };
 }
 
 function requireNoPassword(url: string): void {

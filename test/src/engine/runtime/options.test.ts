@@ -60,7 +60,7 @@ describe('invalid options are rejected with one line before the start', () => {
     [
       { request: 'x', startAt: 'lunch' },
       'invalid_option',
-      /phase: expected one of action, experience.*; received "lunch"/,
+      /startAt: expected one of action, experience.*; received "lunch"/,
     ],
   ])('a run with %j', (options, code, message) => {
     expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));

@@ -37,8 +37,8 @@ export {
 } from './contracts/synthesis.ts';
 export type { Usage } from './contracts/usage.ts';
 export {
+  type ClaimAssessment,
   type ClaimInputs,
-  type ClaimVerdict,
   claimedCompletion,
 } from './heuristics/completion-claim.ts';
 export { type Grounding, groundingOf } from './heuristics/grounding.ts';

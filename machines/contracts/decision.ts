@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { phaseSchema } from './phase.ts';
 
 /** The values that a guard compared. They are flat, so that each can be shown beside its guard. */
-export const verdictInputsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()]));
+export const guardInputsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()]));
 
 /** The result of a guard's policy, with the values it compared. */
-const guardResultSchema = z.object({ holds: z.boolean(), inputs: verdictInputsSchema });
+const guardResultSchema = z.object({ holds: z.boolean(), inputs: guardInputsSchema });
 export type GuardResult = Readonly<z.infer<typeof guardResultSchema>>;
 
 /**
@@ -18,7 +18,7 @@ export const decisionSchema = z.object({
   complete: z.boolean(),
   nextPhase: phaseSchema.nullable(),
   rationale: z.string().min(1),
-  inputs: verdictInputsSchema,
+  inputs: guardInputsSchema,
 });
 export type Decision = Readonly<z.infer<typeof decisionSchema>>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chainInputSchema, type RecordedState } from './chain-state.ts';
-import { verdictInputsSchema } from './decision.ts';
+import { guardInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
 import { usageSchema } from './usage.ts';
 
@@ -11,7 +11,7 @@ const candidateSchema = z.object({
   guard: z.string().nullable(),
   target: z.array(z.string()),
   verdict: z.enum(['false', 'taken', 'not-evaluated']),
-  inputs: verdictInputsSchema.nullable(),
+  inputs: guardInputsSchema.nullable(),
 });
 
 /** A prompt of a run. `digest` identifies its text if that is known without a run; otherwise null. */

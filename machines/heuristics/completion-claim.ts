@@ -13,7 +13,7 @@ export interface ClaimInputs {
   readonly rationale?: string;
 }
 
-export interface ClaimVerdict {
+export interface ClaimAssessment {
   readonly complete: boolean;
   /** How far the answer supports the claim, 0..1, whether it is made or not. */
   readonly score: number;
@@ -32,7 +32,7 @@ const DOUBTED = 0.8;
  * without evidence only form and rationale count. Reads the first 20,000 characters of request and answer, the first
  * 50,000 of each text and the last 400 of the rationale.
  */
-export function claimedCompletion({ request, answer, claims, gathered, rationale = '' }: ClaimInputs): ClaimVerdict {
+export function claimedCompletion({ request, answer, claims, gathered, rationale = '' }: ClaimInputs): ClaimAssessment {
   const asked = parseStart(request);
   const said = parseStart(answer);
   const texts = parseEvidence(gathered);

@@ -9,7 +9,7 @@ export function countRepeats(history: readonly Turn[], next: Pick<Turn, 'target'
 }
 
 /** Whether continuing would be repetition number `loopRepeats`. */
-export function loopVerdict(repeats: number, loopRepeats: number): GuardResult {
+export function repeatLimitReached(repeats: number, loopRepeats: number): GuardResult {
   return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
 }
 

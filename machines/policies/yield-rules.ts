@@ -1,6 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
-import { loopVerdict } from './loop-detection.ts';
+import { repeatLimitReached } from './loop-detection.ts';
 
 interface YieldRuleDefinition {
   readonly evaluate: (state: ChainState) => GuardResult;
@@ -53,7 +53,7 @@ export function taskComplete({ assessment }: ChainState): GuardResult {
 }
 
 export function loopDetected({ assessment, thresholds }: ChainState): GuardResult {
-  return loopVerdict(assessment?.repeats ?? 0, thresholds.loopRepeats);
+  return repeatLimitReached(assessment?.repeats ?? 0, thresholds.loopRepeats);
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { verdictInputsSchema } from '../../../machines/contracts/decision.ts';
+import { guardInputsSchema } from '../../../machines/contracts/decision.ts';
 import { type ClaimInputs, claimedCompletion } from '../../../machines/heuristics/completion-claim.ts';
 import type { EvidenceText } from '../../../machines/heuristics/parsed-text.ts';
 
@@ -186,7 +186,7 @@ describe('a claimed completion', () => {
         expect(score).toBeGreaterThanOrEqual(0);
         expect(score).toBeLessThanOrEqual(1);
         expect(complete).toBe(given.claims && score >= Number(inputs['believedFrom']));
-        expect(verdictInputsSchema.safeParse(inputs).success).toBe(true);
+        expect(guardInputsSchema.safeParse(inputs).success).toBe(true);
         expect(claimedCompletion({ ...given, claims: !given.claims }).score).toBe(score);
       }),
     );

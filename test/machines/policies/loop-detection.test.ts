@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { decideToContinue } from '../../../machines/policies/decisions.ts';
-import { countRepeats, loopVerdict, remember } from '../../../machines/policies/loop-detection.ts';
+import { countRepeats, remember, repeatLimitReached } from '../../../machines/policies/loop-detection.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { anAssessment, aState, someThresholds } from './states.ts';
@@ -42,7 +42,7 @@ describe('loops', () => {
     [1, 3, false],
     [2, 3, true],
   ])('[Y7] with %d earlier turns and a limit of %d are detected: %s', (repeats, bound, wanted) => {
-    expect(loopVerdict(repeats, bound)).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
+    expect(repeatLimitReached(repeats, bound)).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
     const thresholds = someThresholds({ loopRepeats: bound });
     expect(loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds })).holds).toBe(wanted);
   });

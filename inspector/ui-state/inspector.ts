@@ -1,5 +1,5 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { InspectedRun, RunCharts, SendableEvent } from '../../src/inspection/wire.ts';
+import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import type { Connection, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
@@ -20,7 +20,7 @@ export interface RunView {
 /** The state of the page, and its actions. */
 export interface Inspector {
   readonly connection: ReadonlySignal<Connection>;
-  readonly events: ReadonlySignal<readonly SendableEvent[]>;
+  readonly events: ReadonlySignal<readonly string[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
   readonly selectedRunId: ReadonlySignal<string | null>;
   /** The entry at the cursor; null follows the latest. */
@@ -38,7 +38,7 @@ export interface Inspector {
 
 export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
-  const events = signal<readonly SendableEvent[]>([]);
+  const events = signal<readonly string[]>([]);
   const runs = signal<readonly InspectedRun[]>([]);
   const selectedRunId = signal<string | null>(null);
   const cursor = signal<number | null>(null);

@@ -3,7 +3,6 @@ import {
   type InspectedRun,
   type PageMessage,
   type RunCharts,
-  type SendableEvent,
   type ServerMessage,
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
@@ -14,7 +13,7 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 /** Callbacks of a page source. */
 export interface PageListener {
   connection(state: Connection): void;
-  events(events: readonly SendableEvent[]): void;
+  events(types: readonly string[]): void;
   runs(runs: readonly InspectedRun[], selected: string | null): void;
   charts(runId: string, charts: RunCharts): void;
   entries(runId: string, from: number, lines: readonly string[]): void;

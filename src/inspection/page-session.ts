@@ -2,12 +2,11 @@ import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
-import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
 import { jsonOf } from '../journal/journal-lines.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import { type PageMessage, type RunCharts, type SendableEvent, type ServerMessage, WIRE_VERSION } from './wire.ts';
+import { type PageMessage, type RunCharts, type ServerMessage, WIRE_VERSION } from './wire.ts';
 
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
@@ -138,7 +137,7 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     stopListening();
     for (const runId of [...opened.keys()]) close(runId);
   });
-  page.send({ type: 'hello', version: WIRE_VERSION, events: sendableEvents() });
+  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES });
   void sendRuns();
   void runs.refresh();
 }
@@ -212,42 +211,7 @@ function readPageMessage(text: string): PageMessage | null {
   return read.success ? read.data : null;
 }
 
-let sendableEventsCache: readonly SendableEvent[] | null = null;
-
-/** Returns the events that a run accepts, each with its JSON Schema. */
-function sendableEvents(): readonly SendableEvent[] {
-  sendableEventsCache ??= chainEventSchema.options.map((option) => {
-    const schema = jsonSchemaOf(option);
-    const type = option.shape.type.value;
-    return { type, schema: type === 'run.adjusted' ? withBounds(schema) : schema };
-  });
-  return sendableEventsCache;
-}
-
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-function jsonSchemaOf(schema: z.ZodType): JsonSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  return rest;
-}
-
-/** Adds the names and bounds of all numbers. Defaults are left out, because an omitted number stays unchanged. */
-function withBounds(schema: JsonSchema): JsonSchema {
-  const properties = schema['properties'] as JsonSchema;
-  return {
-    ...schema,
-    properties: { ...properties, limits: optionalNumbers(limitsSchema), thresholds: optionalNumbers(thresholdsSchema) },
-  };
-}
-
-function optionalNumbers(numbers: z.ZodType): JsonSchema {
-  const { required: _, ...schema } = jsonSchemaOf(numbers);
-  const properties = Object.entries(schema['properties'] as Record<string, JsonSchema>);
-  return {
-    ...schema,
-    properties: Object.fromEntries(properties.map(([name, { default: _, ...number }]) => [name, number])),
-  };
-}
+const EVENT_TYPES: readonly string[] = chainEventSchema.options.map(({ shape }) => shape.type.value);
 
 /** With more unsent data than this, a page is not ready. */
 const MAX_UNSENT_BYTES = 4_194_304;

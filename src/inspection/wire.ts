@@ -30,15 +30,9 @@ export interface RunCharts {
   readonly invoked: Readonly<Record<string, string>>;
 }
 
-/** An event that a live run accepts, with its JSON Schema, from which the page builds a form. */
-export interface SendableEvent {
-  readonly type: string;
-  readonly schema: Readonly<Record<string, unknown>>;
-}
-
 export type ServerMessage =
-  /** The first message. */
-  | { readonly type: 'hello'; readonly version: typeof WIRE_VERSION; readonly events: readonly SendableEvent[] }
+  /** The first message, with the types of the events that a live run accepts. */
+  | { readonly type: 'hello'; readonly version: typeof WIRE_VERSION; readonly events: readonly string[] }
   /** All runs that can be opened, newest first. Sent at the start and after every change. */
   | { readonly type: 'runs'; readonly runs: readonly InspectedRun[]; readonly chosen: string | null }
   /** Precedes the first entries of an opened run. Sent again if a system gets new charts. */

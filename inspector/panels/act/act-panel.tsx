@@ -54,7 +54,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
         )}
         <details>
           <summary>Send another event</summary>
-          <JsonForm types={inspector.events.value.map(({ type }) => type)} isBusy={isBusy} onSend={send} />
+          <JsonForm types={inspector.events.value} isBusy={isBusy} onSend={send} />
         </details>
       </section>
       <SentList inspector={inspector} view={view} />

@@ -209,12 +209,12 @@ describe('an event sent to a run', () => {
     expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2".' });
   });
 
-  it('is described by a JSON Schema with the names of the adjustable numbers', async () => {
+  it('is one of the types that the server announces', async () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
     expect(hello?.version).toBe(1);
-    expect(hello?.events.map(({ type }) => type)).toEqual([
+    expect(hello?.events).toEqual([
       'run.cancelled',
       'run.interrupted',
       'run.directed',
@@ -222,16 +222,5 @@ describe('an event sent to a run', () => {
       'run.adjusted',
       'consent.given',
     ]);
-    expect(hello?.events[2]?.schema).toMatchObject({
-      type: 'object',
-      properties: { type: { const: 'run.directed' }, phase: { type: 'string' } },
-      required: ['type', 'phase'],
-    });
-    const adjusted = Object(hello?.events[4]?.schema['properties']) as Record<string, Record<string, object>>;
-    const { limits, thresholds } = adjusted;
-    expect(limits?.['properties']).toMatchObject({ maxCycles: { type: 'integer', minimum: 1 } });
-    expect(thresholds?.['properties']).toMatchObject({ confidence: { type: 'number', minimum: 0, maximum: 1 } });
-    expect(limits).not.toHaveProperty('required');
-    expect(JSON.stringify(limits)).not.toContain('default');
   });
 });

@@ -49,7 +49,7 @@ const args = z.object({
  * results are shown with 32 digits.
  *
  * The package `mathjs`, loaded on first use, parses the expression; nothing runs as code. Length, nesting and magnitude (1e-9999 to
- * 1e9999) are bounded. An expression without a numeric result fails with a message that says why.
+ * 1e9999) are bounded. An expression without a numeric result fails with a message that gives the reason.
  */
 export function calculator(): Capability {
   return defineCapability({

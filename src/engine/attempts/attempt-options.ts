@@ -11,7 +11,7 @@ import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
 /** A prompt: text, or the turns of a conversation. */
 export type AttemptPrompt = string | readonly ChatTurn[];
 
-/** Options for typed values, whatever the prompt. */
+/** Options for typed values, independent of the prompt. */
 export interface AttemptOptions<Schema extends StandardSchemaV1> {
   readonly model: ChatModel;
   /** A Standard Schema that converts itself to JSON Schema: zod 4.2, arktype, valibot through `toStandardJsonSchema`. */

@@ -177,7 +177,8 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
 
 function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
   const model = models[call.model];
-  if (model === undefined) throw new TypeError(`There is no model ${call.model}; the attempt has ${models.length}.`);
+  if (model === undefined)
+    throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
   const spec = specFor(call.task);
   const request: ModelRequest = requestOf(spec, call, replyForm, model.nativeTools === true);
   return { model, spec, request };

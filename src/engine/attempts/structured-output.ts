@@ -98,7 +98,7 @@ function finalError({ policy }: Pick<AttemptOptions<StandardSchemaV1>, 'policy'>
   }
 }
 
-/** A promise whose rejection does not crash the process if nobody awaits it. */
+/** Returns a promise whose rejection does not crash the process if it is never awaited. */
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: Error) => void = () => {};

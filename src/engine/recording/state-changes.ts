@@ -16,7 +16,7 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
 
 /** Returns the state with the changes applied. It shares what did not change. */
 export function withChanges(state: unknown, changes: readonly StateChange[]): unknown {
-  return changes.reduce((whole, change) => changed(whole, change.path, change), state);
+  return changes.reduce((whole, change) => applyAt(whole, change.path, change), state);
 }
 
 function memberChanges(before: Members, after: Members, path: Path): StateChange[] {
@@ -44,18 +44,18 @@ function listChanges(before: readonly unknown[], after: readonly unknown[], path
   return added.flatMap((item, at) => changesBetween(before[start + at], item, [...path, start + at]));
 }
 
-function changed(whole: unknown, [name, ...below]: Path, change: StateChange): unknown {
-  if (name === undefined) return changedHere(whole, change);
+function applyAt(whole: unknown, [name, ...below]: Path, change: StateChange): unknown {
+  if (name === undefined) return applyHere(whole, change);
   if (below.length === 0 && 'gone' in change) {
     const { [name]: _, ...others } = whole as Members;
     return others;
   }
-  const inside = changed((whole as Members)[name as string], below, change);
+  const inside = applyAt((whole as Members)[name as string], below, change);
   if (Array.isArray(whole)) return whole.with(name as number, inside);
   return { ...(whole as Members), [name]: inside };
 }
 
-function changedHere(whole: unknown, change: StateChange): unknown {
+function applyHere(whole: unknown, change: StateChange): unknown {
   if ('added' in change) return (whole as unknown[]).toSpliced(change.at, change.removed, ...change.added);
   return 'value' in change ? change.value : undefined;
 }

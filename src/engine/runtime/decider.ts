@@ -24,7 +24,7 @@ export interface ModelDecider {
   readonly decides: 'model';
 }
 
-/** Who decides what follows a capability's result; null: nobody is asked, and one capability runs. */
+/** Decides what follows a capability's result. Null: the loop ends after one capability. */
 export type Decider = DecidingFunction | ModelDecider | null;
 
 /** The default: done after the first run. */

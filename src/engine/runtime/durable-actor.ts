@@ -51,7 +51,7 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
 export interface DurableActor<Machine extends AnyStateMachine> {
   readonly actor: ActorRefFrom<Machine>;
   start(): void;
-  /** Queues an event while another is processed. An event nobody waits for any more is dropped and not recorded. */
+  /** Queues an event while another is processed. An event of a finished activity or timer is dropped and not recorded. */
   deliver(event: ExternalEvent): void;
   /** Switches to an executor, and hands it the unfinished activities and timers. */
   attach(executor: ActivityExecutor): void;

@@ -44,7 +44,7 @@ export interface PostChainOptions {
   readonly replyForm?: ReplyForm;
   /** Prompts that replace built-in ones. */
   readonly prompts?: Partial<Record<Task, Prompt>>;
-  /** Stores the turns of sessions; by default a memory that lives as long as the chain. */
+  /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
   readonly sessions?: SessionStore;
   /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
   readonly journals?: JournalStore;

@@ -30,7 +30,7 @@ export interface RunObserver {
   readonly partial: (update: PartialUpdate) => void;
 }
 
-/** For a bare machine that nobody observes. */
+/** Ignores everything: for a machine without observers. */
 export const noopObserver: RunObserver = {
   guardLogs: createGuardLogs(),
   record: () => {},

@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly startAt?: Phase;
   /**
    * The session the request belongs to: the run gets the session's newest turns, and becomes one of them. At most 200 characters, no
-   * control characters. Without an id the request stands alone.
+   * control characters. Without an id the run belongs to no session.
    */
   readonly sessionId?: string;
   /** JSON that the calling program stores in the journal for its own use. */

@@ -3,9 +3,8 @@ import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 import { GrowingText } from './part-source.ts';
-import type { FoundValue, OfferedCall, StreamDriver } from './stream-driver.ts';
+import { type FoundValue, LeadingThought, type OfferedCall, type StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
-import { LeadingThought } from './text-driver.ts';
 
 /** The most tool names that an error message lists. */
 const MAX_NAMES = 20;

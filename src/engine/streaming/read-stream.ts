@@ -9,9 +9,8 @@ import { oneLine } from '../../../machines/text/clip.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { PartSource, type StreamEnd } from './part-source.ts';
-import type { FoundValue, MissingValue, StreamDriver } from './stream-driver.ts';
+import { createTextDriver, type FoundValue, type MissingValue, type StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
-import { createTextDriver } from './text-driver.ts';
 
 interface StreamObserver {
   /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. */
@@ -88,7 +87,7 @@ function streamFailure({ failure, reason }: StreamEnd): Failure | null {
 
 const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, estimated: true };
 
-/** Whether the request was never processed, so that nobody bills the prompt: no connection, or an error status before any text. */
+/** Whether the request was never processed, so that its prompt is not billed: no connection, or an error status before any text. */
 function isUnprocessed({ failure }: StreamEnd, chars: number): boolean {
   if (failure === null || failure.stage !== 'transport' || chars > 0) return false;
   return failure.status !== null || failure.code === 'connection_failed';

@@ -1,5 +1,8 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import { failureOf } from '../../../machines/policies/failures.ts';
+import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
+import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 
 /** A part with content, unlike the last part of a stream. */
 export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
@@ -71,4 +74,210 @@ export interface StreamDriver {
   /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
   readonly call: OfferedCall | null;
   failureOf(missing: MissingValue): Failure;
+}
+
+/** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
+export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
+  return {
+    finder: new ProseFinder({ acceptsList }),
+    owns: (part) => part.type === 'text-delta',
+    call: null,
+    failureOf: missingValueFailure,
+  };
+}
+
+function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
+  if (miss === 'too-deep')
+    return failureOf(
+      'extraction',
+      'too_deep',
+      `The JSON in the reply has more than ${MAX_DEPTH} open brackets; expected a flatter one.`,
+    );
+  if (reason === 'length')
+    return failureOf('extraction', 'truncated', 'The reply was cut off at the output limit before its JSON ended.');
+  if (text.trim() === '')
+    return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
+  if (miss === 'unfinished')
+    return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; expected one complete JSON object.');
+  return failureOf('extraction', 'no_json', 'The reply contains no valid JSON; expected one JSON object.');
+}
+
+/** The characters that, after a bracket and whitespace, make it the start of JSON; other brackets are prose. */
+const beginsObject = (code: number): boolean => code === QUOTE || code === CLOSE;
+const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => character.charCodeAt(0)));
+
+/**
+ * Finds one JSON object in prose and fences: the first complete one.
+ *
+ * - Invalid JSON is skipped up to where its brackets balance, so that no part of a broken object is mistaken for the value.
+ * - An array that breaks before any object in it has a member is prose, for example a half-open interval: the search continues there.
+ * - A complete array is not an object: its content is not searched, and a later object wins (`as in [1]: {"a":1}`). The same applies to
+ *   `{}`. If no object follows, not even an unfinished one, the value is the last `{}`, or else the last array.
+ * - With `acceptsList`, an array is shown while it arrives, and the value is the last non-empty array if no object follows it: models
+ *   think aloud before they answer, and write `[ ]` and `[1]` in prose.
+ * - A leading `<think>` block is skipped.
+ * - Each character is read once or twice.
+ */
+export class ProseFinder implements JsonFinder {
+  readonly #acceptsList: boolean;
+  readonly #thought = new LeadingThought();
+  #json: JsonCandidate | null = null;
+  #skipped: BracketBalance | null = null;
+  #candidate = 0;
+  #found: Span | null = null;
+  #emptyObject: Span | null = null;
+  #emptyList: Span | null = null;
+  #list: Span | null = null;
+  /** The end of an accepted array, for its parser. */
+  #rest = '';
+  #sawTooDeep = false;
+  /** The number of characters before the current chunk. */
+  #before = 0;
+  /** The bracket that started the candidate, or the last bracket if only whitespace has followed it; otherwise 0. */
+  #bracket = 0;
+  #bracketAt = 0;
+  #isEmpty = false;
+
+  constructor({ acceptsList }: { readonly acceptsList: boolean }) {
+    this.#acceptsList = acceptsList;
+  }
+
+  get candidate(): number {
+    return this.#candidate;
+  }
+
+  get found(): Span | null {
+    return this.#found;
+  }
+
+  get fallback(): Span | null {
+    if (!this.#isSearching) return null;
+    if (this.#acceptsList) return this.#list ?? this.#emptyList ?? this.#emptyObject;
+    return this.#emptyObject ?? this.#list ?? this.#emptyList;
+  }
+
+  get fallbackIfCut(): Span | null {
+    return this.#acceptsList && this.#isSearching ? this.#list : null;
+  }
+
+  get showsFallback(): boolean {
+    return this.#acceptsList;
+  }
+
+  get miss(): Miss {
+    if (this.#sawTooDeep) return 'too-deep';
+    return this.#isSearching || this.#found !== null ? 'none' : 'unfinished';
+  }
+
+  get #isSearching(): boolean {
+    return this.#json === null && this.#skipped === null;
+  }
+
+  push(chunk: string): string {
+    let at = this.#thought.endIn(chunk);
+    while (at < chunk.length && this.#found === null) {
+      if (this.#json !== null) at = this.#read(chunk, at, this.#json);
+      else if (this.#skipped !== null) at = this.#skip(chunk, at, this.#skipped);
+      else at = this.#search(chunk, at);
+    }
+    this.#before += chunk.length;
+    const view = this.#rest + (this.#json?.takeView() ?? '');
+    this.#rest = '';
+    return this.#bracket === OPEN || this.#acceptsList ? view : '';
+  }
+
+  end(): void {}
+
+  /** Looks for a bracket whose next character makes it the start of JSON; that character is left for the candidate. */
+  #search(chunk: string, from: number): number {
+    for (let at = from; at < chunk.length; at += 1) {
+      const code = chunk.charCodeAt(at);
+      if (this.#bracket === OPEN ? beginsObject(code) : this.#bracket === OPEN_LIST && LIST_BEGINNINGS.has(code)) {
+        this.#isEmpty = code === CLOSE || code === CLOSE_LIST;
+        this.#rest = '';
+        this.#json = new JsonCandidate({ endsAtBracket: true });
+        this.#json.read(String.fromCharCode(this.#bracket), 0);
+        this.#candidate += 1;
+        return at;
+      }
+      if (code === OPEN || code === OPEN_LIST) {
+        this.#bracket = code;
+        this.#bracketAt = this.#before + at;
+      } else if (!isSpace(code)) this.#bracket = 0;
+    }
+    return chunk.length;
+  }
+
+  #read(chunk: string, from: number, json: JsonCandidate): number {
+    const at = json.read(chunk, from);
+    if (json.state === 'open') return at;
+    if (json.state === 'whole') {
+      this.#accept({ from: this.#bracketAt, to: this.#before + at });
+      this.#rest = json.takeView();
+    } else this.#skipBroken(json.grammar);
+    if (this.#found === null) {
+      this.#json = null;
+      this.#bracket = 0;
+    }
+    return at;
+  }
+
+  #accept(span: Span): void {
+    if (this.#bracket === OPEN && !this.#isEmpty) this.#found = span;
+    else if (this.#bracket === OPEN) this.#emptyObject = span;
+    else if (this.#isEmpty) this.#emptyList = span;
+    else this.#list = span;
+  }
+
+  #skipBroken(broken: JsonCandidate['grammar']): void {
+    this.#sawTooDeep ||= broken.isTooDeep;
+    if (this.#bracket === OPEN_LIST && !broken.sawMember && !broken.isTooDeep) return;
+    this.#emptyObject = null;
+    this.#list = null;
+    this.#emptyList = null;
+    this.#skipped = new BracketBalance(broken);
+  }
+
+  #skip(chunk: string, from: number, skipped: BracketBalance): number {
+    const at = skipped.endIn(chunk, from);
+    if (at === -1) return chunk.length;
+    this.#skipped = null;
+    return at;
+  }
+}
+
+const THINK_START = '<think>';
+const THINK_END = '</think>';
+
+/**
+ * Skips the reasoning at the start of a text, between `<think>` and `</think>`, which some servers leave in the text of DeepSeek and
+ * Qwen models. JSON in it is not the reply.
+ */
+export class LeadingThought {
+  #state: 'unknown' | 'open' | 'over' = 'unknown';
+  /** The last characters, which may be part of the next tag. */
+  #tail = '';
+
+  /** Returns where the reply starts in the next chunk, or the chunk's length while that is unknown. */
+  endIn(chunk: string): number {
+    if (this.#state === 'over') return 0;
+    const known = this.#tail.length;
+    const text = this.#tail + chunk;
+    if (this.#state === 'unknown') {
+      const trimmed = text.trimStart();
+      if (trimmed.length < THINK_START.length && THINK_START.startsWith(trimmed)) {
+        this.#tail = trimmed;
+        return chunk.length;
+      }
+      this.#state = trimmed.startsWith(THINK_START) ? 'open' : 'over';
+      if (this.#state === 'over') return 0;
+    }
+    const end = text.indexOf(THINK_END);
+    if (end === -1) {
+      this.#tail = text.slice(1 - THINK_END.length);
+      return chunk.length;
+    }
+    this.#state = 'over';
+    return end + THINK_END.length - known;
+  }
 }

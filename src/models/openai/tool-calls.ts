@@ -16,14 +16,14 @@ interface Entry {
   readonly text: string;
 }
 
-/** `at` and `id` are the server's. `held` are arguments received before the name. `changesId`: each delta has a new id. */
+/** `at` and `id` are the server's. `buffered` are arguments received before the name. `changesId`: each delta has a new id. */
 interface Call {
   readonly index: number;
   readonly at: number | null;
   readonly extent: JsonExtent;
   id: string;
   name: string;
-  held: string;
+  buffered: string;
   changesId: boolean;
 }
 
@@ -46,7 +46,7 @@ export class ToolCalls {
 
   /** Returns the arguments of calls that never got a name. */
   rest(): ToolCallDelta[] {
-    return this.#calls.filter(({ name }) => name === '').map(({ index, held }) => delta(index, '', held));
+    return this.#calls.filter(({ name }) => name === '').map(({ index, buffered }) => delta(index, '', buffered));
   }
 
   #readOne(entry: Entry): ToolCallDelta[] {
@@ -60,10 +60,10 @@ export class ToolCalls {
     call.id ||= entry.id;
     call.name ||= entry.name;
     call.extent.add(entry.text);
-    call.held += entry.text;
-    if (call.name === '' || (call.held === '' && !isNew)) return [];
-    const text = call.held;
-    call.held = '';
+    call.buffered += entry.text;
+    if (call.name === '' || (call.buffered === '' && !isNew)) return [];
+    const text = call.buffered;
+    call.buffered = '';
     return [delta(call.index, call.name, text)];
   }
 
@@ -82,7 +82,7 @@ export class ToolCalls {
 
   #begin({ at }: Entry): Call {
     const index = this.#calls.length;
-    const call = { index, at, extent: new JsonExtent(), id: '', name: '', held: '', changesId: false };
+    const call = { index, at, extent: new JsonExtent(), id: '', name: '', buffered: '', changesId: false };
     this.#calls.push(call);
     return call;
   }
@@ -106,16 +106,16 @@ function delta(index: number, name: string, text: string): ToolCallDelta {
 /** Tracks whether JSON text that arrives in pieces is complete. */
 export class JsonExtent {
   readonly #brackets = new BracketBalance();
-  #begun = false;
+  #hasStarted = false;
 
   /** `none`: only white space so far. `open`: a string, object or array is not closed yet. */
   get state(): 'none' | 'open' | 'closed' {
-    if (!this.#begun) return 'none';
+    if (!this.#hasStarted) return 'none';
     return this.#brackets.isOpen ? 'open' : 'closed';
   }
 
   add(text: string): void {
     this.#brackets.add(text);
-    this.#begun ||= text.trim() !== '';
+    this.#hasStarted ||= text.trim() !== '';
   }
 }

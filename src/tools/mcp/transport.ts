@@ -244,7 +244,7 @@ const GRACE_MS = 500;
 
 /** Tracks a server's process and cleans up after it. */
 interface ServerProcess {
-  /** Aborts, with an Error that says why, when the process can be spoken to no more. */
+  /** Aborts, with an Error as the reason, when the process is no longer reachable. */
   readonly gone: AbortSignal;
   watch(child: ChildProcess): void;
   /** Sets the reason that is reported unless the process exits with a more specific one. */

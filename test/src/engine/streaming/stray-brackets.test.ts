@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { ProseFinder } from '../../../../src/engine/streaming/text-driver.ts';
+import { ProseFinder } from '../../../../src/engine/streaming/stream-driver.ts';
 import { cutAt } from './json-text.ts';
 import { readText } from './model-stream.ts';
 

@@ -11,13 +11,12 @@ import {
 import type { PanelProps } from '../panel.tsx';
 import { EventSearch, search, useSearch } from './event-search.tsx';
 import './events.css';
-import { excerpt } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
-import './entry-detail.css';
 import { formatNumber, formatTime } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { entryLine, isBad } from '../../ui-state/entry-line.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { ROW_PX, useRows } from './use-rows.ts';

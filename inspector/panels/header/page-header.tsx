@@ -4,7 +4,6 @@ import { waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { activePanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
-import './test-dialog.css';
 
 interface HeaderProps {
   readonly inspector: Inspector;

@@ -70,7 +70,7 @@ export function IconButton({ icon, label, keys, isPressed, isDisabled, onClick }
 }
 
 /** Icon and word for each guard result. */
-export const VERDICTS = {
+export const GUARD_RESULTS = {
   taken: { icon: 'check', word: 'taken' },
   false: { icon: 'cross', word: 'false' },
   'not-evaluated': { icon: 'dot', word: 'not evaluated' },

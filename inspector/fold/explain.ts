@@ -23,7 +23,7 @@ export interface ExplainedCandidate {
   readonly guard: string;
   /** The name in the chart; null without a guard. */
   readonly name: string | null;
-  readonly verdict: Candidate['verdict'];
+  readonly result: Candidate['verdict'];
   readonly compared: readonly ComparedValue[];
   readonly target: readonly NamedState[];
 }
@@ -50,11 +50,11 @@ export function explainTransition(entry: Transition, index: ChartIndex): Explain
   return {
     ...{ seq, machine, event: eventOf(entry, chart), source: named(source), target: entry.target.map(named) },
     description: chart?.state(target)?.description ?? '',
-    candidates: candidates.map(({ guard, verdict, inputs, target: to }, index) => ({
+    candidates: candidates.map(({ guard, verdict: result, inputs, target: to }, index) => ({
       index,
       guard: guard === null ? (index === 0 ? 'always' : 'otherwise') : humanizeGuard(guard),
       name: guard,
-      verdict,
+      result,
       compared: inputs === null ? [] : comparedValues(inputs),
       target: to.map(named),
     })),

@@ -115,7 +115,7 @@ type Input = NonNullable<Candidate['inputs']>[string];
 export interface ComparedCandidate {
   readonly guard: string | null;
   readonly target: readonly string[];
-  readonly verdicts: Pair<Candidate['verdict'] | null>;
+  readonly results: Pair<Candidate['verdict'] | null>;
   /** A value is undefined if the guard in that run had no such input. */
   readonly inputs: readonly {
     readonly name: string;
@@ -139,10 +139,11 @@ function candidatesOf(entries: Pair<EntryOf<'transition'> | null>): readonly Com
     );
     const candidate = sides[0] ?? sides[1];
     if (candidate === null) return [];
-    const verdicts = both(sides, (side) => side?.verdict ?? null);
-    const isFirstDifference = !hasDiffered && verdicts[0] !== verdicts[1];
+    const results = both(sides, (side) => side?.verdict ?? null);
+    const isFirstDifference = !hasDiffered && results[0] !== results[1];
     hasDiffered ||= isFirstDifference;
-    return [{ guard: candidate.guard, target: candidate.target, verdicts, inputs: inputsOf(sides), isFirstDifference }];
+    const { guard, target } = candidate;
+    return [{ guard, target, results, inputs: inputsOf(sides), isFirstDifference }];
   });
 }
 

@@ -3,7 +3,7 @@ import type { Pair } from '../../fold/compare/align.ts';
 import type { ComparedCandidate, Comparison, FirstContent, FirstStep } from '../../fold/compare/comparison.ts';
 import { formatDuration, formatNumber, humanizeGuard, pluralize } from '../../fold/format.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
-import { Icon, VERDICTS } from '../../icon.tsx';
+import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
 
@@ -140,8 +140,8 @@ export function FirstDifference({ comparison }: { readonly comparison: Compariso
 
 function Divergence({ step, at }: { readonly step: FirstStep; readonly at: number }) {
   const { entries, candidates } = step;
-  const evaluated = candidates.filter(({ verdicts }) =>
-    verdicts.some((verdict) => verdict === 'taken' || verdict === 'false'),
+  const evaluated = candidates.filter(({ results }) =>
+    results.some((result) => result === 'taken' || result === 'false'),
   );
   const sources = [...new Set(entries.flatMap((entry) => (entry === null ? [] : [stateName(entry.source)])))];
   return (
@@ -184,7 +184,7 @@ function Divergence({ step, at }: { readonly step: FirstStep; readonly at: numbe
 }
 
 function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) {
-  const { guard, target, verdicts, inputs, isFirstDifference } = candidate;
+  const { guard, target, results, inputs, isFirstDifference } = candidate;
   return (
     <tr class={isFirstDifference ? 'diverges' : ''}>
       <th scope="row">
@@ -194,18 +194,18 @@ function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) 
         </span>
         {isFirstDifference && <strong class="diverges-here"> first difference</strong>}
       </th>
-      {verdicts.map((verdict, run) => (
+      {results.map((result, run) => (
         <td key={LETTERS[run]}>
-          <span class={`verdict ${verdict ?? 'none'}`}>
-            {verdict === null ? (
+          <span class={`result ${result ?? 'none'}`}>
+            {result === null ? (
               '–'
             ) : (
               <>
-                <Icon name={VERDICTS[verdict].icon} /> {VERDICTS[verdict].word}
+                <Icon name={GUARD_RESULTS[result].icon} /> {GUARD_RESULTS[result].word}
               </>
             )}
           </span>
-          {verdict !== null && verdict !== 'not-evaluated' && (
+          {result !== null && result !== 'not-evaluated' && (
             <span class="inputs">
               {inputs.map(({ name, values, differs }) => {
                 const text = excerpt(cellText(values[run]), 60);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { excerpt, revealHidden } from '../../fold/text.ts';
-import { Icon, VERDICTS } from '../../icon.tsx';
+import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 import './why.css';
@@ -123,7 +123,7 @@ interface Props {
 /** One transition: source, targets, event and candidates. */
 function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
-  const by = candidates.length > 1 ? candidates.find(({ verdict }) => verdict === 'taken') : undefined;
+  const by = candidates.length > 1 ? candidates.find(({ result }) => result === 'taken') : undefined;
   return (
     <section class="card transition" aria-label="Transition">
       <p class="endpoints">
@@ -159,9 +159,9 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
 function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
   return (
     <ol class="candidates" aria-label="Candidates">
-      {candidates.map(({ index, guard, name, verdict, compared, target }) => (
-        <li key={index} class={verdict} aria-current={verdict === 'taken' ? 'true' : undefined}>
-          <Icon name={VERDICTS[verdict].icon} />
+      {candidates.map(({ index, guard, name, result, compared, target }) => (
+        <li key={index} class={result} aria-current={result === 'taken' ? 'true' : undefined}>
+          <Icon name={GUARD_RESULTS[result].icon} />
           <div>
             <div class="candidate">
               <span class="guard verbatim" title={name ?? undefined}>
@@ -171,7 +171,7 @@ function CandidateList({ candidates }: { readonly candidates: readonly Explained
                 <Icon name="arrow-right" />{' '}
                 {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
               </span>
-              <span class="verdict">{VERDICTS[verdict].word}</span>
+              <span class="result">{GUARD_RESULTS[result].word}</span>
             </div>
             <ComparedValues compared={compared} />
           </div>

@@ -36,8 +36,8 @@ describe('the Why view', () => {
         expect(transition?.seq).toBe(entry.seq);
         expect([transition?.machine, transition?.source.id]).toEqual([entry.machine, entry.source]);
         expect(transition?.target.map(({ id }) => id)).toEqual(entry.target);
-        const told = transition?.candidates.map(({ name, verdict, target, compared }) => ({
-          ...{ guard: name, target: target.map(({ id }) => id), verdict },
+        const told = transition?.candidates.map(({ name, result, target, compared }) => ({
+          ...{ guard: name, target: target.map(({ id }) => id), verdict: result },
           inputs: inputsOf(compared),
         }));
         expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));
@@ -50,7 +50,7 @@ describe('the Why view', () => {
     const { heading, transition, facts } = asked(stumbled)(seq);
     expect(heading).toBe('Why did the run decide to answer?');
     expect(facts).toContainEqual({ label: 'Rule', text: 'confidence reached, in cycle 3' });
-    const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken');
+    const taken = transition?.candidates.find(({ result }) => result === 'taken');
     expect(taken?.guard).toBe('confidence reached');
     expect(taken?.compared[0]).toEqual({
       name: 'confidence',
@@ -68,7 +68,7 @@ describe('the Why view', () => {
       const ask = asked(entries);
       for (const { seq, decision } of all(entries, 'decision')) {
         const { transition } = ask(seq);
-        const taken = transition?.candidates.find(({ verdict }) => verdict === 'taken')?.name;
+        const taken = transition?.candidates.find(({ result }) => result === 'taken')?.name;
         const guard = { nextPhaseChosen: `nextPhaseIs(${decision.nextPhase})`, directedByUser: 'directionIsPhase' };
         expect(taken).toBe((guard as Record<string, string>)[decision.rule] ?? decision.rule);
         expect(entries.slice(transition?.seq, seq).filter(({ type }) => type === 'phase-start')).toEqual([]);

@@ -38,7 +38,7 @@ describe('comparing runs', () => {
     ]);
     const parting = firstStep?.candidates.find(({ isFirstDifference }) => isFirstDifference);
     expect(parting?.guard).toBe('confidenceReached');
-    expect(parting?.verdicts).toEqual(['false', 'taken']);
+    expect(parting?.results).toEqual(['false', 'taken']);
     const confidence = parting?.inputs.find(({ name }) => name === 'confidence');
     expect(confidence?.differs).toBe(true);
     expect(new Set(confidence?.values).size).toBe(2);

@@ -6,28 +6,26 @@ export interface ChosenModel {
   /** The `--model` value that selects it again. */
   readonly name: string;
   /** Rejects with `invalid_key` if the server rejects the key. */
-  readonly check: (timeoutMs: number) => Promise<void>;
+  readonly check?: (timeoutMs: number) => Promise<void>;
 }
 
-/** A source of models. To add one, add a row to `PROVIDERS`. */
+/** A source of models. */
 interface Provider {
-  /** Whether the provider serves the model with this name. The first match is used. */
+  /** Whether the provider serves the model with this name. */
   readonly serves: (name: string) => boolean;
-  /** The model to use if the user names none, or null if the environment does not configure the provider. */
+  /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;
   readonly open: (name: string) => Promise<Omit<ChosenModel, 'name'>>;
 }
 
-/** Serves every name that no other provider serves. */
-const OPENAI_COMPATIBLE: Provider = {
-  serves: () => true,
-  defaultModel: (env) => (env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL'] ? 'gpt-4.1-mini' : null),
-  open: openOpenai,
-};
-
+/** To add a provider, add a row before the last, which serves every name. The first match is used. */
 const PROVIDERS: readonly Provider[] = [
   { serves: (name) => name === 'offline', defaultModel: () => null, open: openExtractive },
-  OPENAI_COMPATIBLE,
+  {
+    serves: () => true,
+    defaultModel: (env) => (env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL'] ? 'gpt-4.1-mini' : null),
+    open: openOpenai,
+  },
 ];
 
 /**
@@ -37,13 +35,13 @@ const PROVIDERS: readonly Provider[] = [
 export async function chooseModel(named: string | undefined, env: NodeJS.ProcessEnv): Promise<ChosenModel> {
   const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(env)).find((name) => name !== null);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (configured ?? 'offline'));
-  const provider = PROVIDERS.find(({ serves }) => serves(name)) ?? OPENAI_COMPATIBLE;
-  return { name, ...(await provider.open(name)) };
+  const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
+  return { name, ...(await open(name)) };
 }
 
 async function openExtractive() {
   const { extractiveModel } = await import('../models/extractive/extractive-model.ts');
-  return { model: extractiveModel(), check: async () => {} };
+  return { model: extractiveModel() };
 }
 
 async function openOpenai(name: string) {

@@ -4,7 +4,6 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import { contextOf, undo } from '../../machines/policies/context.ts';
 import { preview } from '../../machines/text/summary.ts';
-
 import { count, cutEnd, cutStart, grouped, oneLine } from '../internal/printable.ts';
 import {
   type ContextChange,
@@ -15,6 +14,7 @@ import {
   listOperations,
 } from '../journal/context-history.ts';
 import { readJournal } from '../journal/file-journals.ts';
+import { runStartOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { type Colors, colorsFor, columnsOf } from './screen.ts';
 
@@ -26,12 +26,6 @@ export interface ContextFlags extends JournalFlags {
 /** `postchain context`: lists the operations on a run's context, or previews undoing some. Changes nothing. */
 export async function contextCommand(path: string, flags: ContextFlags, stdout = process.stdout): Promise<string> {
   const entries = await relevantEntries(path, flags);
-  const start = entries.find((entry) => entry.type === 'run-start');
-  if (start === undefined)
-    throw new PostChainError(
-      'invalid_journal',
-      `${path}: the journal is empty; expected the journal of a run, as "postchain run" writes it`,
-    );
   const operations = listOperations(entries);
   const undone = chosenOperations(operations, flags.undo ?? [], path);
   const history = contextHistory(entries);
@@ -48,7 +42,7 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
     columns: columnsOf(stdout),
   };
   if (undone.length > 0) return `${undoText(undone, changes, [before, after], page)}\n`;
-  const title = oneLine(preview(start.request, 100));
+  const title = oneLine(preview(runStartOf(entries).request, 100));
   const sizes = `${sizeOf(history.initial)} → ${sizeOf(before)} by ${count(operations.length, 'operation')}`;
   return `${[title, sizes, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
 }

@@ -16,7 +16,7 @@ export function withAnswerOptions(command: Command): Command {
     .addOption(
       new Option('--consent <choice>', 'what to do with your long messages; skips the prompt').choices(CONSENT_CHOICES),
     )
-    .addOption(new Option('--format <format>', 'format of the answer (default: text)').choices(ANSWER_FORMATS))
+    .addOption(new Option('--format <format>', 'format of the answer').choices(ANSWER_FORMATS).default('text'))
     .addOption(new Option('--json', 'same as --format json; prints no progress').conflicts(['quiet', 'format']))
     .option('--quiet', 'print no progress');
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
@@ -63,14 +64,8 @@ export async function openInspector(
   };
 }
 
-function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-      resolve();
-    };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
-  });
+async function untilStopped(): Promise<void> {
+  const listening = new AbortController();
+  await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: listening.signal })));
+  listening.abort();
 }

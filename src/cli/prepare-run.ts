@@ -84,7 +84,7 @@ export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)):
       },
     });
     const models = [first, ...fallbacks];
-    await Promise.all(models.map(({ check }) => check(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
+    await Promise.all(models.map(({ check }) => check?.(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
     const summary = [
       models.map(({ model }) => model.id).join(', then '),
       documents === null ? 'no documents (use --docs)' : count(documents.documents.length, 'document'),

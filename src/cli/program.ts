@@ -120,7 +120,7 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
   program
     .command('lint')
     .description('check properties of a chart, such as no dead ends')
-    .argument('<chart>', CHART)
+    .argument('[chart]', CHART, 'chain')
     .action(async (name) => {
       const { lintCommand } = await import('./lint-command.ts');
       const { text, holds } = await lintCommand(name);

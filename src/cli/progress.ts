@@ -52,8 +52,8 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
   action: ({ call, confidence }) => (call === null ? confidenceText('draft', confidence) : `called ${call.capability}`),
   experience: ({ relevantPassageIds, confidence }) =>
     confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
-  intention: ({ clarity, alternatives }) =>
-    `clarity ${clarity.toFixed(2)}, ${count(alternatives.length, 'alternative reading')}`,
+  intention: ({ clarity, alternatives: { length } }) =>
+    `goal, clarity ${clarity.toFixed(2)}${length === 0 ? '' : `, ${count(length, 'alternative')}`}`,
   observation: ({ insights, entities, connections }) =>
     [
       count(insights.length, 'insight'),

@@ -66,10 +66,20 @@ async function update(
 function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
   const temporary = `${path}.new`;
   try {
-    writeFileSync(temporary, linesOf(journal), { mode: 0o600 });
-    renameSync(temporary, path);
-  } catch (cause) {
+    writeOrThrow(path, () => {
+      writeFileSync(temporary, linesOf(journal), { mode: 0o600 });
+      renameSync(temporary, path);
+    });
+  } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/** Throws `invalid_path` if `write` fails. */
+function writeOrThrow(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (cause) {
     throw new PostChainError('invalid_path', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
   }
 }
@@ -98,8 +108,8 @@ async function writeTest(path: string, recorded: readonly JournalEntry[], stdout
   const recording = linesOf(recorded);
   requireUnused(path, text);
   requireUnused(join(dirname(path), file), recording);
-  writeFileSync(join(dirname(path), file), recording);
-  writeFileSync(path, text);
+  writeOrThrow(join(dirname(path), file), () => writeFileSync(join(dirname(path), file), recording));
+  writeOrThrow(path, () => writeFileSync(path, text));
   stdout.write(`Wrote ${path} and ${join(dirname(path), file)}\n`);
   return 0;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunStart } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { oneLine } from '../internal/printable.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
+import { entriesOf, runStartOf } from '../journal/journal-lines.ts';
 import { type FoundRun, findRun } from './find-run.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 import { completeRun, type Streams } from './run-command.ts';
@@ -69,8 +69,8 @@ type RecordedFlags = Pick<RunFlags, keyof z.infer<typeof recordedFlagsSchema> | 
  */
 async function recordedFlags({ store, runId, isFile }: FoundRun, given: ContinueFlags): Promise<RecordedFlags> {
   const start = await firstEntry(store.read(runId));
-  const recorded = start?.host?.['flags'];
-  if (start === null || recorded === undefined) return {};
+  const recorded = start.host?.['flags'];
+  if (recorded === undefined) return {};
   const parsed = recordedFlagsSchema.safeParse(recorded);
   if (!parsed.success)
     throw new PostChainError(
@@ -84,9 +84,9 @@ async function recordedFlags({ store, runId, isFile }: FoundRun, given: Continue
   return flags;
 }
 
-async function firstEntry(entries: AsyncIterable<unknown>): Promise<RunStart | null> {
-  for await (const entry of entries) return entry as RunStart;
-  return null;
+async function firstEntry(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
+  for await (const entry of entries) return runStartOf([entry]);
+  return runStartOf([]);
 }
 
 const TRUSTED = ['docs', 'mcp', 'session', 'sessionFile'] as const;

@@ -1,4 +1,3 @@
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
@@ -18,9 +17,7 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
   const numbered = createNumbering(screen);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
-  let isEmpty = true;
   for await (const entry of store.read(runId)) {
-    isEmpty = false;
     if (flags.json) {
       stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
       continue;
@@ -31,11 +28,6 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
     if (flags.all) numbered.screen.entry(detailOf(entry));
     else progress(entry);
   }
-  if (isEmpty)
-    throw new PostChainError(
-      'invalid_journal',
-      `${name}: the journal is empty; expected the journal of a run, as "postchain run" writes it`,
-    );
   if (flags.json) return;
   if (answer === null)
     return screen.line('\nThe run has no answer yet. If it was interrupted, continue it with: postchain resume');

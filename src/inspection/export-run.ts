@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
+import { runStartOf } from '../journal/journal-lines.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { limitationsOf, runCharts } from './source.ts';
@@ -35,12 +35,7 @@ export async function exportRun(
 }
 
 function runIn(entries: readonly JournalEntry[]): InspectedRun {
-  const [start] = entries;
-  if (start?.type !== 'run-start')
-    throw new PostChainError(
-      'invalid_journal',
-      `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
-    );
+  const start = runStartOf(entries);
   const last = entries.at(-1);
   return {
     runId: start.runId,

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
@@ -70,7 +72,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   server.on('request', requestHandler(authorizer, pageFiles(page)));
   server.on('upgrade', sockets.upgrade);
   // The first page should have the complete list at once.
-  await within(MAX_FIRST_LIST_MS, runs.refresh());
+  await Promise.race([runs.refresh(), sleep(MAX_FIRST_LIST_MS, undefined, { ref: false })]);
   let closed: Promise<void> | null = null;
   return {
     url: `http://127.0.0.1:${actualPort}/${authorizer.token}/`,
@@ -99,21 +101,12 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Waits for the work, but no longer than `ms`. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
 async function closeAll(server: Server, closeSockets: () => Promise<void>): Promise<void> {
-  const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closed = once(server, 'close');
+  server.close();
   await closeSockets();
   server.closeAllConnections();
-  await isClosed;
+  await closed;
 }
 
 /** Returns a handler that serves the page's files. */

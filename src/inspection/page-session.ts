@@ -22,21 +22,15 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentList = '';
-  let isSendingList = false;
-  let isPaused = false;
   let pendingTests = 0;
   let lastTest = Promise.resolve('');
 
-  /** Sends the latest list when the page is ready; intermediate lists are skipped. */
-  async function sendRuns(): Promise<void> {
-    if (isSendingList) return;
-    isSendingList = true;
-    await page.ready();
-    isSendingList = false;
+  /** Sends the latest list; intermediate lists are skipped. */
+  const sendRuns = whenReady(page, () => {
     if (sentList === runs.message()) return;
     sentList = runs.message();
     page.sendRaw(sentList);
-  }
+  });
 
   async function open(runId: string, from: number): Promise<void> {
     close(runId);
@@ -118,27 +112,21 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else void test(message);
-    if (page.isOpen && page.isFull) void pause();
-  }
-
-  /** Stops reading messages of a page that does not read ours. */
-  async function pause(): Promise<void> {
-    if (isPaused) return;
-    isPaused = true;
+    if (!page.isOpen || !page.isFull) return;
     socket.pause();
-    await page.ready();
-    isPaused = false;
-    socket.resume();
+    resume();
   }
 
-  const stopListening = runs.listen(() => void sendRuns());
+  /** The messages of a page that does not read ours are not read. */
+  const resume = whenReady(page, () => socket.resume());
+  const stopListening = runs.listen(sendRuns);
   socket.on('message', receive);
   socket.on('close', () => {
     stopListening();
     for (const runId of [...opened.keys()]) close(runId);
   });
   page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES });
-  void sendRuns();
+  sendRuns();
   void runs.refresh();
 }
 
@@ -151,21 +139,14 @@ function follow(source: RunSource, runId: string, from: number, page: Channel, o
   let next = from;
   let isStopped = false;
   let changedCharts: RunCharts | null = null;
-  let isWaiting = false;
 
   function sendCharts(): void {
     if (changedCharts !== null && !isStopped) page.send({ type: 'charts', runId, ...changedCharts });
     changedCharts = null;
   }
 
-  /** Sends the latest charts when the page is ready; intermediate ones are skipped. */
-  async function sendChartsSoon(): Promise<void> {
-    if (isWaiting) return;
-    isWaiting = true;
-    await page.ready();
-    isWaiting = false;
-    sendCharts();
-  }
+  /** Sends the latest charts; intermediate ones are skipped. */
+  const sendChartsSoon = whenReady(page, sendCharts);
 
   page.send({ type: 'charts', runId, ...source.charts() });
   const stop = source.follow(from, {
@@ -178,7 +159,7 @@ function follow(source: RunSource, runId: string, from: number, page: Channel, o
     },
     charts(charts) {
       changedCharts = charts;
-      void sendChartsSoon();
+      sendChartsSoon();
     },
     end(problem) {
       if (isStopped) return;
@@ -228,6 +209,18 @@ interface Channel {
   ready(): Promise<void>;
   readonly isOpen: boolean;
   readonly isFull: boolean;
+}
+
+/** Returns a function that acts once the page is ready. Further calls before that have no effect. */
+function whenReady(page: Channel, act: () => void): () => void {
+  let isWaiting = false;
+  return async () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    await page.ready();
+    isWaiting = false;
+    act();
+  };
 }
 
 function channelTo(socket: WebSocket): Channel {

@@ -15,6 +15,7 @@ import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { describeValue, invalidOption } from '../internal/options.ts';
+import { runStartOf } from './journal-lines.ts';
 import {
   callKey,
   callQueues,
@@ -25,7 +26,7 @@ import {
   recordedCalls,
   recordedExecutor,
 } from './recorded-calls.ts';
-import { divergenceText, replayEntries, requireSameChart, runClock, runStartOf } from './replay.ts';
+import { divergenceText, replayEntries, requireSameChart, runClock } from './replay.ts';
 
 export interface ForkOptions {
   /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */

@@ -4,6 +4,7 @@ import {
   type JournalEntry,
   journalEntrySchema,
   type Redact,
+  type RunStart,
 } from '../../machines/contracts/journal.ts';
 
 /** Serializes entries to lines, in order. Each line ends with a checksum over itself and all lines before it. */
@@ -60,6 +61,15 @@ export async function entriesOf(journal: AsyncIterable<JournalEntry>): Promise<r
   const entries: JournalEntry[] = [];
   for await (const entry of journal) entries.push(entry);
   return entries;
+}
+
+/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `run-start`. */
+export function runStartOf([start]: readonly JournalEntry[]): RunStart {
+  if (start?.type === 'run-start') return start;
+  throw new PostChainError(
+    'invalid_journal',
+    `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
+  );
 }
 
 function redactStrings(redact: Redact) {

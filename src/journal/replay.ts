@@ -16,6 +16,7 @@ import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { chartVersion, type OpenRun, openRun } from '../engine/runtime/run.ts';
+import { runStartOf } from './journal-lines.ts';
 
 export interface ReplayedRun {
   /** What the charts produce now. Identical to the recording up to `divergence`. */
@@ -121,15 +122,6 @@ function pathOf(entry: JournalEntry): unknown {
   if (entry.type !== 'transition') return [entry.seq, entry.type];
   const { machine, event, source, target, candidates } = entry;
   return [entry.seq, machine, event, source, target, candidates.map(({ guard, verdict }) => [guard, verdict])];
-}
-
-/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `run-start`. */
-export function runStartOf([start]: readonly JournalEntry[]): RunStart {
-  if (start?.type === 'run-start') return start;
-  throw new PostChainError(
-    'invalid_journal',
-    `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
-  );
 }
 
 /** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */

@@ -5,8 +5,8 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { chartVersion, openRun } from '../engine/runtime/run.ts';
+import { runStartOf } from './journal-lines.ts';
 import { callQueues, kindOf, recordedCalls, recordedExecutor } from './recorded-calls.ts';
-import { runStartOf } from './replay.ts';
 
 /**
  * Returns the journal of a recorded run on the current charts. Each call gets the next recorded result of its kind (task or capability),

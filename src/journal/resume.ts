@@ -4,7 +4,8 @@ import type { JournalEntry, JournalWriter, OpenedJournal } from '../../machines/
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';
-import { divergenceText, replayEntries, requireSameChart, runClock, runStartOf } from './replay.ts';
+import { runStartOf } from './journal-lines.ts';
+import { divergenceText, replayEntries, requireSameChart, runClock } from './replay.ts';
 
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made

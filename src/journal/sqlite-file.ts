@@ -1,4 +1,6 @@
 import type Database from 'libsql';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { describeValue } from '../internal/options.ts';
 
 /** A connection to an SQLite file. */
 export type SqliteFile = InstanceType<typeof Database>;
@@ -14,6 +16,16 @@ export interface SqliteKind {
   readonly busyMs: number;
   /** `FULL`: commits survive a power failure. `NORMAL`: they survive a crash of the process only, but take a seventh of the time. */
   readonly synchronous: 'FULL' | 'NORMAL';
+}
+
+/** Resolves the path of a file at once, because the working directory may change later. Throws `invalid_option` if it is not a path. */
+export function resolveSqlitePath(path: unknown, what: string, inMemory: string): string {
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0') && path !== ':memory:')
+    return process.getBuiltinModule('node:path').resolve(path);
+  throw new PostChainError(
+    'invalid_option',
+    `${what}: expected the path of a file; received ${describeValue(path)}; use ${inMemory} in memory`,
+  );
 }
 
 /**

@@ -1,6 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
-import { describeValue } from '../internal/options.ts';
 import { jsonOf } from './journal-lines.ts';
 import {
   createJournalStore,
@@ -11,7 +10,7 @@ import {
   runInUse,
 } from './journal-store.ts';
 import { aliveOwner, thisProcess } from './owner-lock.ts';
-import { closeSqliteFile, openSqliteFile, type SqliteFile } from './sqlite-file.ts';
+import { closeSqliteFile, openSqliteFile, resolveSqlitePath, type SqliteFile } from './sqlite-file.ts';
 
 export interface SqliteJournals extends JournalStore {
   /** Closes the file, and every journal in it that is still being written. */
@@ -36,13 +35,7 @@ interface Row {
  * `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the file cannot be used.
  */
 export function sqliteJournals(path: string, options: JournalStoreOptions = {}): SqliteJournals {
-  if (typeof path !== 'string' || path.trim() === '' || path.includes('\0') || path === ':memory:')
-    throw new PostChainError(
-      'invalid_option',
-      `sqliteJournals: expected the path of a file; received ${describeValue(path)}; use memoryJournals() to keep journals in memory`,
-    );
-  // Resolved now, because the working directory may change later.
-  const resolved = process.getBuiltinModule('node:path').resolve(path);
+  const resolved = resolveSqlitePath(path, 'sqliteJournals', 'memoryJournals() to keep journals');
   let open: SqliteFile | null = null;
 
   function withFile<Value>(act: (file: SqliteFile) => Value): Value {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { SessionStore } from '../../machines/contracts/session.ts';
 import { parseTurn, serializeTurn } from '../engine/runtime/memory-sessions.ts';
-import { describeValue, invalidOption } from '../internal/options.ts';
-import { closeSqliteFile, openSqliteFile, type SqliteFile } from './sqlite-file.ts';
+import { invalidOption } from '../internal/options.ts';
+import { closeSqliteFile, openSqliteFile, resolveSqlitePath, type SqliteFile } from './sqlite-file.ts';
 
 export interface SqliteSessionsOptions {
   /** How many turns of each session are kept, the newest ones; 1,000 by default. */
@@ -25,16 +25,10 @@ const optionsSchema = z.strictObject({ maxTurns: z.int().min(1).default(1_000) }
  * file cannot be used.
  */
 export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}): SqliteSessions {
-  if (typeof path !== 'string' || path.trim() === '' || path.includes('\0') || path === ':memory:')
-    throw new PostChainError(
-      'invalid_option',
-      `sqliteSessions: expected the path of a file; received ${describeValue(path)}; use memorySessions() to keep sessions in memory`,
-    );
+  const resolved = resolveSqlitePath(path, 'sqliteSessions', 'memorySessions() to keep sessions');
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw invalidOption('sqliteSessions', options, read.error, optionsSchema);
   const { maxTurns } = read.data;
-  // Resolved now, because the working directory may change later.
-  const resolved = process.getBuiltinModule('node:path').resolve(path);
   const connection = createConnection(() => openSessionFile(resolved));
   const withFile = async <Value>(act: (file: SqliteFile) => Value, signal?: AbortSignal): Promise<Value> => {
     try {

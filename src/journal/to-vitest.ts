@@ -1,7 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { oneLine } from '../internal/printable.ts';
-import { divergenceText, replay, runStartOf } from './replay.ts';
+import { runStartOf } from './journal-lines.ts';
+import { divergenceText, replay } from './replay.ts';
 
 export interface ToVitestOptions {
   /** The path of the journal, relative to the test. */

@@ -2,15 +2,21 @@ import type { StateChange } from '../../../machines/contracts/journal.ts';
 
 type Path = StateChange['path'];
 type Members = Readonly<Record<string, unknown>>;
+type Equality = (one: unknown, other: unknown) => boolean;
 
 /**
  * Returns the changes from one state to the next. Consecutive states share what did not change, so unchanged parts are not traversed:
  * the cost is proportional to the changes, plus one comparison per member of each changed array or object.
  */
-export function changesBetween(before: unknown, after: unknown, path: Path = []): StateChange[] {
-  if (before === after) return [];
-  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, path);
-  if (isObject(before) && isObject(after)) return memberChanges(before, after, path);
+export function changesBetween(
+  before: unknown,
+  after: unknown,
+  path: Path = [],
+  isSame: Equality = (one, other) => one === other,
+): StateChange[] {
+  if (isSame(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return listChanges(before, after, path, isSame);
+  if (isObject(before) && isObject(after)) return memberChanges(before, after, path, isSame);
   return [{ path, value: after }];
 }
 
@@ -19,29 +25,34 @@ export function withChanges(state: unknown, changes: readonly StateChange[]): un
   return changes.reduce((whole, change) => applyAt(whole, change.path, change), state);
 }
 
-function memberChanges(before: Members, after: Members, path: Path): StateChange[] {
+function memberChanges(before: Members, after: Members, path: Path, isSame: Equality): StateChange[] {
   const changes: StateChange[] = [];
   for (const name of Object.keys(before))
     if (!Object.hasOwn(after, name)) changes.push({ path: [...path, name], gone: true });
   for (const [name, value] of Object.entries(after)) {
     if (value === undefined) continue;
-    if (Object.hasOwn(before, name)) changes.push(...changesBetween(before[name], value, [...path, name]));
+    if (Object.hasOwn(before, name)) changes.push(...changesBetween(before[name], value, [...path, name], isSame));
     else changes.push({ path: [...path, name], value });
   }
   return changes;
 }
 
 /** Skips the common start and end. In between, compares items one by one if their number did not change. */
-function listChanges(before: readonly unknown[], after: readonly unknown[], path: Path): StateChange[] {
+function listChanges(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: Path,
+  isSame: Equality,
+): StateChange[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
-  while (start < shorter && before[start] === after[start]) start += 1;
+  while (start < shorter && isSame(before[start], after[start])) start += 1;
   let end = 0;
-  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  while (end < shorter - start && isSame(before.at(-1 - end), after.at(-1 - end))) end += 1;
   const removed = before.length - start - end;
   const added = after.slice(start, after.length - end);
   if (removed !== added.length) return [{ path, at: start, removed, added }];
-  return added.flatMap((item, at) => changesBetween(before[start + at], item, [...path, start + at]));
+  return added.flatMap((item, at) => changesBetween(before[start + at], item, [...path, start + at], isSame));
 }
 
 function applyAt(whole: unknown, [name, ...below]: Path, change: StateChange): unknown {

@@ -48,12 +48,7 @@ export type Decoded =
 export function decode(text: string): Decoded {
   const parsed = jsonOf(text);
   if (!isMembers(parsed)) return { kind: 'malformed' };
-  return decodeMessage(typeof parsed['type'] === 'string' ? parsed : parsed['json']);
-}
-
-/** Decodes a message that is already an object, as a browser window receives it. */
-export function decodeMessage(given: unknown): Decoded {
-  const { value, truncated } = clippedJson(given);
+  const { value, truncated } = clippedJson(typeof parsed['type'] === 'string' ? parsed : parsed['json']);
   if (!isMembers(value) || typeof value['type'] !== 'string') return { kind: 'malformed' };
   if (value['type'] === '@statelyai.disconnected') return { kind: 'stopped' };
   if (!SYSTEM_MESSAGES.has(value['type'])) return { kind: 'unknown' };

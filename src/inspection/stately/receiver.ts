@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { lineLog, type RunSource, type SourceSink } from '../source.ts';
-import { type Decoded, decode, decodeMessage, type SystemMessage } from './messages.ts';
-import { createSystemJournal, type SystemJournal, type SystemLimits } from './system-journal.ts';
+import { type Decoded, decode, type SystemMessage } from './messages.ts';
+import { createSystemJournal, type MissingMessage, type SystemJournal, type SystemLimits } from './system-journal.ts';
 
 export interface ReceiverOptions {
   /** The prefix of its systems' ids; unique per connection. */
@@ -17,8 +17,6 @@ export interface StatelyReceiver {
   readonly systems: readonly ReceivedSystem[];
   /** Takes a text frame. Never throws. */
   receive(frame: string): void;
-  /** Takes a message that is already an object. */
-  receiveMessage(message: unknown): void;
   /** Ends all systems, because the connection has closed. */
   close(): void;
 }
@@ -28,9 +26,8 @@ const MAX_SYSTEMS = 100;
 
 export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOptions): StatelyReceiver {
   const systems = new Map<string, OpenSystem>();
-  // Counts before the first system.
-  let malformed = 0;
-  let lost = 0;
+  /** Counts before the first system. */
+  const early = { malformed: 0, unannounced: 0 };
   let closed = false;
 
   const forgetOldest = (): boolean => {
@@ -42,8 +39,10 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
     if (known !== undefined) return known;
     if (systems.size >= MAX_SYSTEMS && !forgetOldest()) return null;
     const journal = createSystemJournal(rootId, limits);
-    for (; malformed > 0; malformed -= 1) journal.countMalformed();
-    for (; lost > 0; lost -= 1) journal.countLost();
+    for (const gap of ['malformed', 'unannounced'] as const) {
+      journal.countMissing(gap, early[gap]);
+      early[gap] = 0;
+    }
     const system = openSystem(`${id}/${rootId}`, journal);
     systems.set(rootId, system);
     return system;
@@ -66,23 +65,16 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
   const reportChange = (system: OpenSystem): void => {
     if (system.hasChanged()) changed(system);
   };
-  const countLostMessage = (): void => {
-    if (systems.size === 0) lost += 1;
+  const countMissing = (gap: MissingMessage): void => {
+    if (systems.size === 0) early[gap] += 1;
     for (const system of systems.values()) {
-      system.journal.countLost();
-      reportChange(system);
-    }
-  };
-  const countMalformedMessage = (): void => {
-    if (systems.size === 0) malformed += 1;
-    for (const system of systems.values()) {
-      system.journal.countMalformed();
+      system.journal.countMissing(gap);
       reportChange(system);
     }
   };
   const takeMessage = (message: SystemMessage, truncated: boolean): void => {
     const system = systemOf(message);
-    if (system === null) countLostMessage();
+    if (system === null) countMissing('unannounced');
     else {
       system.take(message, truncated);
       reportChange(system);
@@ -91,7 +83,7 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
   const take = (decoded: Decoded): void => {
     if (closed || decoded.kind === 'unknown') return;
     if (decoded.kind === 'stopped') close();
-    else if (decoded.kind === 'malformed') countMalformedMessage();
+    else if (decoded.kind === 'malformed') countMissing('malformed');
     else takeMessage(decoded.message, decoded.truncated);
   };
   const close = (): void => {
@@ -107,7 +99,6 @@ export function statelyReceiver({ id, changed = () => {}, limits }: ReceiverOpti
       return [...systems.values()];
     },
     receive: (frame) => take(decode(frame)),
-    receiveMessage: (message) => take(decodeMessage(message)),
     close,
   };
 }

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JournalEntry, RunStatus, RuntimeEvent, StateChange } from '../../../machines/contracts/journal.ts';
-import { changesBetween } from '../../engine/recording/state-changes.ts';
+import { changesBetween, withChanges } from '../../engine/recording/state-changes.ts';
 import { count } from '../../internal/printable.ts';
 import type { RunCharts } from '../wire.ts';
 import { activeLeaves, inferTransition, initialLeaves } from './infer-transition.ts';
-import { isMembers, type MachineOutline, type StateOutline } from './machine-outline.ts';
+import type { MachineOutline, StateOutline } from './machine-outline.ts';
 import type { ActorMessage, ActorSnapshot, EventMessage, SnapshotMessage, SystemMessage } from './messages.ts';
 import { createSystemCharts, type OpenedChart } from './system-charts.ts';
 
@@ -21,14 +22,15 @@ export interface SystemJournal {
   charts(): RunCharts;
   /** Returns whether the charts have changed. */
   take(message: SystemMessage, truncated: boolean): boolean;
-  countMalformed(): void;
-  /** Counts a message that named no known system. */
-  countLost(): void;
+  /** Counts messages that could not be parsed, or that named no known actor. */
+  countMissing(gap: MissingMessage, times?: number): void;
   /** Whether the system has had an actor with this session id. */
   has(sessionId: string): boolean;
   /** The connection has ended. */
   close(): void;
 }
+
+export type MissingMessage = 'malformed' | 'unannounced';
 
 export interface SystemLimits {
   /** Actors that run at the same time. */
@@ -51,14 +53,14 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
   const clock = createSystemClock();
   const actors = createActorRegistry(limits.actors);
   const charts = createSystemCharts();
-  const gaps = noGaps();
+  const gaps = createGaps();
   const { entries, append: appendAt } = createSystemEntries(limits.entries, limits.chars ?? MAX_CHARS);
   let title = rootId;
   let status: RunStatus = 'running';
   let ended = false;
 
   const append = (event: SystemEvent): void => {
-    if (!appendAt(event, clock.atMs)) gaps.full = true;
+    if (!appendAt(event, clock.atMs)) gaps.add('full');
   };
   const contexts = createContextRecorder(append, () => entries.length);
 
@@ -70,8 +72,8 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     if (before?.length === leaves.length && leaves.every((leaf, index) => leaf === before[index])) return;
     actor.leaves = leaves;
     const step = before && inferTransition(event, before, leaves);
-    if (step?.explained === false) gaps.unexplained += 1;
-    if (step?.candidates.some(({ guard }) => guard === 'inline')) gaps.inlineGuards = true;
+    if (step?.explained === false) gaps.add('unexplained');
+    if (step?.candidates.some(({ guard }) => guard === 'inline')) gaps.add('inlineGuards');
     append({
       type: 'transition',
       machine: actor.chart,
@@ -105,7 +107,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     if (announced === null) return;
     actor.announced = null;
     if (next === INIT) return;
-    if (!isInitial(actor, announced)) gaps.late = [...gaps.late, actor.name].slice(0, 4);
+    if (!isInitial(actor, announced)) gaps.addLate(actor.name);
     recordSnapshot(actor, INIT, announced);
   };
 
@@ -128,8 +130,8 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
       ended: false,
       isUnannounced: false,
     };
-    if (chart === 'full') gaps.chartsBeyondLimit += 1;
-    if (!actors.add(actor)) gaps.actorsBeyondLimit += 1;
+    if (chart === 'full') gaps.add('chartBeyondLimit');
+    if (!actors.add(actor)) gaps.add('actorBeyondLimit');
     if (isRoot) title = actor.name;
     if (opened !== null) recordGaps(opened);
     if (entries.length === 0) contexts.keyframe();
@@ -143,13 +145,13 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     const actor = { ...noDetails, sessionId, name, isUnannounced: true };
     if (entries.length === 0) contexts.keyframe();
     if (actors.add(actor)) return actor;
-    gaps.actorsBeyondLimit += 1;
+    gaps.add('actorBeyondLimit');
     return null;
   };
 
   const recordGaps = ({ truncated, outline: { isIncomplete } }: OpenedChart): void => {
-    gaps.truncated ||= truncated;
-    gaps.isIncomplete ||= isIncomplete;
+    if (truncated) gaps.add('truncated');
+    if (isIncomplete) gaps.add('incompleteChart');
   };
 
   /** If a state of the parent invokes this machine, records it. Returns whether the charts have changed. */
@@ -183,7 +185,7 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
       return status;
     },
     get fidelity() {
-      return limitationsOf(gaps);
+      return gaps.sentences();
     },
     entries,
     get ended() {
@@ -193,28 +195,23 @@ export function createSystemJournal(rootId: string, limits: SystemLimits = LIMIT
     take(message, truncated) {
       if (ended) return false;
       clock.observe(message.createdAt);
-      gaps.truncated ||= truncated;
+      if (truncated) gaps.add('truncated');
       if (message.type === '@xstate.actor') return takeActor(message);
       const actor = actors.get(message.sessionId) ?? addUnannounced(message.sessionId);
       if (actor === null) return false;
-      if (actor.isUnannounced) gaps.unannounced += 1;
+      if (actor.isUnannounced) gaps.add('unannounced');
       if (message.type === '@xstate.event') takeEvent(actor, message);
       else takeSnapshot(actor, message);
       return false;
     },
-    countMalformed() {
-      gaps.malformed += 1;
-    },
-    countLost() {
-      gaps.unannounced += 1;
-    },
+    countMissing: gaps.add,
     has: (sessionId) => actors.get(sessionId) !== undefined,
     close() {
       if (ended) return;
       for (const actor of actors.all()) settleAnnounced(actor, null);
       if (status === 'running') {
         status = 'interrupted';
-        gaps.disconnected = true;
+        gaps.add('disconnected');
       }
       ended = true;
       if (entries.length > 0 && entries.at(-1)?.type !== 'run-stopped') append({ type: 'run-stopped' });
@@ -244,16 +241,15 @@ function createContextRecorder(append: (event: SystemEvent) => void, entryCount:
     due = entryCount() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
   };
   const record = (actor: string, context: unknown): void => {
-    const known = contexts.has(actor);
     const before = contexts.get(actor);
-    const next = sharedJson(before, context);
-    if (known && next === before) return;
-    contexts.set(actor, next);
+    // Contexts are parsed from JSON, so equal parts are different objects. Applying the changes lets contexts share them.
+    const changes = contexts.has(actor)
+      ? changesBetween(before, context, [], isDeepStrictEqual)
+      : [{ path: [], value: context }];
+    if (changes.length === 0) return;
+    contexts.set(actor, withChanges(before, changes));
     if (entryCount() >= due) keyframe();
-    else {
-      const changes = known ? changesBetween(before, next, [actor]) : [{ path: [actor], value: next }];
-      append({ type: 'state', changes });
-    }
+    else append({ type: 'state', changes: changes.map((change) => ({ ...change, path: [actor, ...change.path] })) });
   };
   // `keyframe` starts the journal, before any context is known.
   return { keyframe, record };
@@ -370,106 +366,53 @@ function createSystemClock() {
   };
 }
 
-/**
- * Returns the second value, reusing equal parts of the first. Values that were parsed separately then share structure, so changes can be found
- * by identity.
- */
-function sharedJson(before: unknown, after: unknown): unknown {
-  if (sameJson(before, after)) return before;
-  if (Array.isArray(before) && Array.isArray(after)) return sharedList(before, after);
-  if (!isMembers(before) || !isMembers(after)) return after;
-  const members = Object.entries(after).map(([name, value]) => [
-    name,
-    Object.hasOwn(before, name) ? sharedJson(before[name], value) : value,
-  ]);
-  return Object.fromEntries(members);
-}
+/** What is missing from the record of a system, as sentences. `times` is how often it happened, and `late` names the late actors. */
+const GAPS = {
+  inlineGuards: () => 'Function guards are shown as "inline" or by their function name.',
+  truncated: () => 'Deeply nested values were truncated to [Object] and [Array].',
+  incompleteChart: () => 'A definition exceeds the limits on states or transitions, so its chart is incomplete.',
+  lateActor: (_, late) =>
+    `The start is missing for ${late.slice(0, MAX_NAMED).join(', ')}${late.length > MAX_NAMED ? ' and others' : ''}.`,
+  unannounced: (times) =>
+    `${count(times, 'message')} for actors that were not announced: earlier messages were lost or came late.`,
+  malformed: (times) => `${count(times, 'message')} could not be parsed.`,
+  unexplained: (times) => `${count(times, 'state change')} matched no transition of the chart.`,
+  actorBeyondLimit: (times) => `${count(times, 'actor')} exceeded the limit and are not shown.`,
+  chartBeyondLimit: (times) => `${count(times, 'machine')} exceeded the limit on charts and have no chart.`,
+  full: () => 'The journal is full: the latest messages are missing.',
+  disconnected: () => 'The connection closed before the program ended.',
+} as const satisfies Readonly<Record<string, (times: number, late: readonly string[]) => string>>;
 
-/** Matches items from both ends, so that lists may grow and shrink at either end; items between are matched by position. */
-function sharedList(before: readonly unknown[], after: readonly unknown[]): unknown[] {
-  const least = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < least && sameJson(before[start], after[start])) start += 1;
-  let end = 0;
-  while (end < least - start && sameJson(before.at(-1 - end), after.at(-1 - end))) end += 1;
-  const shift = before.length - after.length;
-  return after.map((item, index) => {
-    if (index < start) return before[index];
-    if (index >= after.length - end) return before[index + shift];
-    return sharedJson(before[index], item);
-  });
-}
+type Gap = keyof typeof GAPS;
 
-function sameJson(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((item, index) => sameJson(item, other[index]));
-  if (!isMembers(one) || !isMembers(other)) return false;
-  const names = Object.keys(one);
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && sameJson(one[name], other[name]))
-  );
-}
+const MAX_NAMED = 3;
 
-/** What is missing from the record of a system. */
-interface RecordGaps {
-  /** Parts were truncated, by the sender or here. */
-  truncated: boolean;
-  /** A definition exceeds the limits on states or transitions. */
-  isIncomplete: boolean;
-  inlineGuards: boolean;
-  /** Messages to actors that were not announced. */
-  unannounced: number;
-  malformed: number;
-  /** State changes that match no transition of the chart. */
-  unexplained: number;
-  /** Actors announced after they had left their initial state. */
-  late: readonly string[];
-  /** Actors beyond the limit. */
-  actorsBeyondLimit: number;
-  /** Machines beyond the limit on charts. */
-  chartsBeyondLimit: number;
-  full: boolean;
-  /** The connection ended before the root actor did. */
-  disconnected: boolean;
-}
+/** What every record of a system omits or infers. */
+const ALWAYS = [
+  'Microsteps and actions are not reported: a transition shows the final states of its event.',
+  'Transitions and guard results are inferred from the resulting states.',
+  'Times are when messages were written, shortly after the event.',
+];
 
-const noGaps = (): RecordGaps => ({
-  truncated: false,
-  isIncomplete: false,
-  inlineGuards: false,
-  unannounced: 0,
-  malformed: 0,
-  unexplained: 0,
-  late: [],
-  actorsBeyondLimit: 0,
-  chartsBeyondLimit: 0,
-  full: false,
-  disconnected: false,
-});
-
-/** Returns what the record of a system omits or infers, one sentence each. */
-function limitationsOf(gaps: RecordGaps): readonly string[] {
-  const { unannounced, malformed, unexplained, late, actorsBeyondLimit, chartsBeyondLimit } = gaps;
-  const sentences: readonly (readonly [boolean | number, string])[] = [
-    [true, 'Microsteps and actions are not reported: a transition shows the final states of its event.'],
-    [true, 'Transitions and guard results are inferred from the resulting states.'],
-    [true, 'Times are when messages were written, shortly after the event.'],
-    [gaps.inlineGuards, 'Function guards are shown as "inline" or by their function name.'],
-    [gaps.truncated, 'Deeply nested values were truncated to [Object] and [Array].'],
-    [gaps.isIncomplete, 'A definition exceeds the limits on states or transitions, so its chart is incomplete.'],
-    [late.length, `The start is missing for ${late.slice(0, 3).join(', ')}${late.length > 3 ? ' and others' : ''}.`],
-    [
-      unannounced,
-      `${count(unannounced, 'message')} for actors that were not announced: earlier messages were lost or came late.`,
+/** Counts what is missing from the record of a system. */
+function createGaps() {
+  const times = new Map<Gap, number>();
+  const late: string[] = [];
+  return {
+    add(gap: Gap, number = 1): void {
+      if (number > 0) times.set(gap, (times.get(gap) ?? 0) + number);
+    },
+    /** Adds an actor that was announced after it had left its initial state. */
+    addLate(actor: string): void {
+      times.set('lateActor', 1);
+      if (late.length <= MAX_NAMED) late.push(actor);
+    },
+    sentences: (): readonly string[] => [
+      ...ALWAYS,
+      ...(Object.keys(GAPS) as Gap[]).flatMap((gap) => {
+        const number = times.get(gap);
+        return number === undefined ? [] : [GAPS[gap](number, late)];
+      }),
     ],
-    [malformed, `${count(malformed, 'message')} could not be parsed.`],
-    [unexplained, `${count(unexplained, 'state change')} matched no transition of the chart.`],
-    [actorsBeyondLimit, `${count(actorsBeyondLimit, 'actor')} exceeded the limit and are not shown.`],
-    [chartsBeyondLimit, `${count(chartsBeyondLimit, 'machine')} exceeded the limit on charts and have no chart.`],
-    [gaps.full, 'The journal is full: the latest messages are missing.'],
-    [gaps.disconnected, 'The connection closed before the program ended.'],
-  ];
-  return sentences.filter(([holds]) => Boolean(holds)).map(([, sentence]) => sentence);
+  };
 }

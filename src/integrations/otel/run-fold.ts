@@ -8,10 +8,10 @@ import {
   type EntryOf,
   type OpenSpan,
   POSTCHAIN,
-  type Signal,
   type SpanAttributes,
   type SpanError,
   type SpanLog,
+  type Telemetry,
 } from './spans.ts';
 
 export interface FoldOptions {
@@ -26,10 +26,10 @@ const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends
 /** A transition from this state leaves the current phase. */
 const CYCLING = 'postChain.cycling';
 
-/** Folds the journal of a run, live or recorded, into spans and measurements. */
-export function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions) {
+/** Sends the journal of a run, live or recorded, to OpenTelemetry as spans and measurements. */
+export function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions, telemetry: Telemetry) {
   const filter = createContentFilter(start, content);
-  const spans = createSpanLog(start.startedAtMs);
+  const spans = createSpanLog(telemetry, start.startedAtMs);
   const name = workflow ?? start.chart.id;
   const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.sessionId ?? undefined };
   const run = spans.begin({
@@ -95,8 +95,6 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
       modelCalls.enterPhase();
       spans.endAll(CUT_OFF);
     },
-    /** Returns the signals since the last call. */
-    signals: (): readonly Signal[] => spans.take(),
   };
 }
 

@@ -1,4 +1,17 @@
-import type { AttributeValue } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type AttributeValue,
+  type Context,
+  diag,
+  type Histogram,
+  type HrTime,
+  type Meter,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
@@ -8,54 +21,30 @@ export type SpanAttributes = Readonly<Record<string, AttributeValue | undefined>
 /** The provider of the run itself, its phases and capabilities, and of models whose id names no other. */
 export const POSTCHAIN: SpanAttributes = { 'gen_ai.provider.name': 'postchain' };
 
-/** The operations of the GenAI semantic conventions that a run consists of. */
-type Operation = 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
-
 /** Why a span failed: a stable code, and a message that is recorded only with content. */
 export interface SpanError {
   readonly code: string;
   readonly message: string | null;
 }
 
+/** The error of a span that was stopped before it finished. */
+export const ABORTED: SpanError = { code: 'broken_off', message: null };
+
 /** An open span. `shared` are the attributes that its measurements have too. */
 export interface OpenSpan {
-  readonly id: number;
   readonly parent: OpenSpan | null;
-  readonly operation: Operation;
   readonly startMs: number;
   readonly shared: SpanAttributes;
+  /** Undefined if the tracer threw an error. */
+  readonly span: Span | undefined;
+  readonly context: Context;
 }
 
-/** An instruction to OpenTelemetry. Times are in milliseconds since the epoch. */
-export type Signal =
-  | { readonly type: 'start'; readonly span: OpenSpan; readonly name: string; readonly attributes: SpanAttributes }
-  | {
-      readonly type: 'event';
-      readonly span: OpenSpan;
-      readonly name: string;
-      readonly atMs: number;
-      readonly attributes: SpanAttributes;
-    }
-  | {
-      readonly type: 'end';
-      readonly span: OpenSpan;
-      readonly atMs: number;
-      readonly attributes: SpanAttributes;
-      readonly error: SpanError | null;
-    }
-  /** The duration of a span in seconds, or the tokens of a model call. */
-  | {
-      readonly type: 'measurement';
-      readonly of: 'duration' | 'tokens';
-      readonly span: OpenSpan;
-      readonly value: number;
-      readonly attributes: SpanAttributes;
-    };
-
-export interface SpanStart {
-  readonly operation: Operation;
+interface SpanStart {
+  /** An operation of the GenAI semantic conventions. */
+  readonly operation: 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
   /** The second part of the span's name, after the operation. */
-  readonly subject: string | null;
+  readonly subject: string;
   readonly parent: OpenSpan | null;
   /** Attributes of the span and of its measurements. */
   readonly shared: SpanAttributes;
@@ -63,18 +52,22 @@ export interface SpanStart {
   readonly attributes?: SpanAttributes;
 }
 
-/** The error of a span that was stopped before it finished. */
-export const ABORTED: SpanError = { code: 'broken_off', message: null };
+/** Where spans and measurements go. The first spans are children of the span in `context`. */
+export interface Telemetry {
+  readonly tracer: Tracer;
+  readonly meter: Meter;
+  readonly context: Context;
+}
 
 /**
- * Tracks open spans and collects the signals they cause. Its time never goes back, whatever the clock does. Ending a span ends its
- * children.
+ * Tracks the open spans of a run and sends them to OpenTelemetry, whose errors do not reach the caller. All times are in milliseconds since
+ * the epoch. The current time never goes back, whatever the clock does. Ending a span ends its children.
  */
-export function createSpanLog(startedAtMs: number) {
+export function createSpanLog({ tracer, meter, context: rootContext }: Telemetry, startedAtMs: number) {
   const open = new Set<OpenSpan>();
+  const withoutThrowing = createErrorReporter();
+  let instruments: Record<'duration' | 'tokens', Histogram> | null = null;
   let nowMs = startedAtMs;
-  let nextId = 0;
-  let signals: Signal[] = [];
 
   const log = {
     /** Sets the current time, in milliseconds since the start of the run. */
@@ -83,43 +76,101 @@ export function createSpanLog(startedAtMs: number) {
     },
     begin({ operation, subject, parent, shared, attributes }: SpanStart): OpenSpan {
       const common = { 'gen_ai.operation.name': operation, ...shared };
-      const span: OpenSpan = { id: nextId, parent, operation, startMs: nowMs, shared: common };
-      nextId += 1;
-      open.add(span);
-      const name = subject === null ? operation : `${operation} ${subject}`;
-      signals.push({ type: 'start', span, name, attributes: { ...common, ...attributes } });
-      return span;
+      const context = parent?.context ?? rootContext;
+      const span = withoutThrowing(() =>
+        tracer.startSpan(
+          `${operation} ${subject}`,
+          {
+            kind: operation === 'chat' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+            startTime: timeOf(nowMs),
+            attributes: attributesOf({ ...common, ...attributes }),
+          },
+          context,
+        ),
+      );
+      const within = span === undefined ? context : trace.setSpan(context, span);
+      const opened: OpenSpan = { parent, startMs: nowMs, shared: common, span, context: within };
+      open.add(opened);
+      return opened;
     },
-    addEvent(span: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
-      signals.push({ type: 'event', span, name, atMs: nowMs, attributes });
+    addEvent({ span }: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
+      withoutThrowing(() => span?.addEvent(name, attributesOf(attributes), timeOf(nowMs)));
     },
-    /** Ends a span. `endedAtMs`, in milliseconds since the epoch, may be earlier than the current time. */
-    end(span: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = nowMs): void {
-      if (!open.delete(span)) return;
-      for (const other of [...open]) if (other.parent === span) log.end(other, ABORTED, {}, endedAtMs);
-      const ended: SpanAttributes = error === null ? attributes : { ...attributes, 'error.type': error.code };
-      signals.push({ type: 'end', span, atMs: endedAtMs, attributes: ended, error });
-      const { 'error.type': code } = ended;
-      const seconds = (endedAtMs - span.startMs) / 1000;
-      log.measure('duration', span, seconds, code === undefined ? {} : { 'error.type': code });
+    /** Ends a span. `endedAtMs` may be earlier than the current time. */
+    end(opened: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = nowMs): void {
+      if (!open.delete(opened)) return;
+      for (const other of [...open]) if (other.parent === opened) log.end(other, ABORTED, {}, endedAtMs);
+      const failure = error === null ? {} : { 'error.type': error.code };
+      withoutThrowing(() => {
+        const { span } = opened;
+        span?.setAttributes(attributesOf({ ...attributes, ...failure }));
+        if (error !== null)
+          span?.setStatus({
+            code: SpanStatusCode.ERROR,
+            ...(error.message !== null && { message: error.message }),
+          });
+        span?.end(timeOf(endedAtMs));
+      });
+      log.measure('duration', opened, (endedAtMs - opened.startMs) / 1000, failure);
     },
-    measure(of: 'duration' | 'tokens', span: OpenSpan, value: number, attributes: SpanAttributes): void {
-      signals.push({ type: 'measurement', of, span, value, attributes: { ...span.shared, ...attributes } });
+    /** Records the duration of a span in seconds, or the tokens of a model call. */
+    measure(of: 'duration' | 'tokens', { shared, context }: OpenSpan, value: number, attributes: SpanAttributes): void {
+      withoutThrowing(() => {
+        instruments ??= createInstruments(meter);
+        instruments[of].record(value, attributesOf({ ...shared, ...attributes }), context);
+      });
     },
-    isOpen: (span: OpenSpan): boolean => open.has(span),
+    isOpen: (opened: OpenSpan): boolean => open.has(opened),
     /** Ends all open spans, children first. */
     endAll(error: SpanError): void {
-      for (const span of [...open].reverse()) log.end(span, error);
+      for (const opened of [...open].reverse()) log.end(opened, error);
     },
     nowMs: (): number => nowMs,
-    /** Returns the signals since the last call. */
-    take(): readonly Signal[] {
-      const taken = signals;
-      signals = [];
-      return taken;
-    },
   };
   return log;
 }
 
 export type SpanLog = ReturnType<typeof createSpanLog>;
+
+/** The bucket boundaries that the GenAI metrics conventions define. */
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+function createInstruments(meter: Meter) {
+  return {
+    duration: meter.createHistogram('gen_ai.client.operation.duration', {
+      description: 'GenAI operation duration.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: SECONDS },
+    }),
+    tokens: meter.createHistogram('gen_ai.client.token.usage', {
+      description: 'Number of input and output tokens used.',
+      unit: '{token}',
+      advice: { explicitBucketBoundaries: TOKENS },
+    }),
+  };
+}
+
+/** Returns a function that runs others, and reports only the first error of a tracer, processor or exporter, to `diag`. */
+function createErrorReporter() {
+  let reported = false;
+  return <Value>(act: () => Value): Value | undefined => {
+    try {
+      return act();
+    } catch (error) {
+      if (!reported) diag.error('postchain: OpenTelemetry threw an error; the run is not affected', error);
+      reported = true;
+      return undefined;
+    }
+  };
+}
+
+/** Returns [seconds, nanoseconds]: OpenTelemetry may take a plain number for a time since the start of the process. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}
+
+function attributesOf(attributes: SpanAttributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined)) as Attributes;
+}

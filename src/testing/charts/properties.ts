@@ -64,5 +64,5 @@ export const actionProperties: readonly Property[] = [
   ...soundness,
   alwaysEventually('concluded or failed', isDone),
   never('over the continuation limit', ({ context: { runs, maxContinuations } }) => runs > maxContinuations),
-  atMost('capabilities at once', 1, ({ context: { begun, runs } }) => begun - runs),
+  atMost('capability at a time', 1, ({ context: { begun, runs } }) => begun - runs),
 ];

@@ -1,4 +1,4 @@
-import { type AnyActorRef, type AnyMachineSnapshot, createActor, type InspectionEvent, SimulatedClock } from 'xstate';
+import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
@@ -6,7 +6,7 @@ import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
 import { describeDifference } from './state-keys.ts';
-import { applyEvent } from './stub-actors.ts';
+import { applyEvent, createStubbedActor } from './stub-actors.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
 export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
@@ -60,14 +60,7 @@ function findFailure(
   const { instrumented } = exploration;
   // Discard what a failed path may have left behind.
   instrumented.drainStep();
-  const actor = createActor(instrumented.machine, {
-    input: path.start.input,
-    clock: new SimulatedClock(),
-    logger: () => {},
-    ...(inspect && { inspect }),
-  } as never);
-  // Without an observer, XState would rethrow an actor error that the path expects. The snapshot shows it.
-  actor.subscribe({ error: () => {} });
+  const actor = createStubbedActor(instrumented.machine, path.start.input, inspect);
   const check = (expected: InstrumentedStep, state: number): string | null =>
     differenceAfter(exploration, expected, state, actor, instrumented.drainStep()) ??
     brokenInvariant(invariants, actor.getSnapshot() as AnyMachineSnapshot);

@@ -1,4 +1,14 @@
-import type { ActorLogic, AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, Snapshot } from 'xstate';
+import {
+  type ActorLogic,
+  type AnyActorLogic,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type InspectionEvent,
+  SimulatedClock,
+  type Snapshot,
+} from 'xstate';
 import { actorNames, isScheduled } from '../../internal/xstate-internals.ts';
 import { actorsOf, type Occurrence } from './occurrences.ts';
 
@@ -26,6 +36,19 @@ export function withStubActors<Machine extends AnyStateMachine>(
   const names = [...actorNames(machine), ...actorsOf(machine).map(({ src }) => src)];
   const stubs = Object.fromEntries(names.map((name) => [name, stubActor as AnyActorLogic]));
   return machine.provide({ actors: { ...stubs, ...given } } as never) as Machine;
+}
+
+/** Returns an actor of a machine with stub actors, on a simulated clock. An error of the actor is only in its snapshot. */
+export function createStubbedActor(
+  machine: AnyStateMachine,
+  input: unknown,
+  inspect: ((event: InspectionEvent) => void) | undefined,
+) {
+  const clock = new SimulatedClock();
+  const actor = createActor(machine, { input, clock, logger: () => {}, ...(inspect && { inspect }) });
+  // Without an observer, XState would rethrow the error.
+  actor.subscribe({ error: () => {} });
+  return actor;
 }
 
 /** Makes an event occur on an actor whose children are stubs. Returns null, or the reason why it cannot occur. */

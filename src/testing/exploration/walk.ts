@@ -1,17 +1,10 @@
-import {
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  createActor,
-  type EventObject,
-  type InspectionEvent,
-  SimulatedClock,
-} from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import type { ExploreOptions } from './explore.ts';
 import { occurrencesOf } from './occurrences.ts';
 import { brokenInvariant, type Invariants } from './run-path.ts';
-import { applyEvent, whyImpossible, withStubActors } from './stub-actors.ts';
+import { applyEvent, createStubbedActor, whyImpossible, withStubActors } from './stub-actors.ts';
 
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
@@ -46,14 +39,11 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
   const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
-  const actor = createActor(withStubActors(machine, actors), {
-    input: input === undefined ? undefined : inputs[input],
-    clock: new SimulatedClock(),
-    logger: () => {},
-    ...(inspect && { inspect }),
-  } as never);
-  // Without an observer, XState would rethrow an actor error. The snapshot shows it.
-  actor.subscribe({ error: () => {} });
+  const actor = createStubbedActor(
+    withStubActors(machine, actors),
+    input === undefined ? undefined : inputs[input],
+    inspect,
+  );
   actor.start();
   const names: string[] = [];
   const snapshot = (): AnyMachineSnapshot => actor.getSnapshot() as AnyMachineSnapshot;

@@ -140,7 +140,7 @@ describe('the phases, in the progress of a run', () => {
     [
       'intention',
       { goal: 'To know', alternatives: ['To guess'], clarity: 0.9, unclearIntent: false, alignment: [] },
-      'clarity 0.90, 1 alternative reading',
+      'goal, clarity 0.90, 1 alternative',
     ],
     [
       'observation',

@@ -3,7 +3,7 @@ import { statelyBridge } from 'postchain/inspection';
 import { replies, scriptedModel } from 'postchain/testing';
 
 const model = scriptedModel({}, { otherwise: replies });
-const run = createPostChain({ model, journals: memoryJournals() }).run({ request: 'Is it so?' });
+const run = createPostChain({ model, journals: memoryJournals() }).run({ request: 'Which plan fits a team of five?' });
 
 // Instead of the function: the URL of a WebSocket, such as 'ws://localhost:8080'.
 const bridge = statelyBridge(run, ({ type, sessionId, snapshot }) => {

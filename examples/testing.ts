@@ -4,7 +4,7 @@ import { replies, SimulatedClock, scriptedModel, settle } from 'postchain/testin
 const clock = new SimulatedClock();
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5_000 } };
 const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { otherwise: replies });
-const run = createPostChain({ model, clock }).run({ request: 'Is it so?' });
+const run = createPostChain({ model, clock }).run({ request: 'Which plan fits a team of five?' });
 
 await settle();
 console.log(run.actor.getSnapshot().value); // waiting in Intention for the retry delay

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { z } from 'zod';
 import { createPostChain, definePrompt } from '../../dist/index.js';
+import { streamingModel } from '../structured/streaming-model.mjs';
 import { replySchema } from './reply-schema.mjs';
-import { chunks, createReader, longReply } from './text.mjs';
+import { createReader, longReply } from './text.mjs';
 
 /** Yield with a longer reply, read and validated by the real attempt machine. */
 const prompt = definePrompt({
@@ -14,16 +15,6 @@ const prompt = definePrompt({
   user: () => 'What does it cost to keep retries bounded?',
 });
 
-/** @param {string} text */
-const streaming = (text) => ({
-  id: 'streaming',
-  contextWindowTokens: 1_000_000,
-  async *stream() {
-    for await (const chunk of chunks(text)) yield { type: 'text-delta', text: chunk };
-    yield { type: 'finish', reason: 'stop', usage: null };
-  },
-});
-
 /**
  * Measures microseconds from the start of a run with one attempt to its answer: streamed, journaled chunk by chunk, partial values
  * delivered and read, validated.
@@ -33,7 +24,7 @@ const streaming = (text) => ({
 export async function measure({ chars }) {
   const text = longReply(chars);
   const limits = { maxCycles: 1, synthesisReserveTokens: 0 };
-  const chain = createPostChain({ model: streaming(text), prompts: { yield: prompt }, limits });
+  const chain = createPostChain({ model: streamingModel(text), prompts: { yield: prompt }, limits });
   const reader = createReader();
   const startedAt = performance.now();
   const run = chain.run({ request: 'Report.', startAt: 'yield' });

@@ -1,3 +1,5 @@
+import { strict as assert } from 'node:assert';
+
 const CHUNK_CHARS = 4;
 
 /**
@@ -46,8 +48,22 @@ export async function* chunks(/** @type {string} */ text) {
 }
 
 /**
- * Reads part of every partial value, like a page that shows the newest section.
+ * Measures microseconds to read a long reply, and the partial values read per chunk. Asserts that the final value is the reply.
+ *
+ * @param {number} chars
+ * @param {(text: string, reader: ReturnType<typeof createReader>) => Promise<unknown>} read Returns the final value.
  */
+export async function measureReading(chars, read) {
+  const text = longReply(chars);
+  const reader = createReader();
+  const startedAt = performance.now();
+  const value = await read(text, reader);
+  const microseconds = (performance.now() - startedAt) * 1000;
+  assert.deepEqual(value, JSON.parse(text));
+  return { microseconds, share: reader.partials / Math.ceil(text.length / CHUNK_CHARS) };
+}
+
+/** Reads part of every partial value, like a page that shows the newest section. */
 export function createReader() {
   let partials = 0;
   let seen = 0;

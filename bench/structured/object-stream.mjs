@@ -1,8 +1,7 @@
-import { strict as assert } from 'node:assert';
 import { Output, streamText } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { replySchema } from '../stream/reply-schema.mjs';
-import { chunks, createReader, longReply } from '../stream/text.mjs';
+import { chunks, measureReading } from '../stream/text.mjs';
 
 /** @param {string} text */
 async function* parts(text) {
@@ -23,15 +22,10 @@ async function* parts(text) {
  *
  * @param {{ chars: number }} options
  */
-export async function measure({ chars }) {
-  const text = longReply(chars);
-  const reader = createReader();
-  const startedAt = performance.now();
-  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: ReadableStream.from(parts(text)) }) });
-  const result = streamText({ model, output: Output.object({ schema: replySchema }), prompt: 'Report.' });
-  for await (const partial of result.partialOutputStream) reader.read(partial);
-  const value = await result.output;
-  const microseconds = (performance.now() - startedAt) * 1000;
-  assert.deepEqual(value, JSON.parse(text));
-  return { microseconds, share: reader.partials / Math.ceil(text.length / 4) };
-}
+export const measure = ({ chars }) =>
+  measureReading(chars, async (text, reader) => {
+    const model = new MockLanguageModelV3({ doStream: async () => ({ stream: ReadableStream.from(parts(text)) }) });
+    const result = streamText({ model, output: Output.object({ schema: replySchema }), prompt: 'Report.' });
+    for await (const partial of result.partialOutputStream) reader.read(partial);
+    return await result.output;
+  });

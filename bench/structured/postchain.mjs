@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createStructuredOutput } from '../../dist/index.js';
 import { replySchema } from '../stream/reply-schema.mjs';
-import { createReader, longReply } from '../stream/text.mjs';
+import { measureReading } from '../stream/text.mjs';
 import { streamingModel } from './streaming-model.mjs';
 
 /**
@@ -9,21 +9,15 @@ import { streamingModel } from './streaming-model.mjs';
  *
  * @param {{ chars: number }} options
  */
-export async function measure({ chars }) {
-  const text = longReply(chars);
-  const reader = createReader();
-  const startedAt = performance.now();
-  const output = createStructuredOutput({ model: streamingModel(text), schema: replySchema, prompt: 'Report.' });
-  let value;
-  for await (const update of output) {
-    if (update.type === 'partial') reader.read(update.value);
-    else if (update.type === 'value') value = update.value;
-  }
-  const microseconds = (performance.now() - startedAt) * 1000;
-  assert.deepEqual(value, JSON.parse(text));
-  assert.deepEqual(
-    output.execution.attempts.map(({ failure }) => failure),
-    [null],
-  );
-  return { microseconds, share: reader.partials / Math.ceil(text.length / 4) };
-}
+export const measure = ({ chars }) =>
+  measureReading(chars, async (text, reader) => {
+    const output = createStructuredOutput({ model: streamingModel(text), schema: replySchema, prompt: 'Report.' });
+    let value;
+    for await (const update of output) {
+      if (update.type === 'partial') reader.read(update.value);
+      else if (update.type === 'value') value = update.value;
+    }
+    const failures = output.execution.attempts.map(({ failure }) => failure);
+    assert.deepEqual(failures, [null]);
+    return value;
+  });

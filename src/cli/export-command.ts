@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
-
 import { exportRun } from '../inspection/export-run.ts';
 import { type Redaction, redacted, redactionOf, redactionsIn, suspectsIn } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';

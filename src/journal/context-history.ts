@@ -1,6 +1,5 @@
 import type { ContextDocument, ContextOperation } from '../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { initialMessages } from '../../machines/policies/progress.ts';

@@ -134,7 +134,7 @@ function firstAndLastOrEmpty(path: string): ReturnType<typeof firstAndLastLine> 
   }
 }
 
-/** The run ids in a directory, by file name. Names that this store would not have chosen are skipped. */
+/** Returns the run ids in a directory, by file name. Files that this store did not create are skipped. */
 function runIdsIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
   if (!fs().statSync(folder).isDirectory())

@@ -8,9 +8,7 @@ import {
   type RunStart,
 } from '../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
-
 import { PHASES } from '../../machines/contracts/phase.ts';
-
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';

@@ -8,7 +8,6 @@ import type {
   RunStatus,
   RunSummary,
 } from '../../machines/contracts/journal.ts';
-
 import { guardedWriter } from '../engine/recording/journal.ts';
 import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from './journal-lines.ts';
 

@@ -10,7 +10,6 @@ import {
 } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { clipped } from '../../machines/text/clip.ts';
-
 import type { Clock } from '../engine/clock.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';

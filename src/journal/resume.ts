@@ -1,6 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalWriter, OpenedJournal } from '../../machines/contracts/journal.ts';
-
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';

@@ -3,8 +3,8 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 
 /**
- * Returns the chart's context at an entry, without reports in flight: the latest keyframe before it, with the changes since. Null if the journal records no states, or
- * none before the entry.
+ * Returns the chart's context at an entry, without reports in flight: the latest keyframe before it, with the changes since. Null if the
+ * journal records no states, or none before the entry.
  */
 export function stateAt(entries: readonly JournalEntry[], seq: number): RecordedState | null {
   const from = entries.findLastIndex((entry) => entry.seq <= seq && entry.type === 'keyframe');

@@ -1,6 +1,5 @@
 import type { GuardResult } from '../../../machines/contracts/decision.ts';
 import type { RunStart } from '../../../machines/contracts/journal.ts';
-
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { SpanAttributes, SpanError } from './spans.ts';
 

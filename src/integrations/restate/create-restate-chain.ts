@@ -17,7 +17,6 @@ import {
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { Limits } from '../../../machines/contracts/limits.ts';
-
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../engine/runtime/options.ts';

@@ -2,7 +2,6 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import type { Clock } from '../../engine/clock.ts';

@@ -58,8 +58,8 @@ export {
   type Relevance,
   type RelevanceInputs,
   relevanceOf,
-} from './policies/relevance/relevance.ts';
-export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention/retention.ts';
+} from './policies/relevance.ts';
+export { planRetention, type RetentionInputs, type RetentionPlan } from './policies/retention.ts';
 export { composeAnswer } from './policies/synthesis/compose.ts';
 export { synthesisInput } from './policies/synthesis/input.ts';
 export { type ReadSynthesisInput, readSynthesisInput } from './policies/synthesis/read-input.ts';

@@ -11,8 +11,15 @@ import type {
 import type { EmittedEvent } from '../contracts/events.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
-import { countFallback, countRetry, planNextCall, recordAttempt } from '../policies/retry.ts';
-import { keptRecord, NO_HOOKS, type RetryHooks } from '../policies/retry-hooks.ts';
+import {
+  countFallback,
+  countRetry,
+  keptRecord,
+  NO_HOOKS,
+  planNextCall,
+  type RetryHooks,
+  recordAttempt,
+} from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 import { missingAttemptActors } from './actors.ts';
 import { attemptGuards } from './guards.ts';

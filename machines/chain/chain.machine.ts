@@ -2,7 +2,7 @@ import { deadlines } from '../policies/limits.ts';
 import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
 import { lostSession, problemOf, STOPPED, tooLate, turnOf } from '../policies/session.ts';
-import { answerOf, writingInput } from '../policies/synthesis/state.ts';
+import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
 import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';
 

@@ -8,9 +8,9 @@ import { NO_DECISION } from '../policies/decisions.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { DEFAULT_PHASE } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
-import { NO_STATISTICS } from '../policies/retention/statistics.ts';
 import { fittingTurns, recalledMessages } from '../policies/session.ts';
-import { answerOf } from '../policies/synthesis/state.ts';
+import { answerOf } from '../policies/synthesis/writing.ts';
+import { NO_STATISTICS } from '../policies/understanding.ts';
 import { preview } from '../text/summary.ts';
 
 /** The events that the chain emits, each built from its state. */

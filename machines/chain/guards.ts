@@ -6,10 +6,15 @@ import { consentRequest } from '../policies/consent.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
-import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat, phaseSaved } from '../policies/recovery.ts';
+import {
+  modelUnavailable,
+  phaseMayBeSkipped,
+  phaseMayRepeat,
+  phaseSaved,
+  sourceMayRecover,
+} from '../policies/recovery.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
-import { sourceMayRecover } from '../policies/source-retry.ts';
-import { modelMayWrite } from '../policies/synthesis/state.ts';
+import { modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
 import { budgetExhausted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
 

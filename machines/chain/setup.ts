@@ -18,10 +18,10 @@ import { adjust, deadlines } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
+import { nextSourceRetry } from '../policies/recovery.ts';
 import { assignSession } from '../policies/session.ts';
-import { nextSourceRetry } from '../policies/source-retry.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
-import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/state.ts';
+import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
 import {
   assignEstimates,
   assignMeasures,

@@ -119,6 +119,7 @@ const FAR_YEARS = /^[+-]\d{6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/u;
 const stepSchema = z.object({ stepId: filled, phase: text, content: text });
 
 const draftSchema = z.object({ text, confidence: share, usedMessageIds: texts });
+export type Draft = Readonly<z.infer<typeof draftSchema>>;
 
 /**
  * Data about the run beyond the contract's fields, for citations and counts. A missing field means unknown or absent; a

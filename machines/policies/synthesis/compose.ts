@@ -2,6 +2,9 @@ import type { Message } from '../../contracts/message.ts';
 import {
   type Budget,
   type Citation,
+  type Degradation,
+  type Draft,
+  type Fallback,
   type FinalAnswer,
   hasVisibleText,
   type SynthesisInput,
@@ -12,10 +15,8 @@ import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
 import { addUsage } from '../usage.ts';
-import { isKnown, missingFields, shortfallsOf, ttlExhausted } from './degradation.ts';
-import { bestDraft } from './draft.ts';
 import { readOutcome } from './outcome.ts';
-import { type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
+import { type InputProblem, NO_DRAFT, problemText, type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
 
 /**
  * Composes the final answer: the text that the model wrote, or else the best text of the run. Pure; returns an answer
@@ -139,3 +140,156 @@ function citations(messages: readonly Message[], used: readonly string[]): reado
     return message?.source ? [{ ...message.source, messageId: id, quote: preview(message.content, 160) }] : [];
   });
 }
+
+/** One reason why an answer is degraded. */
+export interface Shortfall {
+  readonly reason: Degradation;
+  readonly text: string;
+}
+
+/**
+ * Every reason why the answer is incomplete, the most important first: how the run ended, then incomplete state,
+ * exhausted TTL (cycles), no completed cycle, not converged. Computed from the input alone, so no model can influence
+ * it; a missing or invalid field only counts as incomplete state.
+ */
+export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome): readonly Shortfall[] {
+  const { input } = read;
+  const { interruption, decision, limits } = input.run;
+  const found: Shortfall[] = [];
+  const note = (reason: Degradation, text: string): void => {
+    if (text !== '') found.push({ reason, text: sentence(text) });
+  };
+  if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
+  if (interruption?.kind === 'interrupted')
+    note('interrupted', `The run was interrupted${because(interruption.reason)}.`);
+  if (interruption?.kind === 'model_unavailable')
+    note('model_unavailable', `The model was unavailable: ${lastFailure(input)}`);
+  note('incomplete_state', incompleteInput(read.problems));
+  note('incomplete_state', incompleteRun(read));
+  if (interruption?.kind === 'deadline')
+    note(
+      'deadline_passed',
+      `The run reached its limit of ${limits.totalMs === null ? 'time' : `${limits.totalMs} ms`}.`,
+    );
+  if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
+    note('budget_exhausted', 'The budget of tokens or model calls was used up.');
+  if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
+  if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
+  if (decision?.rule === 'loopDetected')
+    note('loop_broken', 'The run was stopped because it started to repeat itself.');
+  if (isUnsettled(read)) note('not_converged', 'The answer was still changing when the run ended.');
+  if (input.run.sourceFailure) note('source_failed', `The documents could not be searched: ${input.run.sourceFailure}`);
+  const excess = excessOf(input);
+  if (excess !== '')
+    note(
+      'context_over_limit',
+      `The context is ${excess} over its limit: what remains must stay or needs your consent to remove.`,
+    );
+  if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
+  return found;
+}
+
+const UNWRITTEN: Readonly<Record<Fallback, string>> = {
+  prompt: 'The model could not write the final answer because of its prompt',
+  model: 'The model could not write the final answer because its call failed',
+  validation: 'The model could not write the final answer because its reply was invalid',
+  other: 'The model could not write the final answer',
+};
+
+/** Whether the input had this field, so that its value counts. */
+export function isKnown({ problems }: ReadSynthesisInput, name: keyof SynthesisInput): boolean {
+  return !problems.some(({ field }) => field === name || field.startsWith(`${name}.`));
+}
+
+export function ttlExhausted(read: ReadSynthesisInput): boolean {
+  const { ttlRemaining, run } = read.input;
+  return run.decision?.rule === 'cycleLimitReached' || (ttlRemaining === 0 && isKnown(read, 'ttlRemaining'));
+}
+
+const SHOWN_PROBLEMS = 3;
+
+function incompleteInput(problems: readonly InputProblem[]): string {
+  if (problems.length === 0) return '';
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(problemText).join('; ');
+  const more = problems.length - SHOWN_PROBLEMS;
+  return `The state of the run is incomplete: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** A failed phase, a missing answer, or nothing to answer from. */
+function incompleteRun(read: ReadSynthesisInput): string {
+  const { input } = read;
+  const { interruption, answer } = input.run;
+  const lost = lostPhases(input);
+  if (interruption?.kind === 'phase_failed') return `A phase failed: ${lastFailure(input)}`;
+  if (lost.length > 0 && interruption?.kind !== 'model_unavailable')
+    return `The run continued without ${listed(lost)}: ${lastFailure(input)}`;
+  if (typeof answer === 'string' && !hasVisibleText(answer)) return 'Yield returned no answer.';
+  const passed = input.totalPasses > 0 || !isKnown(read, 'totalPasses');
+  return passed && !hasVisibleText(bestDraft(input).text) ? 'There are no results to answer from.' : '';
+}
+
+/** The phases that failed and have no result. */
+function lostPhases({ run, executionResults, semanticValidation }: SynthesisInput): readonly string[] {
+  const failed = new Set(semanticValidation?.failures.map(({ phase }) => phase));
+  for (const { phase } of executionResults) failed.delete(phase);
+  const known = run.phases.filter((phase) => failed.delete(phase));
+  return [...known, ...failed];
+}
+
+/** Whether the run ended before a rule found the answer good enough. In manual mode, the user decides that. */
+function isUnsettled(read: ReadSynthesisInput): boolean {
+  const { convergenceStatus, run } = read.input;
+  if (convergenceStatus || !isKnown(read, 'convergenceStatus') || run.answer === null) return false;
+  return !(run.interruption?.kind === 'finished_by_user' && run.mode === 'manual');
+}
+
+/** By how much the context exceeds its limits after eviction. */
+function excessOf({ run: { excess } }: SynthesisInput): string {
+  if (excess.tokens > 0) return `${excess.tokens} tokens`;
+  return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
+}
+
+/** What a complete run would have and this one lacks: fields of the input, phases, and the answer. */
+export function missingFields({ input, problems }: ReadSynthesisInput): readonly string[] {
+  const { run, executionResults } = input;
+  const done = new Set(executionResults.map(({ phase }) => phase));
+  const missing = [...problems.map(({ field }) => field), ...run.phases.filter((phase) => !done.has(phase))];
+  const answer = run.answer === undefined ? bestDraft(input).text : run.answer;
+  return answer !== null && hasVisibleText(answer) ? missing : [...missing, 'answer'];
+}
+
+function ttlText(maxCycles: number | null): string {
+  if (maxCycles === null) return 'All cycles were used up';
+  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached`;
+}
+
+/** The text with a period at its end, so that sentences can follow each other. */
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
+
+function lastFailure({ semanticValidation }: SynthesisInput): string {
+  const last = semanticValidation?.failures.at(-1);
+  return last === undefined ? 'no failure was recorded.' : `${last.phase}: ${last.failure.message}`;
+}
+
+/** The draft; if it is empty, Yield's answer, or else the step closest to an answer, or else the last step. */
+export function bestDraft({ run, executionResults, convergenceAssessment }: SynthesisInput): Draft {
+  if (run.draft !== null && hasVisibleText(run.draft.text)) return run.draft;
+  const steps = executionResults.filter(({ phase, content }) => hasVisibleText(content) && !NON_ANSWERS.has(phase));
+  const nearest = NEAREST.flatMap((phase) => steps.findLast((step) => step.phase === phase) ?? []);
+  const texts = [run.answer ?? '', nearest[0]?.content ?? '', steps.at(-1)?.content ?? ''];
+  const text = texts.find(hasVisibleText);
+  if (text === undefined) return NO_DRAFT;
+  return { text, confidence: run.draft === null ? convergenceAssessment.confidence : 0, usedMessageIds: [] };
+}
+
+/** Phases by how close their result is to an answer. */
+const NEAREST = ['yield', 'understanding', 'experience', 'action'];
+
+/** A goal or a list of insights is not an answer. */
+const NON_ANSWERS: ReadonlySet<string> = new Set(['intention', 'observation']);

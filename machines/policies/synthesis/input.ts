@@ -1,10 +1,12 @@
 import type { ChainState } from '../../contracts/chain-state.ts';
+import type { Passage } from '../../contracts/passage.ts';
 import { PHASES } from '../../contracts/phase.ts';
-import type { SynthesisInput } from '../../contracts/synthesis.ts';
+import { type Draft, hasVisibleText, type SynthesisInput } from '../../contracts/synthesis.ts';
+import { preview } from '../../text/summary.ts';
 import { deadlines } from '../limits.ts';
 import { visibleMessages } from '../progress.ts';
 import { hasConverged } from '../yield-rules.ts';
-import { draftIn } from './draft.ts';
+import { NO_DRAFT } from './read-input.ts';
 
 type Readers<View> = { readonly [Field in keyof View]-?: (state: ChainState) => View[Field] };
 
@@ -117,4 +119,34 @@ function contentOf(result: Result): string {
       return never;
     }
   }
+}
+
+/** The best text of a run so far, the most finished first; it may be empty. */
+function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draft {
+  const answer = results.yield?.reply;
+  const action = results.action?.reply;
+  const passages = results.experience?.retrieval.passages ?? retrieval?.found.passages ?? [];
+  const found = results.experience?.reply;
+  const drafts: readonly Draft[] = [
+    {
+      text: answer?.answer ?? '',
+      confidence: assessment?.confidence ?? 0,
+      usedMessageIds: answer?.usedMessageIds ?? [],
+    },
+    {
+      text: results.understanding?.reply.integrated ?? '',
+      confidence: 0,
+      usedMessageIds: found?.relevantPassageIds ?? [],
+    },
+    { text: found?.summary ?? '', confidence: found?.confidence ?? 0, usedMessageIds: found?.relevantPassageIds ?? [] },
+    { text: action?.response ?? '', confidence: action?.confidence ?? 0, usedMessageIds: [] },
+    { text: listed(passages), confidence: 0, usedMessageIds: passages.map(({ id }) => id) },
+    { text: envelope.content, confidence: 0, usedMessageIds: [] },
+  ];
+  return drafts.find(({ text }) => hasVisibleText(text)) ?? NO_DRAFT;
+}
+
+function listed(passages: readonly Passage[]): string {
+  if (passages.length === 0) return '';
+  return ['Passages found:', ...passages.slice(0, 3).map(({ text }) => `- ${preview(text, 300)}`)].join('\n');
 }

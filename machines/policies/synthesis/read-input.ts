@@ -1,5 +1,5 @@
-import { describeReceived, type InputProblem, readFields } from '../../contracts/read-fields.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
+import type { z } from 'zod';
+import { type Draft, type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
 import { NO_USAGE } from '../usage.ts';
 
 export interface ReadSynthesisInput {
@@ -7,6 +7,15 @@ export interface ReadSynthesisInput {
   /** Every field that is missing or invalid; `input` has a neutral value in its place. */
   readonly problems: readonly InputProblem[];
 }
+
+/** A field that is missing or invalid, in words. `field` is its dotted path. */
+export interface InputProblem {
+  readonly field: string;
+  readonly expected: string;
+  readonly received: string;
+}
+
+export const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [] };
 
 /** The values of missing fields. An object here is read member by member. */
 const FALLBACKS = {
@@ -22,13 +31,7 @@ const FALLBACKS = {
   totalPasses: 0,
   totalRefinements: 0,
   ttlRemaining: 0,
-  run: {
-    draft: { text: '', confidence: 0, usedMessageIds: [] },
-    limits: {},
-    thresholds: {},
-    excess: {},
-    usage: NO_USAGE,
-  },
+  run: { draft: NO_DRAFT, limits: {}, thresholds: {}, excess: {}, usage: NO_USAGE },
 };
 
 /**
@@ -37,18 +40,204 @@ const FALLBACKS = {
  */
 export function readSynthesisInput(given: unknown): ReadSynthesisInput {
   const problems: InputProblem[] = [];
-  const report = (problem: InputProblem): void => void problems.push(problem);
-  if (typeof given !== 'object' || given === null)
-    report({
-      field: 'input',
-      expected: 'an object with the fields of the contract',
-      received: describeReceived(given),
-    });
-  const input = readFields(synthesisInputSchema.shape, FALLBACKS, given, report) as unknown as SynthesisInput;
-  return { input, problems };
+  if (typeof given !== 'object' || given === null) {
+    const expected = 'an object with the fields of the contract';
+    problems.push({ field: 'input', expected, received: describeReceived(given) });
+  }
+  const { shape } = synthesisInputSchema as unknown as { readonly shape: Readonly<Record<string, Schema>> };
+  const input = readFields(shape, FALLBACKS, given, '', problems);
+  return { input: input as unknown as SynthesisInput, problems };
 }
 
 /** Describes a problem in one line. */
 export function problemText({ field, expected, received }: InputProblem): string {
   return `${field}: expected ${expected}; received ${received}`;
+}
+
+/** The parts of a zod schema that the reader uses. `shape` is set for an object, `def.element` for an array. */
+interface Schema {
+  readonly description?: string | undefined;
+  readonly shape?: Readonly<Record<PropertyKey, Schema>>;
+  readonly def?: { readonly innerType?: Schema; readonly element?: Schema };
+  safeParse(value: unknown): Parsed;
+}
+
+type Parsed = { readonly success: true; readonly data: unknown } | { readonly success: false; error?: z.ZodError };
+type Issue = z.core.$ZodIssue | undefined;
+type Members = Readonly<Record<string, unknown>>;
+
+/** The number of invalid items after which the rest of a list is not read. */
+const MAX_INVALID_ITEMS = 20;
+
+/**
+ * Reads each member of `shape` separately: keeps valid members, and reports invalid ones and replaces them with their
+ * default, or else with their value in `fallback`. Objects with a fallback are read member by member, lists item by
+ * item. Accesses only the members that the schema names, each behind a `try`.
+ */
+function readFields(
+  shape: NonNullable<Schema['shape']>,
+  fallback: Members,
+  given: unknown,
+  prefix: string,
+  problems: InputProblem[],
+): Members {
+  const fields = Object.entries(shape).map(([key, schema]) => {
+    return [key, readField(schema, fallback[key], memberOf(given, key), `${prefix}${key}`, problems)];
+  });
+  return Object.fromEntries(fields);
+}
+
+function readField(
+  schema: Schema,
+  fallback: unknown,
+  value: unknown,
+  field: string,
+  problems: InputProblem[],
+): unknown {
+  const { shape, def } = unwrap(schema);
+  if (def?.element !== undefined && isList(value)) return readList(def.element, value, field, problems);
+  if (shape !== undefined && isMembers(fallback) && isMembers(value))
+    return readFields(shape, fallback, value, `${field}.`, problems);
+  const read = tryParse(schema, value);
+  if (read.success) return read.data;
+  problems.push(
+    problemOf(
+      schema,
+      value,
+      field,
+      read.error?.issues.find(({ path }) => path.length === 0),
+    ),
+  );
+  const omitted = tryParse(schema, undefined);
+  return omitted.success ? omitted.data : fallback;
+}
+
+function readList(item: Schema, list: readonly unknown[], field: string, problems: InputProblem[]): readonly unknown[] {
+  const valid: unknown[] = [];
+  const length = memberOf(list, 'length');
+  const end = typeof length === 'number' ? length : 0;
+  let invalid = 0;
+  for (let at = 0; at < end && invalid < MAX_INVALID_ITEMS; at += 1) {
+    const value = memberOf(list, at);
+    const read = tryParse(item, value);
+    if (read.success) valid.push(read.data);
+    else {
+      invalid += 1;
+      problems.push(problemOf(item, value, `${field}.${at}`, read.error?.issues[0]));
+    }
+  }
+  return valid;
+}
+
+/** Describes the innermost invalid member of a value. */
+function problemOf(schema: Schema, value: unknown, field: string, issue: Issue): InputProblem {
+  const path = issue?.path ?? [];
+  return {
+    field: escapeControls([field, ...path.map(String)].join('.').slice(0, 200)),
+    received: describeReceived(path.reduce(memberOf, value)),
+    expected: descriptionOf(path.reduce(memberSchema, schema)) ?? describeIssue(issue),
+  };
+}
+
+/** Getters and proxies in the value may throw. */
+function tryParse(schema: Schema, value: unknown): Parsed {
+  try {
+    return schema.safeParse(value);
+  } catch {
+    return { success: false };
+  }
+}
+
+/** Stands for a value whose getter or proxy throws. */
+const UNREADABLE = Symbol('unreadable');
+
+function memberOf(given: unknown, key: PropertyKey): unknown {
+  try {
+    return (given as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+/** The schema without defaults and optionality. */
+function unwrap(schema: Schema): Schema {
+  return schema.def?.innerType === undefined ? schema : unwrap(schema.def.innerType);
+}
+
+function memberSchema(schema: Schema | undefined, key: PropertyKey): Schema | undefined {
+  const { shape, def } = schema === undefined ? {} : unwrap(schema);
+  return typeof key === 'number' ? def?.element : shape?.[key];
+}
+
+function descriptionOf(schema: Schema | undefined): string | undefined {
+  return schema === undefined ? undefined : (schema.description ?? descriptionOf(schema.def?.innerType));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+function describeIssue(issue: Issue): string {
+  switch (issue?.code) {
+    case undefined:
+      return 'a readable value';
+    case 'invalid_type':
+      return TYPES[issue.expected] ?? issue.expected;
+    case 'invalid_value':
+      return `one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'string' ? 'a non-empty string' : `at least ${issue.minimum}`;
+    case 'too_big':
+      return `at most ${issue.maximum}`;
+    default:
+      return 'a valid value';
+  }
+}
+
+const SHOWN_CHARS = 60;
+const UNREADABLE_TEXT = 'an unreadable value';
+
+/** Describes any value in a few words, on one line. */
+function describeReceived(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'symbol') return UNREADABLE_TEXT;
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return Array.isArray(value) ? `an array of ${value.length}` : 'an object';
+  } catch {
+    return UNREADABLE_TEXT;
+  }
+}
+
+function quote(text: string): string {
+  const shown = JSON.stringify(text.slice(0, SHOWN_CHARS));
+  return escapeControls(text.length > SHOWN_CHARS ? `${shown}…` : shown);
+}
+
+/** Escapes characters that would break a line or change its direction. */
+function escapeControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
 }

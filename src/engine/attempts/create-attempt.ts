@@ -4,7 +4,7 @@ import type { attemptMachine } from '../../../machines/attempt/attempt.machine.t
 import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 
-import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
+import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { systemClock } from '../clock.ts';

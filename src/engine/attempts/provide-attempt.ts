@@ -5,7 +5,7 @@ import { recordFailure } from '../../../machines/attempt/setup.ts';
 import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry-hooks.ts';
+import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import type { Clock } from '../clock.ts';
 import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';

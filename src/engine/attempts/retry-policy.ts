@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
-import type { RetryHooks } from '../../../machines/policies/retry-hooks.ts';
+import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { parseOption } from '../../internal/options.ts';
 import type { AttemptsExhausted } from './attempts-exhausted.ts';
 

@@ -21,7 +21,7 @@ import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failPhase } from '../../../machines/policies/progress.ts';
 import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
-import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/options.ts';

@@ -9,7 +9,7 @@ import type {
   YieldReply,
 } from '../../../machines/contracts/phase-io.ts';
 import type { SynthesisInput, SynthesisReply } from '../../../machines/contracts/synthesis.ts';
-import { bestDraft } from '../../../machines/policies/synthesis/draft.ts';
+import { bestDraft } from '../../../machines/policies/synthesis/compose.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
 import { requestTerms } from '../../../machines/text/terms.ts';

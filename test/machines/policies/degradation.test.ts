@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { missingFields, shortfallsOf, ttlExhausted } from '../../../machines/policies/synthesis/degradation.ts';
+import { missingFields, shortfallsOf, ttlExhausted } from '../../../machines/policies/synthesis/compose.ts';
 import { synthesisInput } from '../../../machines/policies/synthesis/input.ts';
 import { composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
-import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { aDecision, aPhaseFailure, results } from '../contracts/samples.ts';
 import { anAssessment, aState } from './states.ts';
 

@@ -1,7 +1,7 @@
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { planRetention, type RetentionInputs } from '../../../machines/policies/retention/retention.ts';
-import { estimatedMeasures } from '../../../machines/policies/retention/statistics.ts';
+import { planRetention, type RetentionInputs } from '../../../machines/policies/retention.ts';
+import { estimatedMeasures } from '../../../machines/policies/understanding.ts';
 
 export type EvaluatedInputs = Omit<RetentionInputs, 'tokens' | 'similarity' | 'mayAsk'>;
 

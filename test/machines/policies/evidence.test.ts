@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
-import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { aMessage, results } from '../contracts/samples.ts';
 import { anyText, unit } from './context.arbitrary.ts';

@@ -9,7 +9,7 @@ import { conflictsIn } from '../../../machines/heuristics/intent-conflict.ts';
 import { userSatisfaction } from '../../../machines/heuristics/satisfaction.ts';
 import { sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
-import { relevanceOf } from '../../../machines/policies/relevance/relevance.ts';
+import { relevanceOf } from '../../../machines/policies/relevance.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
 import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
 

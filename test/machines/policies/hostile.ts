@@ -1,8 +1,8 @@
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { planRetention, type RetentionInputs } from '../../../machines/policies/retention/retention.ts';
-import { estimatedMeasures } from '../../../machines/policies/retention/statistics.ts';
+import { planRetention, type RetentionInputs } from '../../../machines/policies/retention.ts';
+import { estimatedMeasures } from '../../../machines/policies/understanding.ts';
 import { aMessage } from '../contracts/samples.ts';
 import { someThresholds } from './states.ts';
 

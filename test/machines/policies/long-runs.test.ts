@@ -3,7 +3,7 @@ import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { decideToContinue } from '../../../machines/policies/decisions.ts';
 import { settleAssessment, settlePhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, failPhase, initialState } from '../../../machines/policies/progress.ts';
-import { recency } from '../../../machines/policies/relevance/relevance.ts';
+import { recency } from '../../../machines/policies/relevance.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { results } from '../contracts/samples.ts';
 import { found, planned, said } from './hostile.ts';

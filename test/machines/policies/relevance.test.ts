@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
-import {
-  RELEVANCE_WEIGHTS,
-  recency,
-  referencedIds,
-  relevanceOf,
-} from '../../../machines/policies/relevance/relevance.ts';
+import { RELEVANCE_WEIGHTS, recency, referencedIds, relevanceOf } from '../../../machines/policies/relevance.ts';
 import { aMessage } from '../contracts/samples.ts';
 import { contextArbitrary, messageArbitrary, prose } from './context.arbitrary.ts';
 

@@ -12,7 +12,7 @@ import {
   recordAttempt,
   retryAllowed,
 } from '../../../machines/policies/retry.ts';
-import { writingInput } from '../../../machines/policies/synthesis/state.ts';
+import { writingInput } from '../../../machines/policies/synthesis/writing.ts';
 import { aFailure, anAttempt, anExecution } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { aState, someLimits } from './states.ts';

@@ -16,7 +16,7 @@ import {
   rememberRuns,
   turnOf,
 } from '../../../machines/policies/session.ts';
-import { answerOf } from '../../../machines/policies/synthesis/state.ts';
+import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { aTurn } from '../../support/sessions.ts';
 import { aCapabilityResult, aFinalAnswer, aMessage, results } from '../contracts/samples.ts';
 import { deepFreeze } from './deep-freeze.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextSourceRetry, sourceMayRecover } from '../../../machines/policies/source-retry.ts';
+import { nextSourceRetry, sourceMayRecover } from '../../../machines/policies/recovery.ts';
 import { aState, someLimits } from './states.ts';
 
 const limits = someLimits({ phaseMs: 10_000, maxTransportRetries: 3, backoffBaseMs: 500, backoffMaxMs: 1_500 });

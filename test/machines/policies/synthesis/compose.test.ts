@@ -4,7 +4,7 @@ import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { settlePhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
-import { answerOf, settleWriting } from '../../../../machines/policies/synthesis/state.ts';
+import { answerOf, settleWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { aDecision, aMessage, aPassage, results } from '../../contracts/samples.ts';
 import { chainStateArbitrary } from '../chain-state.arbitrary.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
-import { modelMayWrite } from '../../../../machines/policies/synthesis/state.ts';
+import { modelMayWrite } from '../../../../machines/policies/synthesis/writing.ts';
 import { aDecision, results } from '../../contracts/samples.ts';
 import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
 import { deepFreeze } from '../deep-freeze.ts';

@@ -1,5 +1,5 @@
-import type { Message } from '../../contracts/message.ts';
-import { eachStem, requestTerms, stemsOf } from '../../text/terms.ts';
+import type { Message } from '../contracts/message.ts';
+import { eachStem, requestTerms, stemsOf } from '../text/terms.ts';
 
 /** 1 for the current cycle, half as much after each half-life. A negative or invalid age counts as now. */
 export function recency(age: number, halfLife: number): number {

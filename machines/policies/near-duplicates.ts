@@ -1,76 +1,9 @@
-import type { Thresholds } from '../../contracts/limits.ts';
-import type { Message } from '../../contracts/message.ts';
-import type { UnderstandingReply } from '../../contracts/phase-io.ts';
-import { jaccard, sketch } from '../../text/similarity.ts';
-import { isProtected } from '../context.ts';
-import { estimateTokens } from '../usage.ts';
-import { type Relevance, relevanceOf, termsOfMessage } from './relevance.ts';
-
-/** A message with its relevance. */
-export interface Rated {
-  readonly message: Message;
-  readonly tokens: number;
-  /** The policy's score; if the model rated the message, the mean of both. */
-  readonly relevance: number;
-  readonly factors: Relevance;
-  readonly rating: number | null;
-  /** The search result with the same content, if any. */
-  readonly duplicate: Duplicate | null;
-}
-
-export interface RatingInputs {
-  readonly messages: readonly Message[];
-  /** Tokens of each message, in order. */
-  readonly tokens: readonly number[];
-  /** How similar each message is to the request, 0..1, in order; null without embeddings. */
-  readonly similarity: readonly number[] | null;
-  readonly request: string;
-  readonly cycle: number;
-  readonly assessments: UnderstandingReply['assessments'];
-  readonly thresholds: Thresholds;
-}
-
-/** Rates every message of the context. Linear; each message is read once. */
-export function rate(given: RatingInputs): readonly Rated[] {
-  const { messages, tokens, request, cycle, similarity, thresholds } = given;
-  const byModel = new Map(
-    given.assessments.flatMap(({ messageId, relevance }) =>
-      Number.isFinite(relevance) ? [[messageId, Math.min(1, Math.max(0, relevance))] as const] : [],
-    ),
-  );
-  const relevances = relevanceOf(messages, { request, cycle, similarity, halfLifeCycles: thresholds.halfLifeCycles });
-  const duplicates = nearDuplicates(inKeepingOrder(messages, relevances));
-  return messages.map((message, at): Rated => {
-    const factors = relevances[at] as Relevance;
-    const rating = byModel.get(message.id) ?? null;
-    const relevance = rating === null ? factors.score : (factors.score + rating) / 2;
-    const duplicate = duplicates.get(message.id) ?? null;
-    return { message, tokens: countOf(tokens[at], message), relevance, factors, rating, duplicate };
-  });
-}
-
-/**
- * Search results in the order in which duplicates are kept: protected ones, referenced ones, then the newest, then the
- * first.
- */
-function inKeepingOrder(messages: readonly Message[], relevances: readonly Relevance[]): readonly Message[] {
-  const ranks: Message[][] = [[], [], []];
-  for (const [at, message] of messages.entries()) {
-    if (message.role !== 'search') continue;
-    const isReferenced = relevances[at]?.reference === 1;
-    ranks[isProtected(message) ? 0 : isReferenced ? 1 : 2]?.push(message);
-  }
-  ranks[2]?.sort((one, other) => other.cycle - one.cycle);
-  return ranks.flat();
-}
-
-/** The token count; an invalid one is estimated. */
-function countOf(tokens: number | undefined, { content }: Message): number {
-  return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
-}
+import type { Message } from '../contracts/message.ts';
+import { jaccard, sketch } from '../text/similarity.ts';
+import { termsOfMessage } from './relevance.ts';
 
 /** The message with the same content, and the share of words that both have. */
-interface Duplicate {
+export interface Duplicate {
   readonly of: string;
   readonly similarity: number;
 }

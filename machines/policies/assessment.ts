@@ -2,16 +2,16 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment, GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { fnv1a } from '../text/hash.ts';
+import { hexDigest } from '../text/hash.ts';
 import { jaccard } from '../text/similarity.ts';
 import { partsOf, signsOf, wordSet } from '../text/words.ts';
 import { checkAgainstEvidence } from './evidence.ts';
-import { countRepeats } from './loop-detection.ts';
 import { isUnclear } from './phase-output.ts';
-import { isPhase, selectNextPhase } from './phase-selection.ts';
+import { DEFAULT_PHASE, isPhase, selectNextPhase } from './phase-selection.ts';
 import { contextTokens, tokensAllowed } from './understanding.ts';
+import { countRepeats } from './yield-rules.ts';
 
-/** Computes the values that the guards of `deciding` compare. */
+/** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
   const scores = checkAgainstEvidence(state, messages, reply);
@@ -29,16 +29,18 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     },
     state.thresholds,
   );
-  const print = fingerprint(reply.answer);
-  const target = isPhase(selection.proposal) ? selection.proposal : 'action';
+  const turn = {
+    target: isPhase(selection.proposal) ? selection.proposal : DEFAULT_PHASE,
+    fingerprint: fingerprint(reply.answer),
+  };
   return {
     answer: reply.answer,
     toCompare: state.hasEmbeddings ? previous : null,
     change: previous === null ? null : changeBetween(previous, reply.answer),
     changeBy: 'words',
     ...scores,
-    fingerprint: print,
-    repeats: countRepeats(state.recursion.history, { target, fingerprint: print }),
+    fingerprint: turn.fingerprint,
+    repeats: countRepeats(state.recursion.history, turn),
     proposal: selection.proposal,
     proposedBy: selection.by,
     rationale: selection.rationale,
@@ -46,8 +48,8 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
 }
 
 /**
- * Whether another Understanding may help: the last one removed something, or many messages were added since. Otherwise
- * the run would keep returning to it for content that must stay.
+ * Whether Understanding can still shrink the context: the last one did, or many messages were added since. Otherwise the
+ * run would keep returning to it for content that must stay.
  */
 function mayShrink({ results: { understanding }, thresholds }: ChainState, messages: readonly Message[]): boolean {
   if (understanding === null) return true;
@@ -56,15 +58,15 @@ function mayShrink({ results: { understanding }, thresholds }: ChainState, messa
 }
 
 /**
- * A short hexadecimal fingerprint of a text: the same for the same words and signs in the same order, whatever their
- * case, spacing and punctuation. For loop detection, not for security.
+ * Returns eight hexadecimal digits: the same for the same words and signs in the same order, regardless of case, spacing
+ * and punctuation. For loop detection, not for security.
  */
 export function fingerprint(text: string): string {
-  return (fnv1a(partsOf(text).join(' ')) >>> 0).toString(16).padStart(8, '0');
+  return hexDigest(partsOf(text).join(' '));
 }
 
 /**
- * How much an answer changed: 0 for the same words, 1 for no word in common (one minus the Jaccard index of their words
+ * Returns how much an answer changed: 0 for the same words, 1 for none in common (one minus the Jaccard index of words
  * and signs). Two empty answers have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
@@ -77,7 +79,7 @@ export function comparisonWanted({ assessment }: ChainState): GuardResult {
   return { holds: isToCompare, inputs: { isToCompare } };
 }
 
-/** Replaces the change by words with the one by embeddings (one minus cosine similarity); null keeps it. */
+/** Replaces the change in words with the change in embeddings (one minus cosine similarity); null keeps it. */
 export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
   if (assessment === null) return null;
   const compared = { ...assessment, toCompare: null };

@@ -1,16 +1,16 @@
-import type { ChainState } from '../contracts/chain-state.ts';
+import type { ChainState, Turn } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
-import { remember } from './loop-detection.ts';
 import { DEFAULT_PHASE } from './phase-selection.ts';
 import { ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
-/** The newest decisions that the state keeps. */
-const KEPT = 16;
+/** How many decisions and turns the state keeps, the newest. */
+const KEPT_DECISIONS = 16;
+const KEPT_TURNS = 64;
 
 export type DecisionRule = YieldRule | 'nextPhaseChosen' | 'nextPhaseInvalid' | 'directedByUser';
 
-/** Replaces a decision that is missing. In a journal, it points at a bug in a chart. */
+/** A placeholder for a missing decision: if it appears in a journal, a chart has a bug. */
 export const NO_DECISION: Decision = {
   cycle: 1,
   rule: 'nextPhaseInvalid',
@@ -57,9 +57,14 @@ function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<Chain
       cycle: recursion.cycle + 1,
       origin: phase,
       continuationPrompt: prompt || continuationPrompt(state, phase),
-      history: remember(recursion.history, turn),
+      history: rememberTurn(recursion.history, turn),
     },
   };
+}
+
+/** Appends a turn; the newest 64 are kept. */
+export function rememberTurn(history: readonly Turn[], turn: Turn): readonly Turn[] {
+  return [...history, turn].slice(-KEPT_TURNS);
 }
 
 /** Starts the next cycle with the phase that the user chose, with the user's prompt if there is one. */
@@ -78,7 +83,7 @@ export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): 
 
 function recordDecision(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {
   const whole: Decision = { cycle: state.recursion.cycle, ...decision };
-  return { decision: whole, decisions: [...state.decisions.slice(-(KEPT - 1)), whole] };
+  return { decision: whole, decisions: [...state.decisions, whole].slice(-KEPT_DECISIONS) };
 }
 
 function describeInputs(inputs: GuardResult['inputs']): string {
@@ -91,13 +96,13 @@ function describeInputs(inputs: GuardResult['inputs']): string {
 const TASKS: Record<Phase, string> = {
   action: 'Answer again with what is known now.',
   experience: 'Find what is still missing.',
-  intention: 'Make clear what is wanted.',
-  observation: 'Take in the insights not yet used.',
+  intention: 'Clarify what the user wants.',
+  observation: 'Record the insights that are not used yet.',
   understanding: 'Clean up the context: keep what matters.',
-  yield: 'Look at the answer again.',
+  yield: 'Review the answer.',
 };
 
-/** Returns the next cycle's prompt: the request, the phase's task, and what is missing. It does not grow with the cycles. */
+/** Returns the prompt of the next cycle: the request, the phase's task, and what is missing. Its length is bounded. */
 export function continuationPrompt(state: ChainState, phase: Phase): string {
   const missing = state.results.experience?.reply.missing.slice(0, 8) ?? [];
   const lines = [state.request, TASKS[phase]];

@@ -11,7 +11,7 @@ export interface SelectionInputs {
   readonly unclearIntent: boolean;
   readonly needsTools: boolean;
   readonly undigestedInsights: boolean;
-  /** Whether Understanding found anything to remove or summarize when it last ran; true before its first run. */
+  /** Whether Understanding can shrink the context; true before its first run. */
   readonly mayShrink: boolean;
   readonly messages: readonly Message[];
   readonly tokens: number;
@@ -26,30 +26,33 @@ export interface Selection {
 }
 
 /**
- * Returns the phase to begin the next cycle with: the first row that applies. If none does, it returns the model's proposal, valid
- * or not, or the default if there is no proposal.
+ * Returns the phase to begin the next cycle with: that of the first condition that applies, or else the model's proposal
+ * (valid or not), or else the default.
  */
-export function selectNextPhase(seen: SelectionInputs, thresholds: Thresholds): Selection {
+export function selectNextPhase(inputs: SelectionInputs, thresholds: Thresholds): Selection {
   const choose = (proposal: Phase, rationale: string): Selection => ({ proposal, by: 'policy', rationale });
-  const { informationSufficiency, messages, tokens, tokensAllowed } = seen;
+  const { informationSufficiency, messages, tokens, tokensAllowed } = inputs;
   if (informationSufficiency < thresholds.sufficiency)
     return choose(
       'experience',
       `information sufficiency ${roundDown(informationSufficiency)} is below ${thresholds.sufficiency}`,
     );
-  if (seen.unclearIntent) return choose('intention', 'the intent is unclear');
-  if (seen.needsTools) return choose('action', 'a tool is needed');
-  if (seen.undigestedInsights) return choose('observation', 'there are insights not yet taken in');
-  if (seen.mayShrink && tokens > tokensAllowed)
-    return choose('understanding', `the context holds ${tokens} tokens, over its ${tokensAllowed}`);
-  if (seen.mayShrink && messages.length > thresholds.crowdedMessages)
-    return choose('understanding', `${messages.length} messages are more than ${thresholds.crowdedMessages}`);
-  if (seen.modelProposal !== null)
-    return { proposal: seen.modelProposal, by: 'model', rationale: 'the model proposed it' };
-  return choose(DEFAULT_PHASE, 'nothing in particular is missing');
+  if (inputs.unclearIntent) return choose('intention', 'the intent is unclear');
+  if (inputs.needsTools) return choose('action', 'a tool is needed');
+  if (inputs.undigestedInsights) return choose('observation', 'some insights are not used yet');
+  if (inputs.mayShrink && tokens > tokensAllowed)
+    return choose('understanding', `the context has ${tokens} tokens, more than the limit of ${tokensAllowed}`);
+  if (inputs.mayShrink && messages.length > thresholds.crowdedMessages)
+    return choose(
+      'understanding',
+      `the context has ${messages.length} messages, more than ${thresholds.crowdedMessages}`,
+    );
+  if (inputs.modelProposal !== null)
+    return { proposal: inputs.modelProposal, by: 'model', rationale: 'the model proposed it' };
+  return choose(DEFAULT_PHASE, 'no phase has open work');
 }
 
-/** Whether a proposal names this phase. */
+/** Whether the proposal is this phase. */
 export function proposes(proposal: string, phase: Phase): GuardResult {
   return { holds: proposal === phase, inputs: { proposal, phase } };
 }
@@ -58,7 +61,7 @@ export function isPhase(name: string): name is Phase {
   return (PHASES as readonly string[]).includes(name);
 }
 
-/** The phase after this one in a cycle; nothing comes after Yield. */
+/** Returns the next phase of a cycle; null after Yield. */
 export function phaseAfter(phase: Phase): Phase | null {
   return PHASES[PHASES.indexOf(phase) + 1] ?? null;
 }

@@ -1,6 +1,5 @@
-import type { ChainState } from '../contracts/chain-state.ts';
+import type { ChainState, Turn } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
-import { repeatLimitReached } from './loop-detection.ts';
 
 interface YieldRuleDefinition {
   readonly evaluate: (state: ChainState) => GuardResult;
@@ -45,20 +44,27 @@ export function answerConverged({ assessment, recursion, thresholds }: ChainStat
   };
 }
 
-/** The model claims completion and the evidence supports it, or the user says so. */
+/** The model claims completion and the evidence supports it, or the user sounds satisfied. */
 export function taskComplete({ assessment }: ChainState): GuardResult {
   const complete = assessment?.taskComplete ?? false;
   const { claimsCompletion = false, claim = null, satisfaction = 0 } = assessment?.evidence ?? {};
   return { holds: complete, inputs: { taskComplete: complete, claimsCompletion, claim, satisfaction } };
 }
 
-export function loopDetected({ assessment, thresholds }: ChainState): GuardResult {
-  return repeatLimitReached(assessment?.repeats ?? 0, thresholds.loopRepeats);
+/** Continuing would be repetition number `loopRepeats` of the same target and content. */
+export function loopDetected({ assessment, thresholds: { loopRepeats } }: ChainState): GuardResult {
+  const repeats = assessment?.repeats ?? 0;
+  return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
+}
+
+/** Returns how often the run has already continued with the same phase and content. */
+export function countRepeats(history: readonly Turn[], next: Pick<Turn, 'target' | 'fingerprint'>): number {
+  return history.filter(({ target, fingerprint }) => target === next.target && fingerprint === next.fingerprint).length;
 }
 
 /**
- * The rules that complete a run, in their order. To add one, add it here and as a row of the chart's state `deciding`: guards,
- * decisions and types derive from this table.
+ * The rules that complete a run, in order. To add one, add it here and to the transitions of the state `deciding`:
+ * guards, decisions and types derive from this table.
  */
 export const YIELD_RULES = {
   cycleLimitReached: { evaluate: cycleLimitReached, rationale: 'the cycle limit is reached', isConverged: false },
@@ -73,7 +79,7 @@ export type YieldRule = keyof typeof YIELD_RULES;
 
 const rules: Readonly<Record<string, YieldRuleDefinition>> = YIELD_RULES;
 
-/** Evaluates every rule once: guards and decisions read these results. */
+/** Evaluates every rule once. Guards and decisions read the results. */
 export function evaluateYieldRules(state: ChainState): Pick<ChainState, 'rules'> {
   return { rules: Object.fromEntries(Object.entries(rules).map(([name, { evaluate }]) => [name, evaluate(state)])) };
 }

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { decideToContinue } from '../../../machines/policies/decisions.ts';
-import { countRepeats, remember, repeatLimitReached } from '../../../machines/policies/loop-detection.ts';
-import { loopDetected } from '../../../machines/policies/yield-rules.ts';
+import { decideToContinue, rememberTurn } from '../../../machines/policies/decisions.ts';
+import { countRepeats, loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { anAssessment, aState, someThresholds } from './states.ts';
 
@@ -15,7 +14,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 });
 
 describe('loops', () => {
-  it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
+  it('[Y7] are the same target with the same content, no matter when', () => {
     const history: readonly Turn[] = [
       { cycle: 1, target: 'experience', fingerprint: 'a' },
       { cycle: 2, target: 'action', fingerprint: 'a' },
@@ -26,7 +25,7 @@ describe('loops', () => {
     expect(countRepeats(history, { target: 'intention', fingerprint: 'a' })).toBe(0);
   });
 
-  it('[Y7] are counted correctly in any history', () => {
+  it('[Y7] are counted as by hand in any history', () => {
     fc.assert(
       fc.property(fc.array(turn), turn, (history, next) => {
         let count = 0;
@@ -41,26 +40,26 @@ describe('loops', () => {
     [1, 2, true],
     [1, 3, false],
     [2, 3, true],
-  ])('[Y7] with %d earlier turns and a limit of %d are detected: %s', (repeats, bound, wanted) => {
-    expect(repeatLimitReached(repeats, bound)).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
+  ])('[Y7] with %d earlier turns and a bound of %d it is a loop: %s', (repeats, bound, wanted) => {
     const thresholds = someThresholds({ loopRepeats: bound });
-    expect(loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds })).holds).toBe(wanted);
+    const result = loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds }));
+    expect(result).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
   });
 
-  it('[Y7] are not reported for a run without an assessment', () => {
+  it('[Y7] no run without an assessment is in a loop', () => {
     expect(loopDetected(aState()).holds).toBe(false);
   });
 
-  it('[Y7] are found in a history of only the newest 64 turns', () => {
+  it('[Y7] the history keeps the newest 64 turns and nothing else', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
-        const kept = turns.reduce<readonly Turn[]>((history, one) => remember(deepFreeze(history), one), []);
+        const kept = turns.reduce<readonly Turn[]>((history, one) => rememberTurn(deepFreeze(history), one), []);
         expect(kept).toEqual(turns.slice(-64));
       }),
     );
   });
 
-  it('[Y11] (policy part) are detected at turn 1,000 by reading as much as at turn 100', () => {
+  it('[Y11] (policy part) a decision at turn 1,000 looks at no more than one at turn 100', () => {
     let looks = 0;
     const watched = (history: readonly Turn[]) =>
       new Proxy(history, {

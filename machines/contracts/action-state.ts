@@ -18,13 +18,13 @@ export interface ActionInput {
   readonly policy: AttemptPolicy;
   readonly decider: DeciderKind;
   readonly maxContinuations: number;
-  /** Milliseconds for one run of a capability without a timeout of its own, and for a decider function. */
+  /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
   readonly capabilityMs: number;
   readonly maxResultChars: number;
-  /** Input and output tokens of all the loop's model calls; a call that started with some left may exceed it. */
+  /** Input and output tokens of all model calls of the loop. The last call may exceed it. */
   readonly maxTokens: number;
   readonly sessionId: string | null;
-  /** The first step, if it is known: no model is then asked for it. */
+  /** The first step if it is given; otherwise the model chooses it. */
   readonly call: CapabilityCall | null;
   /** Whether another machine invokes this one. If so, it receives every `LoopReport`. */
   readonly hasParent?: boolean;

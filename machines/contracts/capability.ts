@@ -54,8 +54,8 @@ export const capabilityResultSchema = z.object({
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
 
 /**
- * What a continuation decider answered: done, perhaps with an output that replaces the last result's, or the next step;
- * `next` is null if it was not a valid step.
+ * The reply of a continuation decider: done, with an optional output that replaces the last result's, or the next step;
+ * `next` is null if the step is invalid.
  */
 export type Continuation =
   | { readonly done: true; readonly finalOutput: string | null }
@@ -75,7 +75,7 @@ export const stopReasonSchema = z.enum([
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
-/** What decides whether to continue after a run: nothing, a function, or the model. */
+/** Who decides whether to continue after a run: no one, a function, or the model. */
 export const deciderKindSchema = z.enum(['none', 'function', 'model']);
 export type DeciderKind = z.infer<typeof deciderKindSchema>;
 
@@ -108,7 +108,7 @@ export const continuationInputSchema = z.object({
 });
 export type ContinuationInput = Readonly<z.infer<typeof continuationInputSchema>>;
 
-/** The model's reply as decider: done, perhaps with an output of its own, or the next step. */
+/** The model's reply as decider: done, with an optional final output, or the next step. */
 export const continuationReplySchema = z.object({
   done: z.boolean(),
   finalOutput: z.string().nullable(),

@@ -79,7 +79,7 @@ export interface Evaluation {
   readonly operations: readonly ContextOperation[];
 }
 
-/** What the machines in flight have reported. If they are aborted, it is charged and kept. */
+/** The reports of the invoked machines. If these are aborted, their usage is charged and their results are kept. */
 export interface InFlight {
   readonly usage: UsageInFlight;
   /** The capability loop, once it has started a capability. */
@@ -97,15 +97,15 @@ export interface ChainState extends ChainInput {
   readonly envelope: Envelope;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;
-  /** The operations that the last step applied to the context. */
+  /** The operations that the last phase applied to the context. */
   readonly applied: readonly ContextOperation[];
   /** Set between Experience's search and its model call. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
-  /** The user was already asked in this run, so eviction does not ask again. */
+  /** Whether the user was already asked in this run: eviction does not ask again. */
   readonly consentAsked: boolean;
-  /** Understanding was entered early because the context must shrink before a model can be called. */
+  /** Whether Understanding was entered early because the context must shrink before a model can be called. */
   readonly detour: boolean;
   /** Set between Understanding's measurement and its model call. */
   readonly measures: ContextMeasures | null;
@@ -129,7 +129,7 @@ export interface ChainState extends ChainInput {
   /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
   readonly inFlight: InFlight;
-  /** The capability runs of all cycles in order, the newest 64: what the session will remember of them [R4]. */
+  /** The newest 64 capability runs of all cycles, in order, as the session remembers them. */
   readonly runs: readonly RememberedRun[];
   /** Why part of the session was not recalled; null if all was, or without a session. */
   readonly sessionProblem: string | null;

@@ -46,7 +46,7 @@ export interface MeasureContextInput {
 
 /**
  * Measurements of each message, in order: its tokens, and its similarity to the request, 0..1 (`similarity` is null
- * without embeddings). `estimated`: tokens are characters / 4. `failure` says in one line what could not be measured.
+ * without embeddings). `estimated`: tokens are characters / 4. `failure` is one line on what could not be measured.
  */
 export interface ContextMeasures {
   readonly tokens: readonly number[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { phaseSchema } from './phase.ts';
 
-/** The values that a guard compared. They are flat, so that each can be shown beside its guard. */
+/** The values that a guard compared: flat, so that each can be shown beside its guard. */
 export const guardInputsSchema = z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), z.null()]));
 
 /** The result of a guard's policy, with the values it compared. */
@@ -9,7 +9,7 @@ const guardResultSchema = z.object({ holds: z.boolean(), inputs: guardInputsSche
 export type GuardResult = Readonly<z.infer<typeof guardResultSchema>>;
 
 /**
- * One decision of Yield, with its reason and the values it compared. `rule` is the rule that decided (see `YIELD_RULES`), or
+ * One decision of Yield, with its reason and the values it compared. `rule` is one of `YIELD_RULES`, or
  * `nextPhaseChosen`, `nextPhaseInvalid` or `directedByUser`. `nextPhase` is null if the run is complete.
  */
 export const decisionSchema = z.object({
@@ -23,9 +23,9 @@ export const decisionSchema = z.object({
 export type Decision = Readonly<z.infer<typeof decisionSchema>>;
 
 /**
- * The model's claims and the evidence for them, each from 0 to 1: how well the gathered text supports the answer (`grounding`),
- * whether that text suffices, how well the answer supports the claim that the task is done, and how satisfied the user sounds.
- * Null if there is nothing to compare with.
+ * The model's claims and the evidence for them, each from 0 to 1: how well the gathered text supports the answer
+ * (`grounding`), whether that text suffices, how well the answer supports the claim that the task is done, and how
+ * satisfied the user sounds. Null without text to compare with.
  */
 const evidenceSchema = z.object({
   modelConfidence: z.number(),
@@ -38,8 +38,9 @@ const evidenceSchema = z.object({
 });
 
 /**
- * What Yield's rules read, computed once per cycle. `change` is null in the first cycle. `toCompare` is the previous answer if it
- * still has to be compared by its embedding. `proposal` is the next phase that the policy or the model proposes; it may be invalid.
+ * What Yield's rules read, computed once per cycle. `change` is null in the first cycle. `toCompare` is the previous
+ * answer until the two are compared by embeddings. `proposal` is the next phase that the policy or the model proposes;
+ * it may be invalid.
  */
 export const assessmentSchema = z.object({
   answer: z.string(),
@@ -58,7 +59,7 @@ export const assessmentSchema = z.object({
 });
 export type Assessment = Readonly<z.infer<typeof assessmentSchema>>;
 
-/** Why a run left its phases without a decision of Yield. */
+/** Why a run left its phases before Yield completed it. */
 export const interruptionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['cancelled', 'interrupted']), reason: z.string() }),
   z.object({ kind: z.enum(['finished_by_user', 'deadline', 'budget', 'phase_failed', 'model_unavailable']) }),

@@ -49,8 +49,8 @@ const runStartSchema = chainInputSchema.extend({
 
 export type RunStart = z.infer<typeof runStartSchema>;
 
-/** External events, delivered to the charts one at a time. They determine the run, so a replay feeds them to the charts again. */
-const stimulusSchema = z.discriminatedUnion('type', [
+/** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
+const externalEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), event: chainEventSchema }),
   z.object({ type: z.literal('call-event'), call: z.int().min(0), port: z.string(), event: callEventSchema }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
@@ -58,10 +58,10 @@ const stimulusSchema = z.discriminatedUnion('type', [
   /** The actor was stopped from outside. */
   z.object({ type: z.literal('run-stopped') }),
 ]);
-export type ExternalEvent = z.infer<typeof stimulusSchema>;
+export type ExternalEvent = z.infer<typeof externalEventSchema>;
 
 /** Annotations: entries that do not affect the charts. */
-const noteSchema = z.discriminatedUnion('type', [
+const annotationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('retrieval'),
     query: z.string(),
@@ -73,14 +73,11 @@ const noteSchema = z.discriminatedUnion('type', [
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);
-export type Annotation = z.infer<typeof noteSchema>;
+export type Annotation = z.infer<typeof annotationSchema>;
 
 const pathSchema = z.array(z.union([z.string(), z.int().min(0)]));
 
-/**
- * One step from a JSON state to the next: a place gets another value, loses a member, or a list has some items
- * replaced.
- */
+/** One change of a JSON state at a path: list items are replaced, a member is removed, or a value is set. */
 const stateChangeSchema = z.union([
   z.object({ path: pathSchema, at: z.int().min(0), removed: z.int().min(0), added: z.array(z.unknown()) }),
   z.object({ path: pathSchema, gone: z.literal(true) }),
@@ -89,10 +86,10 @@ const stateChangeSchema = z.union([
 export type StateChange = z.infer<typeof stateChangeSchema>;
 
 /** Entries that the runtime writes in addition to the charts' emitted events. */
-const runtimeFactSchema = z.discriminatedUnion('type', [
+const runtimeEventSchema = z.discriminatedUnion('type', [
   runStartSchema,
-  ...stimulusSchema.options,
-  ...noteSchema.options,
+  ...externalEventSchema.options,
+  ...annotationSchema.options,
   /** A chart starts an activity. Activities are numbered from 0 in the order in which they started. */
   z.object({
     type: z.literal('call-start'),
@@ -114,24 +111,24 @@ const runtimeFactSchema = z.discriminatedUnion('type', [
   }),
   /** The changes of the chart's state since the last `state` or `keyframe` entry. */
   z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
-  /** All of it. */
+  /** The complete state. */
   z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
-export type RuntimeEvent = z.infer<typeof runtimeFactSchema>;
+export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
-const kindsOf = (schema: { readonly options: readonly { readonly shape: { readonly type: z.ZodLiteral } }[] }) =>
+const typesOf = (schema: { readonly options: readonly { readonly shape: { readonly type: z.ZodLiteral } }[] }) =>
   new Set(schema.options.flatMap(({ shape }) => [...shape.type.values] as string[]));
 
-/** The entry types that a replay feeds to the charts, and those that it copies; the charts produce all others again. */
-export const EXTERNAL_EVENTS = kindsOf(stimulusSchema) as ReadonlySet<JournalEvent['type']>;
-export const ANNOTATIONS = kindsOf(noteSchema) as ReadonlySet<JournalEvent['type']>;
+/** The entry types that a replay feeds to the charts, and those that it copies. The charts emit all others again. */
+export const EXTERNAL_EVENTS = typesOf(externalEventSchema) as ReadonlySet<JournalEvent['type']>;
+export const ANNOTATIONS = typesOf(annotationSchema) as ReadonlySet<JournalEvent['type']>;
 
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
 const place = { seq: z.int().min(0), atMs: z.number() };
 const entrySchema = z.discriminatedUnion('type', [
   ...emittedEventSchema.options.map((option) => option.extend(place)),
-  ...runtimeFactSchema.options.map((option) => option.extend(place)),
+  ...runtimeEventSchema.options.map((option) => option.extend(place)),
 ] as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<JournalEvent['type']> }>]);
 export const journalEntrySchema = entrySchema as unknown as z.ZodType<JournalEntry>;
 export type JournalEvent = EmittedEvent | RuntimeEvent;

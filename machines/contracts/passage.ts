@@ -15,7 +15,7 @@ export const passageSchema = z.object({
 });
 export type Passage = Readonly<z.infer<typeof passageSchema>>;
 
-/** The result of a search. `widened`: nothing matched as asked, so a wider search was tried. */
+/** The result of a search. `widened`: the query itself found nothing, so a wider search was tried. */
 export const retrievalSchema = z.object({
   query: z.string(),
   passages: z.array(passageSchema).readonly(),

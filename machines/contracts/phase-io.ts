@@ -14,9 +14,9 @@ import { type Phase, phaseSchema } from './phase.ts';
 import { synthesisReplySchema } from './synthesis.ts';
 
 /**
- * The input of every phase. `prompt` is the user's request in the first cycle and Yield's continuation prompt later; `content` comes
- * from the phase before; `messages` is the context with the incoming operations applied. Messages are only checked to be an array:
- * each was validated when it entered the context, and validating all of them again would make every step as expensive as the context.
+ * The input of every phase. `prompt` is the user's request in the first cycle and Yield's continuation prompt later;
+ * `content` comes from the previous phase; `messages` is the context with that phase's operations applied. Messages are
+ * not validated again: each was validated when it entered the context, and a step must not cost as much as the context.
  */
 const common = {
   runId: z.string(),
@@ -73,7 +73,7 @@ export const experienceReplySchema = z.object({
 });
 export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
 
-/** The result of Experience. `sourceFailure` says why the search failed; the phase continued without it. */
+/** The result of Experience. `sourceFailure`: why the search failed; the phase continued without passages. */
 const experienceResultSchema = z.object({
   phase: z.literal('experience'),
   step: z.int().min(1),
@@ -121,7 +121,7 @@ const observationResultSchema = z.object({
 });
 export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>>;
 
-/** The model's reply in Understanding: what is known by now, and how relevant individual messages are. */
+/** The model's reply in Understanding: what is known so far, and how relevant individual messages are. */
 export const understandingReplySchema = z.object({
   integrated: z.string(),
   assessments: z.array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() })),

@@ -22,8 +22,8 @@ export const FALLBACKS = ['prompt', 'model', 'validation', 'other'] as const;
 export type Fallback = (typeof FALLBACKS)[number];
 
 /**
- * How the answer was written: by a model, not by a model because it failed, or composed without asking one (`why`, if
- * the user should know). `usage` is the usage of its calls.
+ * How the answer was written: by a model; by the engine because the model failed; or by the engine without a model call
+ * (`why`, if the user should know). `usage` is the usage of its calls.
  */
 export const synthesisOutcomeSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('written'), reply: synthesisReplySchema, usage: usageSchema }),
@@ -169,7 +169,7 @@ const runViewSchema = z.object({
 });
 
 /**
- * The input of synthesis: all that it knows of a run. Field names follow the original contract: passes are cycles, TTL
+ * The input of synthesis: everything it knows about a run. Field names follow the original contract: passes are cycles, TTL
  * is counted in cycles, refinements are corrected attempts. Three fields may be omitted and are then null; `run` is
  * PostChain's addition.
  */

@@ -50,29 +50,36 @@ interface AnswerForm {
 }
 
 /** The form of an answer, from the kind of thing requested and the parsed request and answer. */
-export function formOf(asks: RequestKind, asked: ParsedText, answer: string, said: ParsedText): AnswerForm {
-  const { content, added } = contentOf(said, asked);
-  const kind = asks === 'choice' && added > 0 ? 'thing' : asks;
-  const sentence = !isTerse(said) && SENTENCE_WORD.test(answer.slice(0, CLASS_WORD_CHARS));
+export function formOf(
+  requested: RequestKind,
+  parsedRequest: ParsedText,
+  answer: string,
+  parsedAnswer: ParsedText,
+): AnswerForm {
+  const { content, added } = contentOf(parsedAnswer, parsedRequest);
+  const kind = requested === 'choice' && added > 0 ? 'thing' : requested;
+  const sentence = !isTerse(parsedAnswer) && SENTENCE_WORD.test(answer.slice(0, CLASS_WORD_CHARS));
   const form = {
     kind,
-    words: said.length,
+    words: parsedAnswer.length,
     content,
     added,
     answered: !isNoAnswer(answer),
-    kindFits: fitsKind(kind, answer, said),
+    kindFits: fitsKind(kind, answer, parsedAnswer),
     asksBack: isBrief(kind) && /[?？]["'”’)]?\s*$/.test(answer.slice(-20)),
     tooLong: isBrief(kind) && added > (sentence ? SENTENCE_WORDS : BRIEF_WORDS),
-    addsNothing: isBrief(kind) && added === 0 && !isTerse(said),
+    addsNothing: isBrief(kind) && added === 0 && !isTerse(parsedAnswer),
   };
   const fits = form.kindFits && !form.asksBack && !form.tooLong && !form.addsNothing;
   return { score: form.answered ? (fits ? 1 : MISFIT) : 0, ...form };
 }
 
-function contentOf(said: ParsedText, asked: ParsedText): Pick<AnswerForm, 'content' | 'added'> {
-  const words = new Map(said.words.filter(({ stems }) => stems.length > 0).map(({ folded, stems }) => [folded, stems]));
+function contentOf(parsedAnswer: ParsedText, parsedRequest: ParsedText): Pick<AnswerForm, 'content' | 'added'> {
+  const words = new Map(
+    parsedAnswer.words.filter(({ stems }) => stems.length > 0).map(({ folded, stems }) => [folded, stems]),
+  );
   let added = 0;
-  for (const stems of words.values()) if (stems.some((stem) => !asked.stems.has(stem))) added += 1;
+  for (const stems of words.values()) if (stems.some((stem) => !parsedRequest.stems.has(stem))) added += 1;
   return { content: words.size, added };
 }
 
@@ -91,8 +98,8 @@ export type RequestKind = 'yes-no' | 'choice' | 'number' | 'date' | 'person' | '
 
 /** Characters to read from the end of a request, where the question is. */
 const QUESTION_CHARS = 2_000;
-/** Where a wish to have something written stands: at the very beginning. */
-const WISH_CHARS = 100;
+/** Characters to search for a request to write something, which opens with it. */
+const WRITING_CHARS = 100;
 const AUXILIARY =
   /^(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|isn't|aren't|wasn't|weren't|don't|doesn't|didn't)\b/;
 const ASKS = /\b(?:what|which|who|whom|whose|when|where|why|how)\b/;
@@ -101,7 +108,7 @@ const BEGINS =
 const POLITE = /^(?:can|could|will|would) you\b|^do you (?:know|have)\b|^please\b/;
 const WRITING =
   /^(?:please |(?:can|could|will|would) you (?:please )?|help me (?:to )?|i (?:want|need|would like) you to )?(?:write|compose|draft|create|generate|invent|imagine|design|translate|rewrite|rephrase|paraphrase|brainstorm|suggest|come up with|make)\b/;
-const OPEN_WISH =
+const OPEN_INSTRUCTION =
   /\b(?:explain|describe|summari[sz]e|outline|compare|contrast|discuss|elaborate|list (?:all|the|some|every)|tell (?:me|us) (?:about|more|how|why)|in detail|step by step)\b/;
 const OPEN_QUESTION =
   /^(?:why|how)\b|\bwhy\b|\bhow (?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|to|come)\b|\bwhat (?:happen|cause|reason|differ)/;
@@ -126,11 +133,11 @@ export const isBrief = (kind: RequestKind): boolean => BRIEF.has(kind);
 
 /** The kind of thing that a request asks for, from its last 2,000 characters. */
 export function requestKind(request: string): RequestKind {
-  if (WRITING.test(request.trimStart().slice(0, WISH_CHARS).toLowerCase())) return 'writing';
+  if (WRITING.test(request.trimStart().slice(0, WRITING_CHARS).toLowerCase())) return 'writing';
   const question = questionIn(request);
   if (question === null) return 'open';
   if (WRITING.test(question)) return 'writing';
-  if (POLITE.test(question) || OPEN_WISH.test(question) || SEVERAL.test(question)) return 'open';
+  if (POLITE.test(question) || OPEN_INSTRUCTION.test(question) || SEVERAL.test(question)) return 'open';
   if (AUXILIARY.test(question)) return /\bor\b/.test(question) ? 'choice' : 'yes-no';
   if (MEASURE.test(question)) return 'number';
   if (OPEN_QUESTION.test(question) || DEFINITION.test(question)) return 'open';
@@ -192,6 +199,6 @@ export function isNoAnswer(answer: string): boolean {
   const first = opening.split(/(?<=[.!?])\s/)[0] ?? opening;
   return (
     WHOLE.test(first.replace(/[.!"']/g, '').trim()) ||
-    [UNABLE, STILL_TO_DO, UNKNOWABLE].some((said) => said.test(first))
+    [UNABLE, STILL_TO_DO, UNKNOWABLE].some((pattern) => pattern.test(first))
   );
 }

@@ -1,6 +1,6 @@
 import { requestTerms } from '../text/terms.ts';
 import { formOf, isBrief, type RequestKind, requestKind } from './answer-fit.ts';
-import { againstDates, type Bearing, bearingOf, type Grounding, ground } from './grounding.ts';
+import { type Bearing, bearingOf, contradictsDates, type Grounding, ground } from './grounding.ts';
 import { type EvidenceText, isTerse, type ParsedText, parseEvidence, parseStart } from './parsed-text.ts';
 
 export interface ClaimInputs {
@@ -23,7 +23,7 @@ export interface ClaimAssessment {
 /** A claim is believed from this score on: two negative signals leave it above (0.8 x 0.8), three do not. */
 const BELIEVED = 0.55;
 /** What one negative signal leaves of the score: they combine as in a noisy-and (J. Pearl, 1988). */
-const DOUBTED = 0.8;
+const NEGATIVE_SIGNAL_FACTOR = 0.8;
 
 /**
  * Whether to believe a claimed completion. It is not believed if the answer's form does not fit the request, the
@@ -33,20 +33,21 @@ const DOUBTED = 0.8;
  * 50,000 of each text and the last 400 of the rationale.
  */
 export function claimedCompletion({ request, answer, claims, gathered, rationale = '' }: ClaimInputs): ClaimAssessment {
-  const asked = parseStart(request);
-  const said = parseStart(answer);
+  const parsedRequest = parseStart(request);
+  const parsedAnswer = parseStart(answer);
   const texts = parseEvidence(gathered);
-  const terse = isTerse(said);
-  const asks = requestKind(request);
-  const form = formOf(asks, asked, answer, said);
-  const grounding = ground(said, asked, texts, form.kind);
+  const terse = isTerse(parsedAnswer);
+  const requested = requestKind(request);
+  const form = formOf(requested, parsedRequest, answer, parsedAnswer);
+  const grounding = ground(parsedAnswer, parsedRequest, texts, form.kind);
   const certainty = certaintyOf(rationale);
-  const bearing = texts.length === 0 ? null : bearingOf(subjectOf(request), addedBy(said, asked), texts);
+  const bearing =
+    texts.length === 0 ? null : bearingOf(subjectOf(request), addedBy(parsedAnswer, parsedRequest), texts);
   const doubts = negativeSignals({ ...form, terse, certainty, bearing });
   const grounded = trustInGrounding(grounding, form.kind, terse, bearing);
-  const dates = asks === 'choice' && againstDates(request, answer, texts);
+  const dates = requested === 'choice' && contradictsDates(request, answer, texts);
   const least = Math.min(form.score, grounded, trustInRationale(certainty, grounding), dates ? DISBELIEVED : 1);
-  const score = least * DOUBTED ** doubts.length;
+  const score = least * NEGATIVE_SIGNAL_FACTOR ** doubts.length;
   return {
     complete: claims && score >= BELIEVED,
     score,
@@ -69,9 +70,9 @@ export function claimedCompletion({ request, answer, claims, gathered, rationale
 const subjectOf = (request: string): readonly string[] => requestTerms(request).map(({ stem }) => stem);
 
 /** The stems that an answer adds to the request, or all if it adds none. */
-function addedBy(said: ParsedText, asked: ParsedText): readonly string[] {
-  const all = [...said.stems];
-  const added = all.filter((stem) => !asked.stems.has(stem));
+function addedBy(parsedAnswer: ParsedText, parsedRequest: ParsedText): readonly string[] {
+  const all = [...parsedAnswer.stems];
+  const added = all.filter((stem) => !parsedRequest.stems.has(stem));
   return added.length > 0 ? added : all;
 }
 
@@ -123,7 +124,7 @@ function trustInRationale(certainty: Certainty, { span }: Grounding): number {
  */
 type NegativeSignal = 'restating' | 'wordy' | 'off the subject' | 'unlinked' | 'repetitive' | 'unsolved';
 
-interface DoubtInputs {
+interface SignalInputs {
   readonly kind: RequestKind;
   readonly terse: boolean;
   readonly words: number;
@@ -149,7 +150,7 @@ function negativeSignals({
   added,
   certainty,
   bearing,
-}: DoubtInputs): readonly NegativeSignal[] {
+}: SignalInputs): readonly NegativeSignal[] {
   if (!isBrief(kind)) return [];
   const signs: readonly (readonly [NegativeSignal, boolean])[] = [
     ['restating', terse && added < content],
@@ -177,7 +178,7 @@ const GUESSED =
 
 /** How certain the end of a rationale is. An empty one counts as certain. */
 function certaintyOf(rationale: string): Certainty {
-  const said = rationale.slice(-CONCLUSION_CHARS).toLowerCase().replace(/’/g, "'");
-  if (UNSOLVED.test(said)) return 'unsolved';
-  return GUESSED.test(said) ? 'guessed' : 'certain';
+  const conclusion = rationale.slice(-CONCLUSION_CHARS).toLowerCase().replace(/’/g, "'");
+  if (UNSOLVED.test(conclusion)) return 'unsolved';
+  return GUESSED.test(conclusion) ? 'guessed' : 'certain';
 }

@@ -222,7 +222,7 @@ export interface ParsedRequest {
    */
   readonly steps: number;
   /** Whether it asks for a number or a time. */
-  readonly wantsFigure: boolean;
+  readonly asksForFigure: boolean;
   readonly has: (stem: string) => boolean;
   /** The weighted share of the request that a set of its words covers, 0..1. */
   readonly share: (words: WordSet) => number;
@@ -255,8 +255,8 @@ export function parseRequest(request: string): ParsedRequest {
   return {
     terms,
     names: namesIn(text),
-    steps: stepsWanted(text.replace(QUOTED, ' Quoted ')),
-    wantsFigure: ASKS_FIGURE.test(text),
+    steps: stepsNeeded(text.replace(QUOTED, ' Quoted ')),
+    asksForFigure: ASKS_FIGURE.test(text),
     has: (stem) => stems.has(stem),
     share: (words) => (words === 0 ? 0 : weightOf(words, weights) / total),
   };
@@ -292,9 +292,9 @@ function namesIn(text: string): readonly (readonly string[])[] {
 const opens = (word: string): boolean => OPENERS.has(word) || ASKING_WORDS.has(word);
 
 /** The maximum number of steps. */
-const MOST_STEPS = 4;
+const MAX_STEPS = 4;
 /** The nouns of a description are between "the" and a relation: "the live album that …". */
-const MOST_NOUNS = 4;
+const MAX_NOUNS = 4;
 const WORD_OR_MARK = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.-]*|[^\s\p{L}\p{N}]/gu;
 const RELATION = new Set('of where which that who whose whom when by for from in with'.split(' '));
 const COPULA = new Set(['is', 'are', 'was', 'were']);
@@ -309,10 +309,10 @@ const OWNER = /^\p{Lu}.*['’]s?$/u;
  * wife of …") does not count. After the decomposition of questions into steps (Wolfson and others, BREAK, 2020), by
  * form alone.
  */
-export function stepsWanted(request: string): number {
+export function stepsNeeded(request: string): number {
   const words = request.match(WORD_OR_MARK) ?? [];
   let steps = 1;
-  for (let at = 0; at < words.length && steps < MOST_STEPS; at += 1) {
+  for (let at = 0; at < words.length && steps < MAX_STEPS; at += 1) {
     if (OWNER.test(words[at] ?? '') && LOWER.test(words[at + 1] ?? '')) steps += 1;
     if (words[at] !== 'the' || isAskedFor(words, at)) continue;
     const nouns = nounsOfDescription(words, at + 1);
@@ -329,7 +329,7 @@ function isAskedFor(words: readonly string[], at: number): boolean {
 
 /** Number of nouns before the relation that makes it a description; 0 if it is none. */
 function nounsOfDescription(words: readonly string[], from: number): number {
-  for (let nouns = 1; nouns <= MOST_NOUNS; nouns += 1) {
+  for (let nouns = 1; nouns <= MAX_NOUNS; nouns += 1) {
     if (!LOWER.test(words[from + nouns - 1] ?? '')) return 0;
     const next = words[from + nouns] ?? '';
     if (RELATION.has(next) || UPPER.test(next)) return nouns;

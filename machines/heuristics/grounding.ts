@@ -39,14 +39,14 @@ export function groundingOf(answer: string, gathered: readonly EvidenceText[], r
 
 /** The same from parsed texts and the kind of request. */
 export function ground(
-  said: ParsedText,
-  asked: ParsedText,
+  answer: ParsedText,
+  request: ParsedText,
   texts: readonly ParsedText[],
   kind: RequestKind,
 ): Grounding {
-  const sought = core(said, asked.stems);
-  const span = texts.some((text) => occursIn(text, sought, kind !== 'place', asked.stems));
-  const terms = termsToCheck(said, asked.stems);
+  const sought = core(answer, request.stems);
+  const span = texts.some((text) => occursIn(text, sought, kind !== 'place', request.stems));
+  const terms = termsToCheck(answer, request.stems);
   if (terms.length === 0 || texts.length === 0) return { support: null, span, unsupported: [] };
   return { ...supportOf(terms, texts), span };
 }
@@ -60,13 +60,13 @@ interface CheckedTerm {
 const BARE: ReadonlySet<string> = new Set(['yes', 'no']);
 
 /** The distinct content words of an answer: those that the request does not have, or all if it has all of them. */
-function termsToCheck(said: ParsedText, asked: ReadonlySet<string>): readonly CheckedTerm[] {
+function termsToCheck(answer: ParsedText, requestStems: ReadonlySet<string>): readonly CheckedTerm[] {
   const added = new Map<string, CheckedTerm>();
   const restated = new Map<string, CheckedTerm>();
-  for (const word of said.words) {
+  for (const word of answer.words) {
     if (BARE.has(word.folded)) continue;
     for (const stem of word.stems) {
-      const into = asked.has(stem) ? restated : added;
+      const into = requestStems.has(stem) ? restated : added;
       if (!into.has(stem)) into.set(stem, { stem, word });
     }
     if (added.size >= MAX_TERMS) break;
@@ -104,10 +104,10 @@ function factorOf({ numeral, capital, opens }: Word): number {
  * The words that must be found together: of a terse answer, all but the stop words at its ends; of a sentence, what it
  * adds to the request.
  */
-function core(said: ParsedText, asked: ReadonlySet<string>): readonly Word[] {
-  const { words } = said;
-  const terse = isTerse(said);
-  const counts = ({ stems }: Word) => stems.length > 0 && (terse || stems.some((stem) => !asked.has(stem)));
+function core(answer: ParsedText, requestStems: ReadonlySet<string>): readonly Word[] {
+  const { words } = answer;
+  const terse = isTerse(answer);
+  const counts = ({ stems }: Word) => stems.length > 0 && (terse || stems.some((stem) => !requestStems.has(stem)));
   return words.slice(words.findIndex(counts), words.findLastIndex(counts) + 1);
 }
 
@@ -196,15 +196,19 @@ export interface Bearing {
   readonly repeats: number;
 }
 
-/** Relates evidence to a request (stems in `subject`) and an answer (stems in `said`). */
-export function bearingOf(subject: readonly string[], said: readonly string[], texts: readonly ParsedText[]): Bearing {
-  const covered = subject.filter((stem) => texts.some(({ stems }) => stems.has(stem))).length;
+/** Relates evidence to the stems of a request and of an answer. */
+export function bearingOf(
+  requestStems: readonly string[],
+  answerStems: readonly string[],
+  texts: readonly ParsedText[],
+): Bearing {
+  const covered = requestStems.filter((stem) => texts.some(({ stems }) => stems.has(stem))).length;
   const linked = texts.some(
-    ({ stems }) => said.every((stem) => stems.has(stem)) && subject.some((stem) => stems.has(stem)),
+    ({ stems }) => answerStems.every((stem) => stems.has(stem)) && requestStems.some((stem) => stems.has(stem)),
   );
   const different = new Set(texts.map(({ plain }) => plain));
   return {
-    coverage: subject.length === 0 ? 1 : covered / subject.length,
+    coverage: requestStems.length === 0 ? 1 : covered / requestStems.length,
     linked,
     repeats: texts.length - different.size,
   };
@@ -224,7 +228,7 @@ const OPTIONS = /(?:[,:;]|\bbetween\b|\bof\b)\s+([^,:;]{1,120}?),?\s+(?:or|and)\
  * after the name, in the first text that opens with it. False if a year is missing, both are equal, or the answer names
  * neither or both.
  */
-export function againstDates(request: string, answer: string, texts: readonly ParsedText[]): boolean {
+export function contradictsDates(request: string, answer: string, texts: readonly ParsedText[]): boolean {
   const question = request
     .slice(-DATED_CHARS)
     .trim()
@@ -236,17 +240,17 @@ export function againstDates(request: string, answer: string, texts: readonly Pa
     .map((option) => parseText(option));
   const [one, other] = options ?? [];
   if (one === undefined || other === undefined) return false;
-  const said = parseText(answer.slice(0, DATED_CHARS)).plain;
-  const namesOne = names(said, one.plain);
-  if (namesOne === names(said, other.plain)) return false;
+  const plainAnswer = parseText(answer.slice(0, DATED_CHARS)).plain;
+  const mentionsOne = mentions(plainAnswer, one.plain);
+  if (mentionsOne === mentions(plainAnswer, other.plain)) return false;
   const years = [one, other].map(({ plain }) => yearOf(plain, texts));
   const [first, second] = years;
   if (first == null || second == null || first === second) return false;
-  return first < second !== (namesOne === earlier);
+  return first < second !== (mentionsOne === earlier);
 }
 
-const names = (said: string, option: string): boolean =>
-  said.trim() !== '' && (said.includes(option) || option.includes(said));
+const mentions = (answer: string, option: string): boolean =>
+  answer.trim() !== '' && (answer.includes(option) || option.includes(answer));
 
 function yearOf(option: string, texts: readonly ParsedText[]): number | null {
   for (const { plain, starts, words } of texts) {

@@ -108,7 +108,7 @@ const POLITE_QUESTION = /^(?:(?:hi|hello|hey|please|ok|okay|and|so)[ ,]+)*(?:can
  * quotation as one word with `_` for every non-letter, and of a long request the first and last paragraph. Linear.
  */
 function directivesOf(request: string): string {
-  return sentencesOf(said(instructions(request.slice(0, REQUEST_CHARS))))
+  return sentencesOf(withoutQuotations(instructions(request.slice(0, REQUEST_CHARS))))
     .filter(({ text }) => !QUESTION.test(text) || POLITE_QUESTION.test(text))
     .map(({ text }) => text.toLowerCase())
     .join('\n');
@@ -121,7 +121,7 @@ function instructions(request: string): string {
   return [paragraphs[0], last].map((paragraph) => paragraph?.slice(0, PARAGRAPH_CHARS) ?? '').join('\n\n');
 }
 
-function said(text: string): string {
+function withoutQuotations(text: string): string {
   return text.replace(CODE, ' ').replace(QUOTED_LINE, ' ').replace(APOSTROPHES, "'").replace(QUOTED, asOneWord);
 }
 

@@ -26,9 +26,9 @@ export interface Sufficiency {
 export const SUFFICIENCY_WEIGHTS = { names: 2, link: 1, complement: 4, together: 1, steps: 4 } as const;
 /** The evidence at which the score is one half; 0.7 needs 0.85 more. */
 const EVIDENCE_FOR_HALF = 5.5;
-const MOST_MISSING = 8;
+const MAX_MISSING = 8;
 /** The number of texts to search for links: those with the most words of the request. */
-const MOST_LINKED = 32;
+const MAX_LINKED = 32;
 
 /**
  * Information sufficiency: whether the evidence answers a request, by the words and names that it shares with it and
@@ -39,26 +39,26 @@ const MOST_LINKED = 32;
  * Texts are read once per object: pass the same objects again.
  */
 export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]): Sufficiency {
-  const asked = parseRequest(request);
-  const closest = closestTo(asked, gathered);
-  const factors = factorsOf(closest, asked);
-  const missing = asked.terms.filter(({ stem }, bit) => (closest.words & (1 << bit)) === 0 && !isGeneral(stem));
+  const parsed = parseRequest(request);
+  const closest = closestTo(parsed, gathered);
+  const factors = factorsOf(closest, parsed);
+  const missing = parsed.terms.filter(({ stem }, bit) => (closest.words & (1 << bit)) === 0 && !isGeneral(stem));
   return {
     score: closest.words === 0 ? 0 : Math.max(scoreOf(factors), factors.alone),
     factors,
-    missing: missing.slice(0, MOST_MISSING).map(({ surface }) => surface),
+    missing: missing.slice(0, MAX_MISSING).map(({ surface }) => surface),
   };
 }
 
 type Factor = keyof typeof SUFFICIENCY_WEIGHTS;
 
-function factorsOf({ texts, words }: Closest, asked: ParsedRequest): Record<Factor | 'alone', number> {
-  const most = texts.slice(0, MOST_LINKED);
-  const found = asked.names.map((_, name) => texts.reduce((best, { named }) => Math.max(best, named[name] ?? 0), 0));
+function factorsOf({ texts, words }: Closest, request: ParsedRequest): Record<Factor | 'alone', number> {
+  const most = texts.slice(0, MAX_LINKED);
+  const found = request.names.map((_, name) => texts.reduce((best, { named }) => Math.max(best, named[name] ?? 0), 0));
   return {
-    names: found.length > 0 ? Math.min(...found) : asked.share(words),
-    ...chainOf(most, linksOf(most, asked), asked),
-    alone: singlePassageScore(texts, asked),
+    names: found.length > 0 ? Math.min(...found) : request.share(words),
+    ...chainOf(most, linksOf(most, request), request),
+    alone: singlePassageScore(texts, request),
   };
 }
 
@@ -89,19 +89,22 @@ const LEAST_STEP = 0.2;
 /** A single text is not a chain. */
 const LEAST_TEXTS = 2;
 
-function chainOf(texts: readonly TextCoverage[], links: readonly Link[], asked: ParsedRequest): Chain {
+function chainOf(texts: readonly TextCoverage[], links: readonly Link[], request: ParsedRequest): Chain {
   let [link, complement, together] = [0, 0, 0];
   for (const { from, to, by, strength } of links) {
-    const adds = Math.min(asked.share(from.words & ~to.words), asked.share(to.words & ~from.words));
+    const adds = Math.min(request.share(from.words & ~to.words), request.share(to.words & ~from.words));
     link = Math.max(link, strength * (adds > 0 ? 1 : ADDS_NOTHING) * Math.max(from.anchor, to.anchor));
     complement = Math.max(complement, strength * Math.min(1, 2 * adds));
-    together = Math.max(together, strength * asked.share(wordsAround(from, by, asked) | wordsAround(to, by, asked)));
+    together = Math.max(
+      together,
+      strength * request.share(wordsAround(from, by, request) | wordsAround(to, by, request)),
+    );
   }
   return {
     link,
     complement,
     together,
-    steps: Math.min(1, linkedTexts(texts, links) / Math.max(LEAST_TEXTS, asked.steps)),
+    steps: Math.min(1, linkedTexts(texts, links) / Math.max(LEAST_TEXTS, request.steps)),
   };
 }
 
@@ -112,13 +115,13 @@ function chainOf(texts: readonly TextCoverage[], links: readonly Link[], asked: 
 function wordsAround(
   { reading, words, bySentence }: TextCoverage,
   by: readonly string[],
-  asked: ParsedRequest,
+  request: ParsedRequest,
 ): WordSet {
   if (by.length === 0) return words;
   let around: WordSet = reading.titleLength > 0 ? (bySentence[0] ?? 0) : 0;
   for (const place of placesOf(reading, by)) around |= bySentence[reading.sentences[place] ?? 0] ?? 0;
   if (!isHead(reading, by)) return around;
-  const best = bySentence.reduce((most, one) => (asked.share(one) > asked.share(most) ? one : most), 0);
+  const best = bySentence.reduce((most, one) => (request.share(one) > request.share(most) ? one : most), 0);
   return around | best | (bySentence[firstSentence(reading)] ?? 0);
 }
 
@@ -140,7 +143,7 @@ function linkedTexts(texts: readonly TextCoverage[], links: readonly Link[]): nu
 }
 
 /** The number of texts to index: those with the most words of the request, plus one for each word that they lack. */
-const MOST_CLOSE = 32;
+const MAX_CLOSE = 32;
 
 /** The evidence that relates to a request. */
 interface Closest {
@@ -150,23 +153,23 @@ interface Closest {
   readonly words: WordSet;
 }
 
-function closestTo(asked: ParsedRequest, gathered: readonly { readonly content: string }[]): Closest {
-  const all = distinct(gathered).map((text) => ({ text, words: wordsIn(stemSetOf(text), asked) }));
+function closestTo(request: ParsedRequest, gathered: readonly { readonly content: string }[]): Closest {
+  const all = distinct(gathered).map((text) => ({ text, words: wordsIn(stemSetOf(text), request) }));
   const ranked = all
-    .map((one) => ({ ...one, share: asked.share(one.words) }))
+    .map((one) => ({ ...one, share: request.share(one.words) }))
     .sort((one, other) => other.share - one.share);
-  const close = ranked.slice(0, MOST_CLOSE);
+  const close = ranked.slice(0, MAX_CLOSE);
   let had = close.reduce((words, one) => words | one.words, 0);
-  for (const one of ranked.slice(MOST_CLOSE)) {
+  for (const one of ranked.slice(MAX_CLOSE)) {
     if ((one.words & ~had) === 0) continue;
     close.push(one);
     had |= one.words;
   }
-  return { texts: close.map(({ text }) => coverageOf(indexText(text), asked)), words: had };
+  return { texts: close.map(({ text }) => coverageOf(indexText(text), request)), words: had };
 }
 
-function wordsIn(stems: ReadonlySet<string>, asked: ParsedRequest): WordSet {
-  return asked.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
+function wordsIn(stems: ReadonlySet<string>, request: ParsedRequest): WordSet {
+  return request.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
 }
 
 /** The texts without duplicates. */
@@ -185,7 +188,7 @@ interface Link {
 }
 
 /** A name in more texts than this connects none of them, which also bounds the number of pairs. */
-const MOST_SHARING = 4;
+const MAX_SHARING = 4;
 /** The strength of a shared name of several words, and of a single word, which may mean something else. */
 const SEVERAL_WORDS = 0.8;
 const ONE_WORD = 0.6;
@@ -196,19 +199,19 @@ const COMPARED = 0.8;
  * title that another text mentions counts most, then a name that both share; less, the more texts have it. Linear in
  * their names.
  */
-export function linksOf(texts: readonly TextCoverage[], asked: ParsedRequest): readonly Link[] {
-  return [...byTitle(texts, asked), ...byName(texts, asked), ...byRequest(texts, asked)];
+export function linksOf(texts: readonly TextCoverage[], request: ParsedRequest): readonly Link[] {
+  return [...byTitle(texts, request), ...byName(texts, request), ...byRequest(texts, request)];
 }
 
-function byTitle(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
+function byTitle(texts: readonly TextCoverage[], request: ParsedRequest): Link[] {
   return texts.flatMap((to) =>
     to.reading.heads.flatMap((head) => {
-      if (head.every(asked.has)) return [];
+      if (head.every(request.has)) return [];
       const mentions = texts.flatMap((from) => {
         const sure = from === to ? 0 : mention(from, head);
         return sure > 0 ? [{ from, sure }] : [];
       });
-      if (mentions.length >= MOST_SHARING) return [];
+      if (mentions.length >= MAX_SHARING) return [];
       return mentions.map(({ from, sure }) => ({ from, to, by: head, strength: sure / mentions.length }));
     }),
   );
@@ -220,7 +223,7 @@ function mention({ reading }: TextCoverage, words: readonly string[]): number {
   return placesOf(reading, words).length > 0 ? 1 : 0;
 }
 
-function byName(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
+function byName(texts: readonly TextCoverage[], request: ParsedRequest): Link[] {
   const having = new Map<string, { text: TextCoverage; sure: number }[]>();
   for (const text of texts) {
     for (const [name, sure] of text.reading.names) {
@@ -231,9 +234,9 @@ function byName(texts: readonly TextCoverage[], asked: ParsedRequest): Link[] {
   }
   const links: Link[] = [];
   for (const [name, all] of having) {
-    if (all.length < 2 || all.length > MOST_SHARING) continue;
+    if (all.length < 2 || all.length > MAX_SHARING) continue;
     const by = name.split(' ');
-    if (by.every(asked.has)) continue;
+    if (by.every(request.has)) continue;
     const worth = (by.length > 1 ? SEVERAL_WORDS : ONE_WORD) / (all.length - 1);
     for (const [at, one] of all.entries())
       for (const other of all.slice(at + 1))
@@ -278,10 +281,10 @@ interface TextCoverage {
 const PLACED = { head: 1, title: 0.9, lead: 0.7, body: 0.5, scattered: 0.4 } as const;
 
 /** Computes the coverage of a request by a text. Linear in the positions of the request's words. */
-export function coverageOf(reading: IndexedText, asked: ParsedRequest): TextCoverage {
+export function coverageOf(reading: IndexedText, request: ParsedRequest): TextCoverage {
   const bySentence: WordSet[] = new Array((reading.sentences.at(-1) ?? 0) + 1).fill(0);
   let words: WordSet = 0;
-  for (const [bit, { stem }] of asked.terms.entries()) {
+  for (const [bit, { stem }] of request.terms.entries()) {
     const places = reading.places.get(stem);
     if (places === undefined) continue;
     words |= 1 << bit;
@@ -290,8 +293,8 @@ export function coverageOf(reading: IndexedText, asked: ParsedRequest): TextCove
       bySentence[sentence] = (bySentence[sentence] ?? 0) | (1 << bit);
     }
   }
-  const named = asked.names.map((name) => placement(reading, name));
-  const anchor = named.length === 0 ? asked.share(words) : Math.max(...named);
+  const named = request.names.map((name) => placement(reading, name));
+  const anchor = named.length === 0 ? request.share(words) : Math.max(...named);
   return { reading, words, bySentence, named, anchor };
 }
 
@@ -326,19 +329,21 @@ const NUMBER_WORDS = new Set(
  * cover, so that missing words count twice. A request for a number or time needs a sentence with one that the request
  * does not have.
  */
-function singlePassageScore(texts: readonly TextCoverage[], asked: ParsedRequest): number {
+function singlePassageScore(texts: readonly TextCoverage[], request: ParsedRequest): number {
   let best = 0;
   for (const { reading, bySentence } of texts) {
     const title: WordSet = reading.titleLength > 0 ? (bySentence[0] ?? 0) : 0;
     for (const [sentence, words] of bySentence.entries()) {
-      const share = asked.share(words | title);
-      if (share > best && (!asked.wantsFigure || hasFigure(reading, sentence, asked))) best = share;
+      const share = request.share(words | title);
+      if (share > best && (!request.asksForFigure || hasFigure(reading, sentence, request))) best = share;
     }
   }
   return best ** 2;
 }
 
-function hasFigure({ stems, begins }: IndexedText, sentence: number, asked: ParsedRequest): boolean {
+function hasFigure({ stems, begins }: IndexedText, sentence: number, request: ParsedRequest): boolean {
   const words = stems.slice(begins[sentence], begins[sentence + 1]);
-  return words.some((stem) => !asked.has(stem) && (/^\p{N}/u.test(stem) || NUMBER_WORDS.has(stem) || isCalendar(stem)));
+  return words.some(
+    (stem) => !request.has(stem) && (/^\p{N}/u.test(stem) || NUMBER_WORDS.has(stem) || isCalendar(stem)),
+  );
 }

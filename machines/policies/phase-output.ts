@@ -17,24 +17,23 @@ import type {
 import { defaultAnswerGrader } from '../heuristics/answer-grader.ts';
 import { FAILED_TAG, operationsOfStep } from './context.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
-import { makeUnderstanding } from './understanding.ts';
+import { understandingOutput } from './understanding.ts';
 
 /** Turns the validated reply of a phase into its result, content and operations. */
 export function phaseOutput(state: ChainState, phase: Phase, value: unknown): PhaseOutput {
-  const atMs = state.lastMessageAtMs;
   switch (phase) {
     case 'action':
-      return makeAction(state, value as Omit<ActionResult, 'phase' | 'step'>, atMs);
+      return actionOutput(state, value as Omit<ActionResult, 'phase' | 'step'>);
     case 'experience':
-      return makeExperience(state, value as ExperienceReply, atMs);
+      return experienceOutput(state, value as ExperienceReply);
     case 'intention':
-      return makeIntention(state, visibleMessages(state), value as IntentionReply, atMs);
+      return intentionOutput(state, value as IntentionReply);
     case 'observation':
-      return makeObservation(state, visibleMessages(state), value as ObservationReply, atMs);
+      return observationOutput(state, value as ObservationReply);
     case 'understanding':
-      return makeUnderstanding(state, visibleMessages(state));
+      return understandingOutput(state, visibleMessages(state));
     case 'yield':
-      return makeYield(state, visibleMessages(state), value as YieldReply, atMs);
+      return yieldOutput(state, value as YieldReply);
     default: {
       const never: never = phase;
       return never;
@@ -42,30 +41,75 @@ export function phaseOutput(state: ChainState, phase: Phase, value: unknown): Ph
   }
 }
 
-/** Experience: adds every new passage under its own id, and tags those that the model found relevant. */
-function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number): PhaseOutput<ExperienceResult> {
-  const { step } = state.recursion;
+type NewMessage = Pick<Message, 'role' | 'content'> & Partial<Message>;
+
+/**
+ * Collects the operations of a phase's step. `add` adds a message and returns its id; `addText` adds an assistant message unless its
+ * text is empty.
+ */
+function operationsOf(state: ChainState, phase: Phase) {
+  const { step, cycle } = state.recursion;
   const list = operationsOfStep(step);
+  const add = (message: NewMessage, reason: string): string =>
+    list.add(
+      {
+        phase,
+        createdAtMs: state.lastMessageAtMs,
+        cycle,
+        tags: [],
+        importance: 0.5,
+        links: [],
+        references: [],
+        source: null,
+        ...message,
+      },
+      reason,
+    );
+  const addText = (content: string, reason: string, references: readonly string[] = []): void => {
+    if (content !== '') add({ role: 'assistant', content, references }, reason);
+  };
+  return { list, add, addText };
+}
+
+const visibleIds = (state: ChainState): ReadonlySet<string> => new Set(visibleMessages(state).map(({ id }) => id));
+
+/** Action: adds the response as an assistant message and each capability result as a search message. */
+function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'step'>): PhaseOutput<ActionResult> {
+  const { list, add, addText } = operationsOf(state, 'action');
+  const references = value.results.map((result) => {
+    const isEvidence = result.success || result.synthesized;
+    const rating = isEvidence ? { importance: 0.7, tags: [] } : { importance: 0.3, tags: [FAILED_TAG] };
+    return add({ role: 'search', content: describeResult(result), ...rating }, 'result of a capability');
+  });
+  const { response } = value.reply;
+  addText(response, 'response of Action', references);
+  const content = [response, ...value.results.map(describeResult)].filter((text) => text !== '').join('\n\n');
+  const { step } = state.recursion;
+  return { result: { phase: 'action', step, ...value }, content, operations: list.all };
+}
+
+function describeResult({ capability, success, synthesized, output, error }: CapabilityResult): string {
+  return success || synthesized ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
+}
+
+/** Experience: adds every new passage under its own id, and tags those that the model found relevant. */
+function experienceOutput(state: ChainState, reply: ExperienceReply): PhaseOutput<ExperienceResult> {
+  const { list, add, addText } = operationsOf(state, 'experience');
   const retrieval = withOwnIds(state.retrieval?.found ?? { query: '', passages: [], widened: false });
-  const there = new Set(state.messages.map((message) => message.id));
-  const found = new Set(retrieval.passages.map((passage) => passage.id));
+  const existing = new Set(state.messages.map(({ id }) => id));
+  const found = new Set(retrieval.passages.map(({ id }) => id));
   for (const passage of retrieval.passages) {
-    if (there.has(passage.id)) continue;
-    const given = {
-      id: passage.id,
-      content: contentOf(passage),
-      source: passage.source,
-      importance: passage.relevance,
-    };
-    list.add(draftMessage(state, 'experience', atMs, { role: 'search', ...given }), 'a passage for the request');
+    const { id, source, relevance } = passage;
+    if (!existing.has(id))
+      add(
+        { role: 'search', id, content: contentOf(passage), source, importance: relevance },
+        'a passage for the request',
+      );
   }
   const references = reply.relevantPassageIds.filter((id) => found.has(id));
   for (const id of references) list.push('TAG', id, { tags: ['relevant'] }, 'rated relevant by the model');
-  if (reply.summary !== '')
-    list.add(
-      draftMessage(state, 'experience', atMs, { role: 'assistant', content: reply.summary, references }),
-      'summary of the passages',
-    );
+  addText(reply.summary, 'summary of the passages', references);
+  const { step } = state.recursion;
   const sourceFailure = state.retrieval?.failure ?? null;
   return {
     result: { phase: 'experience', step, reply, retrieval, sourceFailure },
@@ -77,11 +121,11 @@ function makeExperience(state: ChainState, reply: ExperienceReply, atMs: number)
 /** Ids that the engine generates: of the request, and of the messages of a step. */
 const ENGINE_ID = /^(?:request|s\d+\.m\d+)$/;
 
-/** Renames passage ids that collide with the engine's own: a source is user code. */
+/** Renames passage ids that collide with the engine's: a source is user code. */
 function withOwnIds(retrieval: Retrieval): Retrieval {
   if (!retrieval.passages.some(({ id }) => ENGINE_ID.test(id))) return retrieval;
-  const passages = retrieval.passages.map((one) =>
-    ENGINE_ID.test(one.id) ? { ...one, id: `passage.${one.id}` } : one,
+  const passages = retrieval.passages.map((passage) =>
+    ENGINE_ID.test(passage.id) ? { ...passage, id: `passage.${passage.id}` } : passage,
   );
   return { ...retrieval, passages };
 }
@@ -91,23 +135,44 @@ function contentOf({ heading, text }: Passage): string {
   return heading.length === 0 ? text : `${heading.join(' > ')}\n${text}`;
 }
 
-/** Observation: links and tags what is worth keeping. A connection that contradicts an existing link is reported. */
-function makeObservation(
-  state: ChainState,
-  messages: readonly Message[],
-  reply: ObservationReply,
-  atMs: number,
-): PhaseOutput<ObservationResult> {
+/**
+ * Intention: raises the priority of messages that serve the goal, tags those that do not, and keeps the goal and the
+ * contradictions in the request.
+ */
+function intentionOutput(state: ChainState, reply: IntentionReply): PhaseOutput<IntentionResult> {
+  const { list, addText } = operationsOf(state, 'intention');
+  const { alignment, lowAlignment } = state.thresholds;
+  const ids = visibleIds(state);
+  for (const { messageId, score } of reply.alignment) {
+    if (!ids.has(messageId)) continue;
+    const numbers = { alignment: score };
+    if (score > alignment)
+      list.push('PRIORITIZE', messageId, { importance: score }, `alignment ${score} is above ${alignment}`, numbers);
+    else if (score < lowAlignment)
+      list.push('TAG', messageId, { tags: ['low_relevance'] }, `alignment ${score} is below ${lowAlignment}`, numbers);
+  }
+  if (reply.goal !== '') addText(`Goal: ${reply.goal}`, 'the goal');
+  const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
   const { step } = state.recursion;
+  return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
+}
+
+/** Whether the intent is unclear: the model reports it, or the request contradicts itself. */
+export function isUnclear({ intention }: ChainState['results']): boolean {
+  return intention !== null && (intention.reply.unclearIntent || intention.conflicts.length > 0);
+}
+
+/** Observation: links and tags what is worth keeping. A connection that contradicts an existing link is reported. */
+function observationOutput(state: ChainState, reply: ObservationReply): PhaseOutput<ObservationResult> {
+  const { list, addText } = operationsOf(state, 'observation');
   const { link, persist } = state.thresholds;
-  const list = operationsOfStep(step);
-  const byId = new Map(messages.map((message) => [message.id, message]));
+  const ids = visibleIds(state);
   const relations = new Map(
-    messages.flatMap(({ id, links }) => links.map(({ to, relation }) => [pair(id, to), relation])),
+    visibleMessages(state).flatMap(({ id, links }) => links.map(({ to, relation }) => [pair(id, to), relation])),
   );
   const conflicts: string[] = [];
   for (const { from, to, relation, strength } of reply.connections) {
-    if (!byId.has(from) || !byId.has(to) || from === to || strength <= link) continue;
+    if (!ids.has(from) || !ids.has(to) || from === to || strength <= link) continue;
     const existing = relations.get(pair(from, to));
     if (existing === undefined) {
       relations.set(pair(from, to), relation);
@@ -117,126 +182,25 @@ function makeObservation(
     }
   }
   for (const { messageId, score } of reply.importance) {
-    if (score <= persist || !byId.has(messageId)) continue;
+    if (score <= persist || !ids.has(messageId)) continue;
     const tags = ['important', 'persist'];
     list.push('TAG', messageId, { tags }, `importance ${score} is above ${persist}`, { importance: score });
   }
   const content = reply.insights.join('\n');
-  const references = [...new Set(reply.entities.flatMap((entity) => entity.messageIds))].filter((id) => byId.has(id));
-  if (content !== '')
-    list.add(
-      draftMessage(state, 'observation', atMs, { role: 'assistant', content, references }),
-      'insights of Observation',
-    );
+  const references = [...new Set(reply.entities.flatMap(({ messageIds }) => messageIds))].filter((id) => ids.has(id));
+  addText(content, 'insights of Observation', references);
+  const { step } = state.recursion;
   return { result: { phase: 'observation', step, reply, conflicts }, content, operations: list.all };
 }
 
 const pair = (from: string, to: string): string => JSON.stringify([from, to]);
 
 /** Yield: keeps the current answer with its references. The chart decides. */
-function makeYield(
-  state: ChainState,
-  messages: readonly Message[],
-  reply: YieldReply,
-  atMs: number,
-): PhaseOutput<YieldResult> {
+function yieldOutput(state: ChainState, reply: YieldReply): PhaseOutput<YieldResult> {
+  const { list, addText } = operationsOf(state, 'yield');
+  const ids = visibleIds(state);
+  const references = reply.usedMessageIds.filter((id) => ids.has(id));
+  addText(reply.answer, 'the current answer', references);
   const { step } = state.recursion;
-  const list = operationsOfStep(step);
-  const there = new Set(messages.map((message) => message.id));
-  const references = reply.usedMessageIds.filter((id) => there.has(id));
-  if (reply.answer !== '')
-    list.add(
-      draftMessage(state, 'yield', atMs, { role: 'assistant', content: reply.answer, references }),
-      'the current answer',
-    );
   return { result: { phase: 'yield', step, reply }, content: reply.answer, operations: list.all };
-}
-
-/** Action: adds the response as an assistant message and each capability result as a search message. */
-function makeAction(
-  state: ChainState,
-  value: Omit<ActionResult, 'phase' | 'step'>,
-  atMs: number,
-): PhaseOutput<ActionResult> {
-  const { step } = state.recursion;
-  const list = operationsOfStep(step);
-  const references = value.results.map((result) => {
-    const content = describe(result);
-    const isEvidence = result.success || result.synthesized;
-    const importance = isEvidence ? 0.7 : 0.3;
-    return list.add(
-      draftMessage(state, 'action', atMs, {
-        role: 'search',
-        content,
-        importance,
-        tags: isEvidence ? [] : [FAILED_TAG],
-      }),
-      'result of a capability',
-    );
-  });
-  const { response } = value.reply;
-  if (response !== '')
-    list.add(
-      draftMessage(state, 'action', atMs, { role: 'assistant', content: response, references }),
-      'response of Action',
-    );
-  const content = [response, ...value.results.map(describe)].filter((text) => text !== '').join('\n\n');
-  return { result: { phase: 'action', step, ...value }, content, operations: list.all };
-}
-
-function describe({ capability, success, synthesized, output, error }: CapabilityResult): string {
-  return success || synthesized ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
-}
-
-/**
- * Intention: raises the priority of messages that serve the goal, tags those that do not, and keeps the goal and
- * contradictions in the request.
- */
-function makeIntention(
-  state: ChainState,
-  messages: readonly Message[],
-  reply: IntentionReply,
-  atMs: number,
-): PhaseOutput<IntentionResult> {
-  const { step } = state.recursion;
-  const { alignment, lowAlignment } = state.thresholds;
-  const list = operationsOfStep(step);
-  const there = new Set(messages.map(({ id }) => id));
-  for (const { messageId, score } of reply.alignment) {
-    if (!there.has(messageId)) continue;
-    const numbers = { alignment: score };
-    if (score > alignment)
-      list.push('PRIORITIZE', messageId, { importance: score }, `alignment ${score} is above ${alignment}`, numbers);
-    else if (score < lowAlignment)
-      list.push('TAG', messageId, { tags: ['low_relevance'] }, `alignment ${score} is below ${lowAlignment}`, numbers);
-  }
-  if (reply.goal !== '')
-    list.add(draftMessage(state, 'intention', atMs, { role: 'assistant', content: `Goal: ${reply.goal}` }), 'the goal');
-  const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
-  return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
-}
-
-/** Whether the intent is unclear: the model reports it, or the request contradicts itself. */
-export function isUnclear({ intention }: ChainState['results']): boolean {
-  return intention !== null && (intention.reply.unclearIntent || intention.conflicts.length > 0);
-}
-
-/** A new message of a phase, without an id. */
-function draftMessage(
-  state: ChainState,
-  phase: Phase,
-  atMs: number,
-  given: Pick<Message, 'role' | 'content'> & Partial<Message>,
-): Omit<Message, 'id'> & { readonly id?: string } {
-  return {
-    phase,
-    createdAtMs: atMs,
-    cycle: state.recursion.cycle,
-    tags: [],
-    importance: 0.5,
-    links: [],
-    references: [],
-    source: null,
-    ...given,
-  };
 }

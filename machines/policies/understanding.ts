@@ -87,7 +87,7 @@ export function evaluateContext(
 }
 
 /** The result of Understanding after consent is settled. */
-export function makeUnderstanding(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
+export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   const { reply, operations, measures } = evaluation;
   const contextLimits = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };

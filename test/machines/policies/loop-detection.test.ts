@@ -14,7 +14,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 });
 
 describe('loops', () => {
-  it('[Y7] are the same target with the same content, no matter when', () => {
+  it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
     const history: readonly Turn[] = [
       { cycle: 1, target: 'experience', fingerprint: 'a' },
       { cycle: 2, target: 'action', fingerprint: 'a' },
@@ -25,7 +25,7 @@ describe('loops', () => {
     expect(countRepeats(history, { target: 'intention', fingerprint: 'a' })).toBe(0);
   });
 
-  it('[Y7] are counted as by hand in any history', () => {
+  it('[Y7] are counted correctly in any history', () => {
     fc.assert(
       fc.property(fc.array(turn), turn, (history, next) => {
         let count = 0;
@@ -40,17 +40,17 @@ describe('loops', () => {
     [1, 2, true],
     [1, 3, false],
     [2, 3, true],
-  ])('[Y7] with %d earlier turns and a bound of %d it is a loop: %s', (repeats, bound, wanted) => {
+  ])('[Y7] with %d earlier turns and a limit of %d are detected: %s', (repeats, bound, wanted) => {
     const thresholds = someThresholds({ loopRepeats: bound });
     const result = loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds }));
     expect(result).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
   });
 
-  it('[Y7] no run without an assessment is in a loop', () => {
+  it('[Y7] are not reported for a run without an assessment', () => {
     expect(loopDetected(aState()).holds).toBe(false);
   });
 
-  it('[Y7] the history keeps the newest 64 turns and nothing else', () => {
+  it('[Y7] are found in a history of only the newest 64 turns', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
         const kept = turns.reduce<readonly Turn[]>((history, one) => rememberTurn(deepFreeze(history), one), []);
@@ -59,7 +59,7 @@ describe('loops', () => {
     );
   });
 
-  it('[Y11] (policy part) a decision at turn 1,000 looks at no more than one at turn 100', () => {
+  it('[Y11] (policy part) are detected at turn 1,000 by reading as much as at turn 100', () => {
     let looks = 0;
     const watched = (history: readonly Turn[]) =>
       new Proxy(history, {

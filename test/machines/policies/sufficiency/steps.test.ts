@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stepsWanted } from '../../../../machines/heuristics/evidence-index.ts';
+import { stepsNeeded } from '../../../../machines/heuristics/evidence-index.ts';
 
 describe('the steps that a request requires', () => {
   it.each([
@@ -15,7 +15,7 @@ describe('the steps that a request requires', () => {
     [4, 'How old was the son of the man who led the army of the country that won?'],
     [4, 'Name the a of the b of the c of the d of the e of the f of Oslo.'],
   ])('[Y3] are %i for "%s": one, plus one per thing that is described but not named', (steps, request) => {
-    expect(stepsWanted(request)).toBe(steps);
+    expect(stepsNeeded(request)).toBe(steps);
   });
 
   it('[Y3] are 1 to 4 for any request', () => {
@@ -27,7 +27,7 @@ describe('the steps that a request requires', () => {
           fc.array(word).map((words) => words.join(' ')),
         ),
         (request) => {
-          expect([1, 2, 3, 4]).toContain(stepsWanted(request));
+          expect([1, 2, 3, 4]).toContain(stepsNeeded(request));
         },
       ),
     );

@@ -1,7 +1,7 @@
 import type { Reply } from '../contracts/attempt.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
-import { fallbackDue, hopeless, retryAllowed } from '../policies/retry.ts';
+import { fallbackDue, isHopeless, retryAllowed } from '../policies/retry.ts';
 import { type AttemptState, elapsed, waitMs } from './state.ts';
 
 interface Args {
@@ -18,7 +18,7 @@ export const attemptGuards = {
     holds: context.failure === null,
     inputs: { attempts: context.execution.attempts.length },
   }),
-  failureIsHopeless: ({ context }: Args): GuardResult => hopeless(context.failure ?? NO_FAILURE),
+  failureIsHopeless: ({ context }: Args): GuardResult => isHopeless(context.failure ?? NO_FAILURE),
   /** The user's own retry rule may decline a retry that the budgets allow. */
   retryIsAllowed: ({ context }: Args): GuardResult => {
     const { execution, failure, policy, next } = context;

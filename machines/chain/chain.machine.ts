@@ -1,7 +1,7 @@
 import { deadlines } from '../policies/limits.ts';
 import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
-import { lostSession, problemOf, STOPPED, tooLate, turnOf } from '../policies/session.ts';
+import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
 import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
 import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';
@@ -73,7 +73,7 @@ export const chainMachine = chainSetup.createMachine({
             onDone: { target: 'routing', actions: { type: 'assignSession', params: ({ event }) => event.output } },
             onError: {
               target: 'routing',
-              actions: { type: 'assignSession', params: ({ event }) => lostSession(problemOf(event.error)) },
+              actions: { type: 'assignSession', params: ({ event }) => emptySession(problemOf(event.error)) },
             },
           },
           after: {
@@ -81,7 +81,7 @@ export const chainMachine = chainSetup.createMachine({
               target: 'routing',
               actions: {
                 type: 'assignSession',
-                params: ({ context }) => lostSession(tooLate(deadlines(context).sessionMs)),
+                params: ({ context }) => emptySession(timeoutProblem(deadlines(context).sessionMs)),
               },
             },
           },
@@ -529,13 +529,16 @@ export const chainMachine = chainSetup.createMachine({
           target: '#answered',
           actions: {
             type: 'emitStored',
-            params: ({ context }) => ({ problem: tooLate(deadlines(context).sessionMs) }),
+            params: ({ context }) => ({ problem: timeoutProblem(deadlines(context).sessionMs) }),
           },
         },
       },
       on: {
-        'run.cancelled': { target: '#answered', actions: { type: 'emitStored', params: { problem: STOPPED } } },
-        'run.interrupted': { target: '#answered', actions: { type: 'emitStored', params: { problem: STOPPED } } },
+        'run.cancelled': { target: '#answered', actions: { type: 'emitStored', params: { problem: STOPPED_PROBLEM } } },
+        'run.interrupted': {
+          target: '#answered',
+          actions: { type: 'emitStored', params: { problem: STOPPED_PROBLEM } },
+        },
       },
     },
     answered: {

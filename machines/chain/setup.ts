@@ -150,12 +150,12 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
     timeOutPhase: enqueueActions(({ context, enqueue }) => {
-      const cause = outcomes.overdue(context, context.phase);
+      const cause = outcomes.phaseTimeoutMessage(context, context.phase);
       const aborted = { ...context, ...outcomes.settleAborted(context, cause) };
       const timedOut = { ...aborted, ...outcomes.timeOutPhase(aborted, context.phase) };
       enqueue.assign(timedOut);
       for (const event of abortEvents(context, aborted, cause)) enqueue.emit(event);
-      if (!outcomes.isSaved(aborted, context.phase)) enqueue.emit(emittedEvents.phaseEnd(timedOut));
+      if (!outcomes.hasResult(aborted, context.phase)) enqueue.emit(emittedEvents.phaseEnd(timedOut));
     }),
     settleAborted: enqueueActions(
       assignThenEmit(

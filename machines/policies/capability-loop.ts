@@ -12,13 +12,13 @@ export function nothingToRun({ call, continuation }: ActionState): GuardResult {
 /** Whether the requested step cannot run, as far as can be checked without its schema; `cause` is the code. */
 export function nextStepInvalid(state: ActionState): GuardResult {
   const { call, input } = state;
-  const found = stepProblem(state);
+  const problem = stepProblem(state);
   const inputs = {
     capability: call?.capability ?? null,
-    cause: found?.code ?? null,
+    cause: problem?.code ?? null,
     known: input.capabilities.length,
   };
-  return { holds: found !== null, inputs };
+  return { holds: problem !== null, inputs };
 }
 
 /**
@@ -103,15 +103,12 @@ export function failedResult(
   return { ...base, code, error, sessionId, durationMs };
 }
 
-/** The loop as it ends when it is aborted: a running capability becomes a failed result that says why. */
+/** Returns the state of an aborted loop: a running capability becomes a failed result with the cause. */
 export function abortLoop(loop: ActionState, cause: string): ActionState {
-  const ended = loop.begun > loop.runs ? withLostRun(loop, cause) : loop;
-  return { ...ended, stopReason: 'broken_off' };
-}
-
-function withLostRun(loop: ActionState, cause: string): ActionState {
-  const lost = { ...loop, ...appendResult(loop, failedResult(loop, 'broken_off', `it was aborted: ${cause}`, 0)) };
-  return { ...lost, memory: appendMemory(lost) };
+  if (loop.begun === loop.runs) return { ...loop, stopReason: 'broken_off' };
+  const failed = failedResult(loop, 'broken_off', `it was aborted: ${cause}`, 0);
+  const ended: ActionState = { ...loop, ...appendResult(loop, failed), stopReason: 'broken_off' };
+  return { ...ended, memory: appendMemory(ended) };
 }
 
 /** The result of Action without its `phase` and `step`. */

@@ -45,8 +45,8 @@ const KEPT_BY: Record<ConsentGiver, string> = {
 };
 
 /**
- * Applies the user's decision: `choice` to every operation that asked, and `items` to single messages by id, asked
- * about or not. Kept messages are tagged so that they are not asked about again; the reason says who kept them.
+ * Applies the user's decision: `choice` to every operation that needs consent, and `items` to single messages by id,
+ * whether or not they need it. Kept messages are tagged so that no one is asked again; the reason records who decided.
  */
 export function resolveConsent(
   operations: readonly ContextOperation[],
@@ -56,11 +56,11 @@ export function resolveConsent(
 ): readonly ContextOperation[] {
   return operations.map((operation): ContextOperation => {
     const { id, target, metadata } = operation;
-    const named = Object.hasOwn(items ?? {}, target) ? items[target] : undefined;
-    if (named === undefined && !asksConsent(operation)) return operation;
+    const itemChoice = Object.hasOwn(items ?? {}, target) ? items[target] : undefined;
+    if (itemChoice === undefined && !asksConsent(operation)) return operation;
     // Other operations lose no content, so there is nothing to override.
     if (!isLoss(operation)) return operation;
-    const decided = named === undefined ? choice : readChoice(named);
+    const decided = itemChoice === undefined ? choice : readChoice(itemChoice);
     const resolved = { ...metadata, requiresConsent: false, consent: decided };
     if (decided === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: resolved };
     if (decided === 'remove')

@@ -122,7 +122,7 @@ const unreadable = (why: string): ReadContinuation => ({
   problem: { code: null, message: `the decider returned an invalid continuation: ${why}` },
 });
 
-/** Replaces the last result's output with the decider's own, if it gave one that is not blank. */
+/** Replaces the last result's output with the decider's final output, unless that is blank. */
 export function synthesizeLast(
   results: readonly CapabilityResult[],
   continuation: Continuation | null,

@@ -1,7 +1,7 @@
 import { PostChainError } from '../contracts/error.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 
-/** A failure with neutral values for everything that is not given. */
+/** Returns a failure, with neutral values for the fields that are not given. */
 export function failureOf(
   stage: FailureStage,
   code: string,
@@ -11,7 +11,7 @@ export function failureOf(
   return { stage, code, message, retryable: true, retryAfterMs: null, status: null, issues: [], ...known };
 }
 
-/** A failure for an error that should never occur: its first line, not retryable. */
+/** Returns the failure for an error that should never occur: its first line, not retryable. */
 export function unexpectedFailure(error: unknown): Failure {
   const isMissing = error instanceof PostChainError && error.code === 'port_missing';
   return failureOf(

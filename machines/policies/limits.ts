@@ -19,8 +19,8 @@ interface Deadlines {
 export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
   const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
   const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
-  const most = Math.min(limits.sessionMs, limits.totalMs / 8);
-  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, most) : most;
+  const maxSessionMs = Math.min(limits.sessionMs, limits.totalMs / 8);
+  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, maxSessionMs) : maxSessionMs;
   return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
 }
 

@@ -2,17 +2,17 @@ import type { Message } from '../contracts/message.ts';
 import { jaccard, sketch } from '../text/similarity.ts';
 import { termsOfMessage } from './relevance.ts';
 
-/** The message with the same content, and the share of words that both have. */
+/** The message with the same content, and the share of words that they have in common. */
 export interface Duplicate {
   readonly of: string;
   readonly similarity: number;
 }
 
-/** From this share of common content words on, two texts count as duplicates. */
-const SAME = 0.8;
+/** The share of common content words from which two texts count as duplicates. */
+const MIN_SIMILARITY = 0.8;
 /** In a longer text, only the beginning is searched for numbers and negations. */
 const MAX_CHARS = 20_000;
-/** Texts compared per common key: bounds the cost of hostile input in which all texts are a little alike. */
+/** Texts compared per common key: bounds the cost of hostile input in which every text resembles every other. */
 const MAX_COMPARED = 8;
 /** Numbers and negations: texts that differ in them make different statements. */
 const FACT_MARKERS = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|without|cannot)\b|n['’]t\b/gu;
@@ -80,7 +80,7 @@ function bestOf(content: Content, kept: ReadonlyMap<number, readonly Message[]>)
       if (seen.has(other)) continue;
       seen.add(other);
       const similarity = inCommon(content, contentOf(other));
-      if (similarity >= SAME && similarity > (best?.similarity ?? 0)) best = { of: other.id, similarity };
+      if (similarity >= MIN_SIMILARITY && similarity > (best?.similarity ?? 0)) best = { of: other.id, similarity };
     }
   return best;
 }

@@ -24,16 +24,16 @@ type Change = Partial<ChainState>;
 
 export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
-  const paid = { ...state, ...charged };
+  const chargedState = { ...state, ...charged };
   if (!outcome.ok)
-    return { ...charged, ...failPhase(paid, phase, informativeFailure(outcome.execution, outcome.failure)) };
-  return { ...charged, ...withOutput(paid, phaseOutput(paid, phase, outcome.value)) };
+    return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
+  return { ...charged, ...withOutput(chargedState, phaseOutput(chargedState, phase, outcome.value)) };
 }
 
 /** The state with a phase done and its capability runs remembered. */
-function withOutput(state: ChainState, made: PhaseOutput): Change {
-  const { result } = made;
-  return { ...completePhase(state, made), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
+function withOutput(state: ChainState, output: PhaseOutput): Change {
+  const { result } = output;
+  return { ...completePhase(state, output), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
 }
 
 /**
@@ -44,8 +44,11 @@ export function settleAborted(state: ChainState, cause: string): Change {
   const { usage, loop } = state.inFlight;
   const charged = { usage: addUsage(state.usage, usageSoFar(usage)), inFlight: NOTHING_IN_FLIGHT };
   if (loop === null) return charged;
-  const paid = { ...state, ...charged };
-  return { ...charged, ...withOutput(paid, phaseOutput(paid, 'action', loopResult(abortLoop(loop, cause)))) };
+  const chargedState = { ...state, ...charged };
+  return {
+    ...charged,
+    ...withOutput(chargedState, phaseOutput(chargedState, 'action', loopResult(abortLoop(loop, cause)))),
+  };
 }
 
 /** First half of Understanding: the proposed operations. None applies before consent is settled. */
@@ -86,14 +89,14 @@ export function failByError(state: ChainState, phase: Phase, error: unknown): Ch
 
 /** Fails the phase with a deadline, unless an aborted capability loop left a result. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
-  const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', overdue(state, phase)));
-  return isSaved(state, phase) ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
+  const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', phaseTimeoutMessage(state, phase)));
+  return hasResult(state, phase) ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
 }
 
-export function overdue({ limits }: ChainState, phase: Phase): string {
+export function phaseTimeoutMessage({ limits }: ChainState, phase: Phase): string {
   return `${phase} did not finish within ${limits.phaseMs} ms.`;
 }
 
-export function isSaved({ results, recursion }: ChainState, phase: Phase): boolean {
+export function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {
   return results[phase]?.step === recursion.step;
 }

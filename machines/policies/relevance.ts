@@ -28,7 +28,7 @@ function importance({ importance: given, tags }: Message): number {
 }
 
 /** Two links count as much as more. */
-function linked({ links }: Message): number {
+function linkScore({ links }: Message): number {
   return Math.min(1, links.length / 2);
 }
 
@@ -87,7 +87,7 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
   const names = sharedNames(requested, texts, match);
   const own = match.map((value, at) => value + SHARED_NAMES_WEIGHT * (names[at] ?? 0));
   const beside = neighbors(messages, own);
-  const asked = new Set(requested);
+  const requestStems = new Set(requested);
   const anyMatch = own.some((value) => value > 0);
   const referenced = referencedIds(messages);
   return messages.map((message, at) => {
@@ -95,15 +95,15 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
       match: clamp(match[at] ?? 0),
       names: clamp(names[at] ?? 0),
       neighbors: clamp(beside[at] ?? 0),
-      speaker: texts[at]?.speaker.some((name) => asked.has(name)) ? 1 : 0,
+      speaker: texts[at]?.speaker.some((name) => requestStems.has(name)) ? 1 : 0,
       recency: recency(inputs.cycle - message.cycle, inputs.halfLifeCycles),
       reference: referenced.has(message.id) ? 1 : 0,
       importance: importance(message),
-      links: linked(message),
+      links: linkScore(message),
       similarity: inputs.similarity === null ? null : clamp(inputs.similarity[at] ?? 0),
       score: 0,
     };
-    relevance.score = weighed(relevance, anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
+    relevance.score = weightedMean(relevance, anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
     return relevance;
   });
 }
@@ -112,7 +112,7 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
  * The weighted mean. `text` is not clamped, so that full matches above 1 still differ. It is null if no message has a
  * word of the request ("And why is that?"): it then ranks nothing, and the other factors make up the whole.
  */
-function weighed(relevance: Omit<Relevance, 'score'>, text: number | null): number {
+function weightedMean(relevance: Omit<Relevance, 'score'>, text: number | null): number {
   const { speaker, recency: recent, reference, importance: important, links, similarity } = relevance;
   const sum =
     W.text * (text ?? 0) +
@@ -143,14 +143,14 @@ function neighbors(messages: readonly Message[], match: readonly number[]): read
     for (const [place, share] of SHARES.entries())
       for (const next of [at - place - 1, at + place + 1]) {
         const other = messages[next];
-        if (other !== undefined && together(message, other)) best = Math.max(best, share * (match[next] ?? 0));
+        if (other !== undefined && areNeighbors(message, other)) best = Math.max(best, share * (match[next] ?? 0));
       }
     return best;
   });
 }
 
 /** Messages of phases have no neighbors: they concern the request as a whole. */
-function together(one: Message, other: Message): boolean {
+function areNeighbors(one: Message, other: Message): boolean {
   if (one.role === 'search' || other.role === 'search')
     return one.role === other.role && one.source !== null && one.source.path === other.source?.path;
   return one.phase === null && other.phase === null;

@@ -11,6 +11,7 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { addCall, NO_USAGE } from './usage.ts';
@@ -22,8 +23,8 @@ export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): A
   return { id, task, attempts: [], corrections: 0, transportRetries: 0, fallbacks: 0, usage: NO_USAGE };
 }
 
-/** Whether no further call can succeed: for example, an invalid key or a bad request. */
-export function hopeless(failure: Failure): GuardResult {
+/** Whether another call would fail as well: for example, an invalid key or a bad request. */
+export function isHopeless(failure: Failure): GuardResult {
   return { holds: !failure.retryable, inputs: { stage: failure.stage, code: failure.code, status: failure.status } };
 }
 
@@ -45,9 +46,9 @@ export function retryAllowed(
   const repeated = policy.stopOnRepeatedError && repeatsError(execution);
   const waitMs = backoffMs(execution, failure, policy);
   const leftMs = policy.totalMs - elapsedMs;
-  const paid = tokensAllow(execution, policy);
+  const tokens = tokensAllow(execution, policy);
   return {
-    holds: used < allowed && calls < policy.maxCalls && paid.holds && !repeated && waitMs < leftMs,
+    holds: used < allowed && calls < policy.maxCalls && tokens.holds && !repeated && waitMs < leftMs,
     inputs: {
       kind: transport ? 'transport' : 'correction',
       used,
@@ -56,7 +57,7 @@ export function retryAllowed(
       maxCalls: policy.maxCalls,
       waitMs,
       leftMs,
-      ...paid.inputs,
+      ...tokens.inputs,
       ...(policy.stopOnRepeatedError && { repeated }),
     },
   };
@@ -75,7 +76,7 @@ export function fallbackDue(
 ): GuardResult {
   const { fallbacks, attempts, usage } = execution;
   const left = policy.maxFallbacks - fallbacks;
-  const stuck = hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds;
+  const stuck = isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds;
   const failed = attempts.filter(({ model }) => model === fallbacks).length;
   return {
     holds:
@@ -99,11 +100,11 @@ function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: Attem
 
 /** Whether the last two invalid replies of the current model failed in the same way, issue by issue. */
 function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
-  const wrong = attempts.flatMap(({ failure, model }) =>
+  const invalid = attempts.flatMap(({ failure, model }) =>
     failure === null || isTransport(failure) || model !== fallbacks ? [] : [failure],
   );
-  const [before, last] = wrong.slice(-2).map(({ stage, code, issues }) => JSON.stringify([stage, code, issues]));
-  return last !== undefined && before === last && attempts.at(-1)?.failure === wrong.at(-1);
+  const [before, last] = invalid.slice(-2).map(({ stage, code, issues }) => JSON.stringify([stage, code, issues]));
+  return last !== undefined && before === last && attempts.at(-1)?.failure === invalid.at(-1);
 }
 
 /** The execution with one more finished attempt, at its model's price. */
@@ -170,7 +171,7 @@ export function planNextCall(
 ): Planned {
   const feedback = feedbackFor(text, failure, policy.maxFeedbackChars);
   if (fallbackDue(execution, failure, policy, elapsedMs).holds) return { next: { waitMs: 0, feedback }, failure };
-  if (hopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds)
+  if (isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds)
     return { next: null, failure };
   const next = { waitMs: backoffMs(execution, failure, policy), feedback };
   const { value, broke } = requestedCall(hooks, next, execution, failure);
@@ -205,7 +206,7 @@ export function feedbackFor(text: string, failure: Failure, maxChars: number): F
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
-  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/u, '');
+  const head = startOf(text, half);
   const tail = text.slice(text.length - half).replace(/^[\uDC00-\uDFFF]/u, '');
   return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }
@@ -229,7 +230,7 @@ export interface RetryHooks {
 
 export const NO_HOOKS: RetryHooks = {};
 
-export const POLICY_BROKE = 'policy_broke';
+const POLICY_BROKE = 'policy_broke';
 
 /** The result of a hook, or the failure of one that threw or returned something invalid. */
 type HookResult<Value> =
@@ -247,7 +248,7 @@ export function keptRecord(
 }
 
 /** The next call, or null if a hook declines it. */
-export function requestedCall(
+function requestedCall(
   { shouldRetry, prepareRetry }: RetryHooks,
   next: NextCall,
   execution: AttemptExecution,

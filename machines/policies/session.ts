@@ -68,16 +68,16 @@ export function readTurns(given: unknown, limit: number, reported: string | null
 }
 
 /** An empty session with the reason. */
-export const lostSession = (problem: string): RecalledSession => ({ turns: [], problem });
+export const emptySession = (problem: string): RecalledSession => ({ turns: [], problem });
 
 /** Why a store failed, in one line. */
 export const problemOf = (error: unknown): string => problemText(unexpectedFailure(error).message);
 
 /** The problem of a store that did not respond in time. */
-export const tooLate = (ms: number): string => `the session store did not respond within ${ms} ms`;
+export const timeoutProblem = (ms: number): string => `the session store did not respond within ${ms} ms`;
 
 /** The run was stopped while its turn was being stored: it may be stored or not. */
-export const STOPPED = 'the run was stopped before the session store responded';
+export const STOPPED_PROBLEM = 'the run was stopped before the session store responded';
 
 const problemText = (text: string): string => preview(text, PROBLEM_CHARS).replace(/\p{Cc}/gu, '');
 

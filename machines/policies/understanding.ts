@@ -17,7 +17,7 @@ import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.t
 import { planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
 
-/** The reply if no model rated the context. */
+/** Stands for the reply if no model rated the context. */
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
 
 /** Tokens that the context may fill. */
@@ -47,7 +47,7 @@ export function assignMeasures(messages: readonly Message[], measures: ContextMe
   return { measures, ...(tokens > 0 && chars > 0 && { tokensPerChar: tokens / chars }) };
 }
 
-/** Nothing was measured in time: tokens are estimated, and the evaluation reports it. */
+/** Estimates the tokens because the measurement failed or timed out; the evaluation reports it. */
 export function assignEstimates(state: ChainState, messages: readonly Message[]): Partial<ChainState> {
   return {
     measures: { ...estimatedMeasures(messages, state.tokensPerChar), failure: 'the context was not measured in time' },
@@ -63,7 +63,7 @@ function charsOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** What Understanding proposes to do; nothing of the user's changes before consent. */
+/** Returns what Understanding proposes to do. User content changes only after consent. */
 export function evaluateContext(
   state: ChainState,
   messages: readonly Message[],
@@ -105,10 +105,10 @@ export function understandingOutput(state: ChainState, messages: readonly Messag
   };
 }
 
-/** Only the beginning of a longer text is given to the model. */
+/** The model reads only the beginning of a longer text. */
 const MAX_CHARS = 20_000;
 
-/** The summaries to ask a model for, as many as its context window allows; extracts stand in until then. */
+/** Returns the summaries to request from a model, as many as its context window allows. Until then they are extracts. */
 function plannedSummaries(state: ChainState): readonly Extract<ContextOperation, { operation: 'TRANSFORM' }>[] {
   const all = (state.evaluation?.operations ?? []).filter((one) => one.operation === 'TRANSFORM');
   const chars = new Map(visibleMessages(state).map(({ id, content }) => [id, Math.min(content.length, MAX_CHARS)]));

@@ -4,25 +4,29 @@
  */
 export function clipped(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  const cut = text.slice(0, maxChars - 1);
-  return ownText(`${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`);
+  return detached(`${startOf(text, maxChars - 1)}…`);
 }
 
-/** A copy of the text: JavaScript engines keep the entire original in memory for a substring. */
-function ownText(text: string): string {
+/** Returns the first characters of a text, without half a surrogate pair at the end. */
+export function startOf(text: string, chars: number): string {
+  return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '');
+}
+
+/** Returns a copy of a substring: JavaScript engines keep the entire original in memory for it. */
+function detached(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
 /** Bounds the work: an error message may have megabytes. */
 const MAX_READ_FACTOR = 20;
 
-/** Untrusted text as one printable line: no control or format characters, at most `maxChars` long. */
+/** Returns untrusted text as one printable line of at most `maxChars` characters, without control characters. */
 export function oneLine(text: string, maxChars = 400): string {
   const line = text
     .slice(0, MAX_READ_FACTOR * maxChars)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim();
-  return line.length <= maxChars ? ownText(line) : clipped(line, maxChars);
+  return line.length <= maxChars ? detached(line) : clipped(line, maxChars);
 }
 
 /** Rounds down to three decimals, so that "0.299 is below 0.3" is always true. */

@@ -1,3 +1,4 @@
+import { startOf } from './clip.ts';
 import { sentencesOf } from './sentences.ts';
 import { requestTerms, stemsOf } from './terms.ts';
 
@@ -11,10 +12,9 @@ export function summarize(text: string, maxChars: number): string {
   const head = flat.slice(0, maxChars);
   const sentenceEnd = Math.max(head.lastIndexOf('. '), head.lastIndexOf('! '), head.lastIndexOf('? '));
   if (sentenceEnd > maxChars / 3) return head.slice(0, sentenceEnd + 1);
-  const room = flat.slice(0, maxChars - 1);
-  const wordEnd = room.lastIndexOf(' ');
-  const cut = wordEnd > maxChars / 3 ? room.slice(0, wordEnd) : room.replace(/[\uD800-\uDBFF]$/u, '');
-  return `${cut}…`;
+  const start = startOf(flat, maxChars - 1);
+  const wordEnd = start.lastIndexOf(' ');
+  return `${wordEnd > maxChars / 3 ? start.slice(0, wordEnd) : start}…`;
 }
 
 /** The first characters of a text on one line. */
@@ -23,7 +23,7 @@ export function preview(text: string, chars = 50): string {
     .slice(0, 4 * chars + 64)
     .replace(/\s+/gu, ' ')
     .trim();
-  return flat.length <= chars ? flat : `${flat.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '')}…`;
+  return flat.length <= chars ? flat : `${startOf(flat, chars)}…`;
 }
 
 /** Only the beginning of a longer text is read. */
@@ -45,7 +45,7 @@ interface Candidate {
  * beginning of the best one.
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {
-  const head = text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/u, '');
+  const head = startOf(text, MAX_CHARS);
   if (head.trim().length <= maxChars) return summarize(text, maxChars);
   const candidates = scored(head, topic).sort((a, b) => b.score - a.score || a.at - b.at);
   const chosen: Candidate[] = [];

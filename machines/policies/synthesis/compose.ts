@@ -26,12 +26,12 @@ export function composeAnswer(given: unknown, written: SynthesisOutcome): FinalA
   return composeFrom(readSynthesisInput(given), readOutcome(written));
 }
 
-/** The same for an input that is already read. */
+/** Composes the answer from an input that is already read. */
 export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome): FinalAnswer {
   const { input } = read;
-  const short = shortfallsOf(read, outcome);
-  const [first] = short;
-  const explanation = short.map((one) => one.text).join(' ');
+  const shortfalls = shortfallsOf(read, outcome);
+  const [first] = shortfalls;
+  const explanation = shortfalls.map(({ text }) => text).join(' ');
   const { run } = input;
   const { text, confidence, usedMessageIds, notes } = textOf(input, outcome, explanation);
   const usage = totalUsage(input, outcome.usage);
@@ -159,9 +159,8 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   const note = (reason: Degradation, text: string): void => {
     if (text !== '') found.push({ reason, text: sentence(text) });
   };
-  if (interruption?.kind === 'cancelled') note('cancelled', `The run was cancelled${because(interruption.reason)}.`);
-  if (interruption?.kind === 'interrupted')
-    note('interrupted', `The run was interrupted${because(interruption.reason)}.`);
+  if (interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted')
+    note(interruption.kind, `The run was ${interruption.kind}${because(interruption.reason)}.`);
   if (interruption?.kind === 'model_unavailable')
     note('model_unavailable', `The model was unavailable: ${lastFailure(input)}`);
   note('incomplete_state', incompleteInput(read.problems));
@@ -183,7 +182,7 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   if (excess !== '')
     note(
       'context_over_limit',
-      `The context is ${excess} over its limit: what remains must stay or needs your consent to remove.`,
+      `The context is ${excess} over its limit: the remaining messages are protected or need your consent to remove.`,
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
@@ -196,7 +195,7 @@ const UNWRITTEN: Readonly<Record<Fallback, string>> = {
   other: 'The model could not write the final answer',
 };
 
-/** Whether the input had this field, so that its value counts. */
+/** Whether the field was valid in the input. */
 export function isKnown({ problems }: ReadSynthesisInput, name: keyof SynthesisInput): boolean {
   return !problems.some(({ field }) => field === name || field.startsWith(`${name}.`));
 }
@@ -249,7 +248,7 @@ function excessOf({ run: { excess } }: SynthesisInput): string {
   return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
 }
 
-/** What a complete run would have and this one lacks: fields of the input, phases, and the answer. */
+/** Returns what is missing from a complete run: fields of the input, phases, and the answer. */
 export function missingFields({ input, problems }: ReadSynthesisInput): readonly string[] {
   const { run, executionResults } = input;
   const done = new Set(executionResults.map(({ phase }) => phase));

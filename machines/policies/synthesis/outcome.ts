@@ -24,10 +24,10 @@ export function brokenOutcome(error: unknown): SynthesisOutcome {
 
 /** The outcome if the time for writing ran out. */
 export function lateOutcome(usage: Usage): SynthesisOutcome {
-  return failedOutcome('model', 'it was not written in time', usage);
+  return failedOutcome('model', 'it timed out', usage);
 }
 
-/** The outcome if no model was asked, or not to the end; `why` if the user should know. */
+/** The outcome without a finished model call; `why` if the user should know. */
 export function composedOutcome(why: string, usage: Usage = NO_USAGE): SynthesisOutcome {
   return { type: 'composed', why, usage };
 }
@@ -46,7 +46,7 @@ export function fallbackOf({ stage, code }: Failure): Fallback {
   return stage === 'unexpected' ? 'other' : 'validation';
 }
 
-/** Reads an outcome, whatever is given: a reply is validated against its contract again. */
+/** Reads any value as an outcome. A reply is validated against its contract again. */
 export function readOutcome(given: unknown): SynthesisOutcome {
   try {
     const read = synthesisOutcomeSchema.safeParse(given);

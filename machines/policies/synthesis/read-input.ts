@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { type Draft, type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
 import { NO_USAGE } from '../usage.ts';
 
@@ -62,8 +61,10 @@ interface Schema {
   safeParse(value: unknown): Parsed;
 }
 
-type Parsed = { readonly success: true; readonly data: unknown } | { readonly success: false; error?: z.ZodError };
-type Issue = z.core.$ZodIssue | undefined;
+type Issue = NonNullable<ReturnType<typeof synthesisInputSchema.safeParse>['error']>['issues'][number];
+type Parsed =
+  | { readonly success: true; readonly data: unknown }
+  | { readonly success: false; readonly error?: { readonly issues: readonly Issue[] } };
 type Members = Readonly<Record<string, unknown>>;
 
 /** The number of invalid items after which the rest of a list is not read. */
@@ -130,7 +131,7 @@ function readList(item: Schema, list: readonly unknown[], field: string, problem
 }
 
 /** Describes the innermost invalid member of a value. */
-function problemOf(schema: Schema, value: unknown, field: string, issue: Issue): InputProblem {
+function problemOf(schema: Schema, value: unknown, field: string, issue: Issue | undefined): InputProblem {
   const path = issue?.path ?? [];
   return {
     field: escapeControls([field, ...path.map(String)].join('.').slice(0, 200)),
@@ -195,7 +196,7 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-function describeIssue(issue: Issue): string {
+function describeIssue(issue: Issue | undefined): string {
   switch (issue?.code) {
     case undefined:
       return 'a readable value';

@@ -101,7 +101,7 @@ const synthesisOutcome: fc.Arbitrary<SynthesisOutcome> = fc.oneof(
   fc.record({
     type: fc.constant('failed' as const),
     fallback: fc.constantFrom(...FALLBACKS),
-    error: fc.constantFrom('it was not written in time', 'the reply did not validate'),
+    error: fc.constantFrom('it timed out', 'the reply did not validate'),
     usage: fc.constant(usage),
   }),
 );

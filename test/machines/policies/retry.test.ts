@@ -8,7 +8,7 @@ import {
   backoffMs,
   countRetry,
   fallbackDue,
-  hopeless,
+  isHopeless,
   recordAttempt,
   retryAllowed,
 } from '../../../machines/policies/retry.ts';
@@ -32,7 +32,8 @@ function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: 
   for (let call = 1; call <= 1_000; call += 1) {
     const failure = failures[Math.min(call, failures.length) - 1] ?? wrong;
     execution = recordAttempt(deepFreeze(execution), anAttempt({ attempt: call, failure }), []);
-    if (hopeless(failure).holds || !retryAllowed(execution, failure, given, 0).holds) return { calls: call, execution };
+    if (isHopeless(failure).holds || !retryAllowed(execution, failure, given, 0).holds)
+      return { calls: call, execution };
     execution = countRetry(deepFreeze(execution), failure);
   }
   throw new Error('no end');
@@ -101,14 +102,14 @@ describe('retries', () => {
   it.each([400, 401])('[A13] are not made for a permanent error such as %d', (status) => {
     const refused = aFailure({ stage: 'transport', status, retryable: false });
     expect(callsFor([refused], policy({ maxTransportRetries: 9 })).calls).toBe(1);
-    expect(hopeless(refused).inputs).toMatchObject({ stage: 'transport', status });
+    expect(isHopeless(refused).inputs).toMatchObject({ stage: 'transport', status });
   });
 
   it('[A13] are not made for an unexpected exception, which is reported in one line', () => {
     const failure = unexpectedFailure(new Error('it broke\nat line 3'));
     expect(failure).toMatchObject({ stage: 'unexpected', message: 'it broke', retryable: false });
-    expect(hopeless(failure).holds).toBe(true);
-    expect(hopeless(NO_FAILURE).holds).toBe(true);
+    expect(isHopeless(failure).holds).toBe(true);
+    expect(isHopeless(NO_FAILURE).holds).toBe(true);
     for (const thrown of ['', null, undefined, {}, new Error('')])
       expect(unexpectedFailure(thrown).message).not.toBe('');
     expect(failureOf('schema', 'c', 'm')).toMatchObject({ retryable: true, issues: [] });

@@ -38,7 +38,7 @@ describe('the four fallbacks for the final answer', () => {
       outcomeOf({ ok: false, failure: failureOf('deadline', 'total_deadline', 'late'), execution }),
       'because its call failed: late.',
     ],
-    ['model', lateOutcome(usage), 'because its call failed: it was not written in time.'],
+    ['model', lateOutcome(usage), 'because its call failed: it timed out.'],
     [
       'validation',
       outcomeOf({ ok: false, failure: failureOf('schema', 'invalid_reply', 'no fit'), execution }),

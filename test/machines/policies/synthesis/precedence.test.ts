@@ -47,7 +47,7 @@ const CONDITIONS: readonly Condition[] = [
     reason: 'synthesis_failed',
     makes: (given) => given,
     by: 'writing',
-    written: failedOutcome('model', 'it was not written in time'),
+    written: failedOutcome('model', 'it timed out'),
   },
 ];
 

@@ -98,7 +98,7 @@ describe('failures in a run', () => {
     expect(answer.answerText).toBe(replies.yield.answer);
     expect(answer.metadata).toMatchObject({
       reason: 'synthesis_failed',
-      synthesis: { writtenBy: 'engine', fallback: 'model', error: 'it was not written in time' },
+      synthesis: { writtenBy: 'engine', fallback: 'model', error: 'it timed out' },
     });
   });
 

@@ -141,7 +141,7 @@ describe('the budget of a run', () => {
 
   it.each([
     ['cancelled', { reason: 'cancelled', synthesis: { fallback: null, error: null } }],
-    ['late', { reason: 'synthesis_failed', synthesis: { fallback: 'model', error: 'it was not written in time' } }],
+    ['late', { reason: 'synthesis_failed', synthesis: { fallback: 'model', error: 'it timed out' } }],
   ])('[E9] counts an aborted call: %s', async (how, wanted) => {
     const { run, clock, model } = startScripted({
       ...costing,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const PAGE = 'docs/architecture.md';
 
-/** For each folder of `machines/` and `src/`, and for the inspector as one: the folders that it imports from, types included. */
+/** Returns for each folder of `machines/` and `src/`, and for the inspector as a whole, the folders that it imports from, including type imports. */
 const imports = importsBetweenFolders();
 
 function importsBetweenFolders(): ReadonlyMap<string, ReadonlySet<string>> {
@@ -30,7 +30,7 @@ function sources(): readonly string[] {
   );
 }
 
-/** `src/engine` for every file below it; a file directly in `src/` or `machines/` stands for itself. */
+/** `src/engine` for every file below it; a file directly in `src/` or `machines/` represents itself. */
 function folderOf(file: string): string {
   const [root = '', name = ''] = file.split('/');
   return root === 'inspector' ? root : `${root}/${name}`;
@@ -42,7 +42,7 @@ function reaches(from: string, to: string, seen = new Set<string>()): boolean {
   return [...(imports.get(from) ?? [])].some((next) => next === to || reaches(next, to, seen));
 }
 
-/** The direct imports of a folder without those that it also has through another of them. */
+/** Returns the direct imports of a folder that it does not also have through another one. */
 function ownImports(from: string): readonly string[] {
   const direct = [...(imports.get(from) ?? [])].sort();
   return direct.filter((to) => !direct.some((via) => via !== to && reaches(via, to) && !reaches(to, via)));

@@ -7,14 +7,14 @@ const FOLDER = join(import.meta.dirname, '../../../shared/data/json-test-suite/t
 const isThere = existsSync(FOLDER);
 if (!isThere) process.stderr.write(`JSONTestSuite is not measured: there is no ${FOLDER}\n`);
 
-/** A file of more bytes than this is cut in so many places, evenly spread; a smaller one in every place. */
+/** Above this size in bytes a file is split at this many evenly spaced positions, below it at every position. */
 const LARGE_BYTES = 2_000;
 const CUTS_OF_LARGE = 200;
 
 interface Sample {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** As a server’s client decodes it: what is no UTF-8 is replaced, and a byte order mark left out. */
+  /** Decodes like an HTTP client: replaces invalid UTF-8 and drops a byte order mark. */
   readonly text: string;
 }
 
@@ -23,7 +23,7 @@ const samples: readonly Sample[] = (isThere ? readdirSync(FOLDER) : []).sort().m
   return { name, bytes, text: new TextDecoder().decode(bytes) };
 });
 
-/** The text of these bytes in the pieces that come of cutting them in these places: within a character, too. */
+/** Returns the text of these bytes in chunks split at these positions, also within a character. */
 function piecesOf(bytes: Uint8Array, places: readonly number[]): readonly string[] {
   const decoder = new TextDecoder();
   const pieces = [0, ...places].map((from, index) =>
@@ -43,7 +43,7 @@ function everyCutting({ bytes }: Sample): readonly (readonly number[])[] {
   ];
 }
 
-/** What JSON.parse makes of a text; null where it refuses it. */
+/** Returns the result of JSON.parse, or null if it throws. */
 function known(text: string): { readonly value: unknown } | null {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -56,7 +56,7 @@ const readArguments = (pieces: readonly string[]) =>
   readAll(stream(pieces.map((piece) => argumentsOf(piece))), { form: 'tool-call', onPartial: () => {} });
 const readText = (pieces: readonly string[]) => readAll(stream(pieces), { onPartial: () => {} });
 
-/** Equal to the sign of zero, the own key `__proto__`, and the order of keys. */
+/** Compares including the sign of zero, the own key `__proto__`, and the order of keys. */
 function expectSame(value: unknown, wanted: unknown, name: string): void {
   expect(value, name).toStrictEqual(wanted);
   expect(orderOf(value), name).toBe(orderOf(wanted));
@@ -110,7 +110,7 @@ describe.skipIf(!isThere)('JSONTestSuite', () => {
   });
 });
 
-/** Every value that stands somewhere in a text, from a bracket to a bracket. */
+/** Returns every valid value in a text that spans from a bracket to a bracket. */
 function parts(text: string): readonly unknown[] {
   const places = (brackets: RegExp): readonly number[] => [...text.matchAll(brackets)].map(({ index }) => index);
   const ends = places(/[}\]]/g);

@@ -9,7 +9,7 @@ import { modelRequest, partsOf } from '../support/model-request.ts';
 import { type Reply, replyOf } from '../support/reply-of.ts';
 import { watchedFetch } from '../support/watched-bytes.ts';
 
-/** Recorded replies of OpenAI-shaped servers, one chunk a line: measuring data, beside the project and no part of it. */
+/** Recorded replies of OpenAI-compatible servers, one chunk per line, kept outside the repository as measuring data. */
 const FOLDER = new URL('../../../shared/data/provider-streams/', import.meta.url);
 const names = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith('.chunks.txt')) : [];
 if (names.length === 0)
@@ -20,7 +20,7 @@ const linesOf = (name: string) =>
     .filter((line) => line !== '');
 const bytesOf = (name: string) => Buffer.from([...linesOf(name), '[DONE]'].map((line) => `data: ${line}\n\n`).join(''));
 
-/** One byte a time over HTTP costs a turn of the event loop each, so only files up to this size are sent so. */
+/** Sending byte by byte over HTTP costs one event loop turn per byte, so only files up to this size are sent this way. */
 const SMALL_BYTES = 60_000;
 const small = names.filter((name) => bytesOf(name).length <= SMALL_BYTES);
 const SEEDS = [1, 20_260_301, 4_294_967_295];
@@ -42,7 +42,7 @@ interface Line {
 }
 type Expected = Reply & { readonly usage: unknown };
 
-/** What a file says, read straight from its lines: no code of the model's is called. */
+/** Reads the expected parts directly from the lines of a file, without code of the model. */
 function straight(name: string): Expected {
   const lines = linesOf(name).map((line): Line => JSON.parse(line));
   const deltas = lines.flatMap(({ choices }) => choices.map(({ delta }) => delta));
@@ -74,7 +74,7 @@ function told(parts: readonly ModelPart[]): Expected {
   return { ...replyOf(parts), usage: last?.type === 'finish' ? last.usage : undefined };
 }
 
-/** The pieces go over HTTP, and each is read before the next one is sent: so the cuts are where they should be. */
+/** Sends each chunk over HTTP only after the previous one was read, so that the splits are preserved. */
 async function overHttp(pieces: readonly Uint8Array[]): Promise<Expected> {
   const watched = watchedFetch(fetchWithoutTimeout);
   const server = await chatServer(async ({ response }) => {
@@ -93,7 +93,7 @@ async function overHttp(pieces: readonly Uint8Array[]): Promise<Expected> {
   return told(parts);
 }
 
-/** The pieces go through the openai client without a network: for one byte a time of the files that are too large for HTTP. */
+/** Sends the chunks through the openai client without a network, for files that are too large to send byte by byte over HTTP. */
 async function throughClient(pieces: readonly Uint8Array[]): Promise<Expected> {
   const queue = pieces.values();
   const body = new ReadableStream<Uint8Array>({

@@ -20,7 +20,7 @@ beforeAll(async () => {
   print.mockRestore();
 });
 
-/** The capabilities of the example with this decider: what ran, why it stopped, and what Action came to. */
+/** Runs the capabilities of the example with this decider and returns what ran, why it stopped, and the result of Action. */
 async function runWith(decider: Decider, limits: PostChainOptions['limits'] = {}, topic: unknown = 'bees') {
   const call = { capability: 'draft', arguments: JSON.stringify({ topic }) };
   const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
@@ -40,7 +40,7 @@ async function runWith(decider: Decider, limits: PostChainOptions['limits'] = {}
   };
 }
 
-/** The example's decider, but for what it says the given time. */
+/** The decider of the example with a different reply at the given iteration. */
 const but = (time: number, instead: () => unknown): DecidingFunction => {
   const editor = example.editor('Bees dance by the sun.');
   return ((input, options) => (input.results.length === time ? instead() : editor(input, options))) as DecidingFunction;

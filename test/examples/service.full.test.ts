@@ -19,7 +19,7 @@ import {
 } from './service-rig.ts';
 
 const long = `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(40)}`;
-/** More than the buffers of a connection hold, all in the first entry. */
+/** Exceeds the buffers of a connection, in a single first entry. */
 const MUCH = JSON.stringify({
   request: 'Is it so?',
   history: [{ role: 'assistant', content: 'x'.repeat(15_000_000) }],

@@ -13,7 +13,7 @@ import { startBrowser } from '../support/browser.ts';
 const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;
 const [WIDTH, HEIGHT] = [1280, 720];
 
-/** The README's run, in the page that an export makes of it. */
+/** The README run in an exported page. */
 async function draw(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-picture-'));
   const browser = await startBrowser();

@@ -10,17 +10,17 @@ const MACHINES: readonly (readonly [string, AnyStateMachine])[] = [
   ['chain', chainMachine],
 ];
 
-/** A state and all states in it. */
+/** A state and all its descendants. */
 function nodesOf(node: AnyStateNode): readonly AnyStateNode[] {
   return [node, ...Object.values(node.states).flatMap(nodesOf)];
 }
 
-/** Every transition of a state, those without an event too. */
+/** Every transition of a state, including always transitions. */
 const transitionsOf = (node: AnyStateNode) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
 
 const idsOf = (nodes: readonly AnyStateNode[]): readonly string[] => nodes.map(({ id }) => id);
 
-/** The named actions in a state's lists: `{ type }`, a name, or a built-in function, which has none. */
+/** The named actions of a state: `{ type }` or a name; built-in functions have none. */
 function namesOf(actions: readonly unknown[]): readonly string[] {
   return actions.flatMap((action) => {
     if (typeof action === 'string') return [action];

@@ -12,7 +12,7 @@ import {
 } from 'xstate';
 import { flush } from './attempt/attempt-rig.ts';
 
-/** How XState 5.33 runs actors, as the charts rely on it: shared/XSTATE-NOTES.md. */
+/** How XState 5.33 runs actors, as far as the charts rely on it. */
 
 describe('actors in XState', () => {
   const inviting = (src: AnyActorLogic) =>

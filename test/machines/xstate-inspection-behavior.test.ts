@@ -10,7 +10,7 @@ import {
   setup,
 } from 'xstate';
 
-/** What the journal relies on in XState's inspection (src/journal): found out by running it, see shared/XSTATE-NOTES.md. */
+/** What the journal relies on in the inspection API of XState (src/journal), determined by experiment. */
 
 const speaking = setup({ types: { emitted: {} as { type: string } } }).createMachine({
   initial: 'a',
@@ -26,7 +26,7 @@ const parent = setup({ actors: { child: speaking } }).createMachine({
   states: { busy: { invoke: { src: 'child', id: 'child', onDone: 'done' } }, done: {} },
 });
 
-/** Every emitted event of a system, by a listener put on in each actor's own inspection event. */
+/** Collects every emitted event of a system with a listener attached on the inspection event of each actor. */
 function listenEverywhere(machine: typeof speaking | typeof parent) {
   const heard: string[] = [];
   const actor = createActor(machine, {
@@ -61,7 +61,7 @@ describe('an emitted event', () => {
   });
 });
 
-/** The inspection events of a machine's run over these events. */
+/** Returns the inspection events of a machine for these events. */
 function inspected(machine: Parameters<typeof createActor>[0], ...events: readonly string[]) {
   const seen: InspectionEvent[] = [];
   const actor = createActor(machine, { inspect: (event) => void seen.push(event) }).start();

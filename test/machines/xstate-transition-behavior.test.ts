@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assign, createActor, createMachine, emit, SimulatedClock, setup } from 'xstate';
 
-/** How XState 5.33 takes its transitions and timers, as the charts rely on it: shared/XSTATE-NOTES.md. */
+/** How XState 5.33 takes transitions and runs timers, as far as the charts rely on it. */
 
 describe('transitions in XState', () => {
   test('take the always transition of a child before that of its parent', () => {

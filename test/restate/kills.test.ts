@@ -25,7 +25,7 @@ afterAll(async () => {
 const TASKS = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'synthesis'] as const;
 const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
 
-/** How often each task was begun. */
+/** How often each task was started. */
 const begun = (run: string): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { what, task } of meeting.calls(run)) if (what === 'begun') counts[task] = (counts[task] ?? 0) + 1;
@@ -33,7 +33,7 @@ const begun = (run: string): Record<string, number> => {
 };
 const once = Object.fromEntries(TASKS.map((task) => [task, 1]));
 
-/** The whole run is there, and is one that the charts could have made. */
+/** Checks that the journal is complete and can be replayed on the charts. */
 async function expectWhole(key: string): Promise<void> {
   const run = runAt(restate, key);
   expect(await run.workflowAttach()).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
@@ -61,7 +61,7 @@ describe('a run whose processes are killed', () => {
     await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
     await waitUntil(() => begun(key)[task] === 1);
     await restate.kill();
-    // Nobody will hear of it any more: the call is broken off.
+    // Nobody awaits this call anymore, so it is aborted.
     await waitUntil(() => meeting.calls(key).some(({ what }) => what === 'aborted'));
     meeting.letGo(task);
     await restate.restart();
@@ -85,7 +85,7 @@ describe('a run whose processes are killed', () => {
     await run.workflowSubmit({ request: 'Unsure: is it so? #often' });
     const kills = 8;
     for (let kill = 1; kill <= kills; kill += 1) {
-      // Some entries further on than the last time, and then at once.
+      // Kills the process a few entries later each time, immediately after one was written.
       await waitUntil(async () => ((await run.status())?.entries ?? 0) > kill * 17);
       await service.kill();
       await service.restart();

@@ -21,7 +21,7 @@ afterAll(async () => {
   await meeting?.end();
 });
 
-/** A message that no run shortens without being told to. */
+/** A message that is not summarized without consent. */
 const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
 
 const asks = async (run: ReturnType<typeof runAt>) => (await run.status())?.asks?.type ?? null;

@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
   });
 });
 
-/** What axe-core finds serious or critical. */
+/** Returns the serious and critical violations reported by axe-core. */
 async function seriousOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return await page.evaluate(async () => {

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const timesOf = ({ items }: MachineCoverage, key: string): number => items.find((item) => item.key === key)?.times ?? 0;
 
-/** Some of it is within the place of the chart. */
+/** Whether part of the element lies within the chart area. */
 function isInSight(element: Element): boolean {
   const place = document.querySelector('.coverage-chart')?.getBoundingClientRect();
   const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -71,7 +71,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
     expect(await count('.taken.never')).toBe(0);
     expect(await count('.taken.partly')).toBeGreaterThan(0);
     expect(await count(':not(.taken, .never)')).toBe(0);
-    // What runs inside a state is lit wherever it is drawn.
+    // A nested machine is highlighted wherever it is drawn.
     const insets = page.locator('.chart-picture [data-chart] [data-chart]');
     expect(await insets.count()).toBeGreaterThan(5);
     for (const inset of await insets.all()) expect(await inset.locator('> .taken').count()).toBeGreaterThan(0);

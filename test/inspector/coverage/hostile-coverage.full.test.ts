@@ -26,7 +26,7 @@ afterAll(async () => {
 const data = /(?<=<script type="application\/json" id="coverage">)[^<]*/u;
 type Parts = Record<string, unknown>;
 
-/** The page with other data. */
+/** Opens the page with other data. */
 function changed(html: string, change: (parts: Parts) => unknown): string {
   const parts = JSON.parse(data.exec(html)?.[0] ?? '') as Parts;
   return html.replace(data, () => JSON.stringify(change(parts)).replaceAll('<', '\\u003c'));

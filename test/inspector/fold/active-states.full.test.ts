@@ -13,16 +13,16 @@ interface Watched {
   readonly standings: readonly RealStanding[];
 }
 
-/** After every step that a machine took, and whenever the chain had come to rest, the charts stand where the machines really did. */
+/** Compares the reconstructed states with the machine states after every step, and whenever the chain has settled. */
 function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standings }: Watched): void {
   const { transitions } = folded(journal).fold;
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   for (const [at, { machine, leaves }] of steps.entries()) {
     const { leaf, active } = activeStatesAt(transitions, runCharts, watched[at] ?? -1);
-    // A nested machine that has not been entered yet is told of before it is.
+    // A nested machine is reported before it is entered.
     if (machine === 'postChain' || (leaf[machine]?.length ?? 0) > 0) expect(leaf[machine]).toEqual(leaves);
     for (const id of leaf[machine] ?? []) expect(active[machine]).toContain(id);
-    // An attempt begins with the state around it, whatever became of the one before.
+    // An attempt starts with its enclosing state, whatever the outcome of the previous one.
     if (machine === 'postChain' && leaf['attempt']?.length)
       expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
   }

@@ -19,12 +19,12 @@ const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
 
 type Journal = readonly JournalEntry[];
 
-/** Every transition of the journal is the one that the machine took. Gives which were. */
+/** Checks that every transition of the journal is the one that the machine took, and returns them. */
 function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): string[] {
   const ways = transitionLookup(runCharts.charts);
   const { transitions } = folded(journal).fold;
   const wayAt = new Map(transitions.distinct.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
-  // The first steps were taken before anybody could watch.
+  // The first steps were taken before the test could observe them.
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   expect(watched.length).toBe(steps.length);
   for (const seq of transitions.seqs) {
@@ -36,7 +36,7 @@ function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): str
     const step = steps[at];
     if (way === undefined || step === undefined) throw new Error(`no way at ${seq}`);
     const place = ways.indexOf(way) ?? -1;
-    // Each machine that was given its ports has transitions of its own.
+    // Each machine with provided actors has its own transition objects.
     expect([way.machine, place]).toEqual([step.machine, realPlace(step.taken)]);
     return `${way.machine} ${place}`;
   });

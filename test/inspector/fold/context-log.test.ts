@@ -39,7 +39,7 @@ function operationOf({ kind, target, text }: typeof anOperation extends fc.Arbit
   return { operation: kind, ...common, data: data[kind] } as ContextOperation;
 }
 
-/** A journal of nothing but a beginning and operations, a few an entry. */
+/** A journal of only a start and operations, a few per entry. */
 const aJournal = fc
   .record({
     recalled: fc.boolean(),

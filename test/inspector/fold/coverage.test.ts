@@ -23,7 +23,7 @@ describe('coverage of the charts', () => {
         folds.push(fold);
         const { transitions } = fold;
         const whole = coverageOf(runCharts.charts, [{ transitions, until: run.journal.length }]);
-        // Those that were taken before anybody could watch come on top.
+        // Transitions taken before the test could observe them are counted in addition.
         expect(whole.takenCount).toBeGreaterThanOrEqual(distinct.size);
         expect(whole.takenCount).toBeLessThanOrEqual(distinct.size + 5);
         const first = transitions.seqs[0] ?? 0;

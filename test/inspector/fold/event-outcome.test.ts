@@ -15,7 +15,7 @@ import { manual, play, recorded } from '../rig/rich-runs.ts';
 
 type Kind = EventOutcome['kind'];
 
-/** What XState itself did with each entry, by its entry: told by its inspector, and by the states' own lists of transitions. */
+/** What XState did with each entry, according to its inspector and the transitions of the active states. */
 function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
   const kinds = new Map<number, Kind>();
   const latest = (): JournalEntry | undefined => run.journal.findLast(isExternalEvent);
@@ -56,7 +56,7 @@ describe('the outcome of an external event', () => {
         const told = outcomes(recorded(run));
         for (const [seq, kind] of kinds) {
           seen.add(kind);
-          // A refused event is taken in where a state around has a way for it: XState then says so itself.
+          // A rejected event is handled if an enclosing state has a transition for it, which XState reports.
           expect([seq, told.get(seq)]).toEqual([seq, kind]);
         }
         for (const [seq, kind] of told) if (!kinds.has(seq)) expect([seq, kind]).toEqual([seq, 'no-transition']);

@@ -6,7 +6,7 @@ import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
 
-/** How often each transition was taken, by its chart and place. */
+/** How often each transition was taken, by chart and index. */
 function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Record<string, number> {
   const { taken } = marksAt(transitions, charts, at);
   return Object.fromEntries(
@@ -25,7 +25,7 @@ describe('chart marks', () => {
           steps = watchRun(started).steps;
         });
         const { transitions } = folded(run.journal).fold;
-        // The first steps were taken before anybody could watch.
+        // The first steps were taken before the test could observe them.
         const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
         const times = timesAt(transitions, runCharts, (watched[0] ?? 0) - 1);
         for (const [index, { machine, taken }] of steps.entries()) {

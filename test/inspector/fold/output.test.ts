@@ -18,7 +18,7 @@ import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
 const entries = recorded(await stumbling());
 const told = recorded(await manual());
 
-/** What the last attempt that began by an entry has said by then: read off the entries by themselves. */
+/** Reads the text of the last attempt up to an entry directly from the entries. */
 function saidBy(at: number): string {
   const upTo = entries.slice(0, at + 1);
   const start = upTo.findLastIndex(({ type }) => type === 'attempt-start');

@@ -16,7 +16,7 @@ function read(given: readonly string[]): PartialJsonReader {
   return json;
 }
 
-/** As JSON has it: there is no minus zero, and a member is an own one. */
+/** As in JSON, there is no negative zero, and members are own properties. */
 const plain = (value: unknown): string => JSON.stringify(value);
 
 describe('incrementally parsed JSON', () => {

@@ -8,7 +8,7 @@ import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 
-/** The same by walking over all entries, one by one. */
+/** The same measurements by a walk over all entries. */
 function walked(entries: readonly JournalEntry[], until: number): Map<string, Measure> {
   const { transitions } = folded(entries).fold;
   const sums = new Map<string, Measure>();
@@ -35,7 +35,7 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
     for (const key of before.keys()) add(key, { ms });
     for (const [key, inside] of now) if (before.get(key) !== inside) add(key, { visits: 1 });
     before = now;
-    // The main chart alone: there, a model is asked where the attempt runs.
+    // The main chart alone, where model calls belong to the state that runs the attempt.
     if (entry.type === 'attempt-start')
       phaseStates = [...now.keys()].filter((key) => key.startsWith('postChain ') || key === 'attempt attempt.calling');
     const owners = phaseStates;

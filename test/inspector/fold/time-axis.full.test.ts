@@ -103,7 +103,7 @@ describe('playback', () => {
 });
 
 describe('timeline lanes', () => {
-  /** Every bar as an entry would tell it. */
+  /** The expected bars, derived from the entries. */
   const barsOf = (lanes: readonly Lane[]) =>
     lanes.flatMap(({ name, strips }) =>
       strips.flatMap((strip) =>

@@ -21,7 +21,7 @@ function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Wh
   return (at) => why({ run, log, fold, charts: runCharts, at: at ?? entries.length - 1, end: null });
 }
 
-/** The inputs back out of what is shown of them. */
+/** Parses the inputs back from their displayed form. */
 const inputsOf = (compared: readonly ComparedValue[]): Record<string, unknown> =>
   Object.fromEntries(
     compared.flatMap(({ name, value, limit }) => [[name, value], ...(limit ? [[limit.name, limit.value]] : [])]),

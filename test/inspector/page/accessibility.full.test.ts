@@ -31,7 +31,7 @@ afterAll(async () => {
   waiting.cancel();
 });
 
-/** The chart is the same beside every panel: it takes its time, and is looked at with the first. */
+/** The chart is the same beside every panel and slow to check, so it is checked with the first panel only. */
 const BESIDE_CHART = '.page-header, .panel-area, .timeline-area';
 
 describe.skipIf(browser === null)('the whole inspector page', () => {

@@ -16,7 +16,7 @@ const folder = await mkdtemp(join(tmpdir(), 'postchain-policy-'));
 const { run } = readmeRun();
 await run.answer;
 
-/** Somebody else's server, and what it was asked for. */
+/** A server of another origin and the requests it received. */
 let elsewhere: Server;
 const asked: string[] = [];
 beforeAll(async () => {
@@ -32,14 +32,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** By what each try is refused. */
+/** The CSP directive that blocks each attempt. */
 const REFUSED = [
   ...['base-uri', 'connect-src', 'connect-src', 'connect-src', 'connect-src', 'form-action', 'frame-src', 'img-src'],
   ...['media-src', 'object-src', 'script-src', 'script-src-attr', 'script-src-elem', 'script-src-elem'],
   ...['style-src-elem', 'style-src-elem', 'worker-src'],
 ];
 
-/** Everything that code in the page could try, had it got there. */
+/** Everything that injected code could try. */
 async function tryAll(page: Page): Promise<void> {
   const { port } = elsewhere.address() as AddressInfo;
   await page.evaluate(async (address) => {

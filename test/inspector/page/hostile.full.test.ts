@@ -19,7 +19,7 @@ import { browserFor, openWatched } from './page-rig.ts';
 const browser = await browserFor('the page on hostile journals');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
 const isLong = process.env['POSTCHAIN_LONG'] === '1';
-/** Said where something is found. */
+/** Logged when something is found. */
 const again = `POSTCHAIN_SEED=${SEED}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
 
 const journals = [await plain(), await stumbling(), await manual()].map((run) =>
@@ -34,7 +34,7 @@ afterAll(async () => {
 interface Hostile {
   readonly journal: number;
   readonly changes: ChangesOfLines;
-  /** Changes of the charts, and of what the list says of the run. */
+  /** Changes to the charts and to the listed run. */
   readonly around: ChangesOfLines | null;
 }
 
@@ -51,7 +51,7 @@ function exportedOf({ journal, changes, around }: Hostile, runId: string): Expor
   return { ...whole, lines, ...(around !== null && { charts: changedValue(runCharts, around) }) };
 }
 
-/** Opens every panel and part of the page, at some entries, and says which are blank. */
+/** Opens every panel and tab of the page at some entries and returns the blank ones. */
 async function visit(page: Page): Promise<readonly string[]> {
   return page.evaluate(async () => {
     const frame = (): Promise<void> =>

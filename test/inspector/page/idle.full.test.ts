@@ -11,12 +11,12 @@ afterAll(async () => {
 
 declare global {
   interface Window {
-    /** Frames and times that the page waits for. */
+    /** Frames and timers that the page waits for. */
     due: Set<string>;
   }
 }
 
-/** Keeps what the page is to do later, until it is done or given up. */
+/** Records scheduled callbacks until they run or are canceled. */
 function noteDue(): void {
   window.due = new Set();
   const ways = [

@@ -23,13 +23,13 @@ afterAll(() => waiting.cancel());
 
 declare global {
   interface Window {
-    /** What hears a pointer, and what has had the focus. */
+    /** Elements with pointer listeners, and elements that had the focus. */
     hearing: Set<Element>;
     walked: Set<Element>;
   }
 }
 
-/** Notes every element that is made to hear a pointer. */
+/** Records every element that gets a pointer listener. */
 function noteListeners(): void {
   window.hearing = new Set();
   window.walked = new Set();
@@ -40,16 +40,16 @@ function noteListeners(): void {
   };
 }
 
-/** Goes through the page by Tab until it comes out again: how many steps that took. */
+/** Presses Tab until the focus leaves the page and returns the number of steps. */
 async function walk(page: Page, key: 'Tab' | 'Shift+Tab'): Promise<number> {
   await page.evaluate(() => {
     window.walked.clear();
-    // From the beginning: else it would go on from what was clicked last.
+    // Start at the top, because the focus would continue from the last clicked element.
     document.body.tabIndex = -1;
     document.body.focus();
     document.body.removeAttribute('tabindex');
   });
-  // Backwards, the page begins behind its end.
+  // Shift+Tab enters the page from its end.
   if (key === 'Shift+Tab') await page.keyboard.press(key);
   for (let steps = 1; steps < 400; steps += 1) {
     await page.keyboard.press(key);
@@ -64,14 +64,14 @@ async function walk(page: Page, key: 'Tab' | 'Shift+Tab'): Promise<number> {
   throw new Error('the focus does not come out of the page');
 }
 
-/** What hears a pointer or takes the focus, is seen, and was not come by: neither it nor what it stands in, nor what has one Tab for all. */
+/** Visible elements with a pointer listener or focus that Tab did not reach, directly or through a container or a roving tab stop. */
 function unreached(): readonly string[] {
   const FOCUSABLE = 'button, select, input, textarea, summary, a[href], [tabindex]';
   const isUsable = (element: Element): boolean =>
     element.checkVisibility({ visibilityProperty: true }) && element.closest(':disabled, [inert]') === null;
   const isWalked = (element: Element): boolean => {
     for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
-    // Of a list of tabs, a tree and a set of radio buttons, one takes Tab, and the arrow keys go on from there.
+    // In a tab list, a tree, and a radio group, one item is the tab stop and the arrow keys move from there.
     const group = element.closest('[role=tablist], [role=tree], [role=listbox], [role=radiogroup]');
     return group !== null && [...window.walked].some((one) => group.contains(one));
   };
@@ -85,7 +85,7 @@ function unreached(): readonly string[] {
     .map((element) => element.outerHTML.slice(0, 120));
 }
 
-/** A key as the help sheet writes it. */
+/** Returns the key name used in the help sheet. */
 const asWritten = (name: string): string =>
   name
     .replace('Arrow', '')
@@ -193,7 +193,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(
           'Search the events',
         );
-        // What is typed is text there.
+        // Keys typed into a text field are text.
         await page.keyboard.type('?1');
         expect(await page.locator('.event-search input[type=search]').inputValue()).toBe('?1');
         await page.keyboard.press('Escape');

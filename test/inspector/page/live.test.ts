@@ -63,7 +63,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     expect(await page.locator('.answer').textContent()).toContain(answerText.slice(0, 200).split('\n')[0]);
     expect(await page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();
-    // The page, its script, its style, and the socket: that is all.
+    // The page, its script, its style, and the socket, and nothing else.
     expect(
       new Set(
         watched.requests.map((address) =>
@@ -101,7 +101,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     model.release(4);
     await model.reached(6);
     for (const { page } of [first, late]) await followedTo(page, run.journal.length);
-    // A reader who looks at an earlier entry is left there.
+    // The cursor of a reader at an earlier entry stays there.
     await late.page.keyboard.press('Home');
     model.release(6);
     await run.answer;
@@ -133,7 +133,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
             const message = JSON.parse(String(text)) as PageMessage;
             if (message.type !== 'open') return server.send(text);
             wanted.push(message.from);
-            // Some of what is there comes again: it is not taken twice.
+            // Some entries arrive again and must not be counted twice.
             server.send(JSON.stringify({ ...message, from: Math.max(0, message.from - 5) }));
           });
         }),
@@ -147,7 +147,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     model.release(3);
     await model.reached(5);
     expect(await entryCount(cut.page)).toBe(before);
-    // What is there can be looked at all the while.
+    // Received entries remain readable in the meantime.
     await cut.page.keyboard.press('Home');
     await cut.page.keyboard.press('End');
     isUp = true;

@@ -9,9 +9,9 @@ import { storeOf } from './page-runs.ts';
 const browser = await browserFor('the page on a long run');
 
 const ENTRIES = 100_000;
-/** The chart alone takes more than half of them. */
+/** The chart accounts for more than half of them. */
 const MOST_NODES = 4_000;
-/** Of 100,000: what a cursor stands among, and the rows of a list that come into sight. */
+/** Of 100,000 entries: those around a cursor and the visible rows of a list. */
 const MOST_READ = 250;
 
 const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recorded(await stumbling()), ENTRIES);
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 declare global {
   interface Window {
-    /** How many texts were read as JSON: each entry that a panel asks for is one. */
+    /** Counts the texts parsed as JSON: one for each entry that a panel requests. */
     parsed: number;
   }
 }

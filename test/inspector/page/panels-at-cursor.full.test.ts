@@ -18,7 +18,7 @@ afterAll(async () => {
 
 type Panels = readonly (typeof PANEL_NAMES)[number][];
 
-/** What the chart and these panels say. */
+/** Returns the text of the chart and these panels. */
 async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<string, unknown>>> {
   const { active, marks } = await shown(page);
   const told: Record<string, unknown> = { active, marks };
@@ -39,7 +39,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
     const server = await inspectionServer();
     const looks = journals.flatMap((entries, index) => {
       const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + index, numRuns: 4 });
-      // What was done to the context is told before the state that came of it.
+      // Operations are shown before the state that resulted from them.
       const done = entries.findIndex(({ type }) => type === 'operations');
       return [...seqs, done].map((at) => ({ at, whole: `whole-${index}`, part: `part-${index}-${at}`, entries }));
     });
@@ -76,7 +76,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
       await followedTo(page, given.get(runId)?.length ?? 0);
     };
     for (const { at, whole, part, entries } of looks) {
-      // Of what came to a machine, Why tells what it led to: that is later.
+      // For a received event, Why shows what it led to, which is later.
       const entry = entries[at];
       const hasWhy = entry !== undefined && !isExternalEvent(entry);
       const panels: Panels = hasWhy ? ['why', 'output', 'context'] : ['output', 'context'];

@@ -18,14 +18,14 @@ const browser = await browserFor('time travel in the page');
 
 type Run = ScriptedRun['run'];
 
-/** What XState itself said when the run had so many entries: where all machines stood, and the context of the chain. */
+/** What XState reported when the run had this many entries: the states of all machines and the context of the chain. */
 interface Truth extends RealStanding {
   readonly messages: readonly Message[];
 }
 
 const names = new Map(runCharts.charts.flatMap(({ states }) => states.map(({ id, name }) => [id, name] as const)));
 
-/** A run with retries, a failed phase, capabilities, consent and prunings; and the truth about it, as it went. */
+/** A run with retries, a failed phase, capabilities, consent, and pruning, recorded together with the actual machine states. */
 async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: readonly Truth[] }> {
   const truths: Truth[] = [];
   const run = await play(
@@ -65,7 +65,7 @@ const leavesOf = (page: Page): Promise<readonly string[]> =>
     .locator('.chart-picture .state.leaf')
     .evaluateAll((states) => states.map((state) => state.querySelector('.name')?.textContent ?? ''));
 
-/** The messages that are in the context, as the panel has them, in order: their ids, and their texts as far as they are shown. */
+/** The context messages in panel order: their ids and the displayed part of their texts. */
 const messagesOf = (page: Page): Promise<readonly { id: string; text: string }[]> =>
   page.locator('.message:not(.pruned)').evaluateAll((all) =>
     all.map((message) => ({
@@ -74,7 +74,7 @@ const messagesOf = (page: Page): Promise<readonly { id: string; text: string }[]
     })),
   );
 
-/** Every field of the reply that is shown, by its name. */
+/** Every displayed reply field by name. */
 const fieldsOf = (page: Page): Promise<Readonly<Record<string, string>>> =>
   page
     .locator('.attempt .fields > div')
@@ -84,7 +84,7 @@ const fieldsOf = (page: Page): Promise<Readonly<Record<string, string>>> =>
       ),
     );
 
-/** The text that the attempt that began last had given by an entry. */
+/** The text of the latest attempt up to an entry. */
 function saidBy(at: number): string {
   const upTo = run.journal.slice(0, at + 1);
   const start = upTo.findLastIndex(({ type }) => type === 'attempt-start');
@@ -94,7 +94,7 @@ function saidBy(at: number): string {
     .join('');
 }
 
-/** The texts and numbers that are whole in the beginning of an object: what JSON.parse makes of it once it is cut and closed somewhere. */
+/** The complete strings and numbers in the prefix of an object, read by JSON.parse after truncating and closing it. */
 function partOf(text: string): Readonly<Record<string, unknown>> {
   for (let end = text.length; end > 0; end -= 1)
     for (const close of ['', '}', ']}', '"}', '"]}', '}]}', '"}]}'])

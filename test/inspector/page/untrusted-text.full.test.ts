@@ -19,11 +19,11 @@ const browser = await browserFor('the page on naughty texts');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-naughty-'));
 const journals = [recorded(await stumbling()), recorded(await manual())];
 
-/** The texts that a model, a user, a document or a capability gave; others are words that a run goes by. */
+/** Text fields from a model, user, document, or capability; the others control the run. */
 const IS_GIVEN =
   /(?:^|\.)(?:request|content|text|path|prompt|preview|description|heading\.\d+|message|reason|result|output|arguments|rationale)$/u;
 
-/** The run with these texts wherever somebody gave one, as far as it is still a journal. */
+/** Puts these texts into every such field, as long as the journal stays valid. */
 function told(entries: readonly JournalEntry[], pieces: readonly string[], runId: string): readonly JournalEntry[] {
   let index = 0;
   return entries.map((entry) => {
@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** All that can be read in the page, names and titles among it. */
+/** All readable text of the page, including titles and accessible names. */
 const readable = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const texts: string[] = [];
@@ -66,7 +66,7 @@ const readable = (page: Page): Promise<string> =>
     return texts.join('\n');
   });
 
-/** What no text may have made. */
+/** Side effects that no text may have. */
 const made = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll('#page :is(script, img, iframe, a, link, meta, style, object, embed, base)')]
@@ -79,10 +79,10 @@ const made = (page: Page): Promise<readonly string[]> =>
   );
 
 const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
-/** Goes through every panel at some entries; gives all that could be read. */
+/** Opens every panel at some entries and returns all readable text. */
 async function readAll(page: Page, where: string): Promise<string> {
   const texts: string[] = [];
   const looks = { End: PANEL_NAMES, '{': ['why', 'output', 'context'] } as const;

@@ -8,11 +8,11 @@ import { pageTests } from '../rig/page-tests.ts';
 import { fullRun } from '../rig/runs.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the timeline and the events');
-/** Retries, waits, a failed phase, tools, a session and a word of the user's. */
+/** Has retries, delays, a failed phase, tools, a session, and a user event. */
 const entries = await fullRun(9);
 let address = '';
 
-/** As the build left it. */
+/** The stylesheet as built. */
 beforeAll(() => {
   if (!areSkipped) address = filePage(entries, folder);
 });
@@ -30,7 +30,7 @@ const rowsOf = (page: Page) => page.getByRole('listbox', { name: 'Events' }).get
 const atRow = (page: Page) => rowsOf(page).and(page.locator('[aria-selected=true]'));
 const seqsOf = (type: string): readonly number[] =>
   entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
-/** Waits for the cursor to come to an entry. */
+/** Waits until the cursor reaches an entry. */
 const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).toBe(seq);
 
 describe.skipIf(areSkipped)('the timeline', () => {

@@ -4,10 +4,10 @@ import { loopPlan } from './loop-plan.ts';
 import { playLoop } from './played-loop.ts';
 import { referenceLoop } from './reference-loop.ts';
 
-/** A failure prints it, with the path to the smallest plan that fails: with both given to fast-check it is seen again. */
+/** Printed on failure with the path of the smallest failing plan: pass both to fast-check to reproduce it. */
 const SEED = 20_260_802;
 
-/** What a loop can come to: each of them is met often. */
+/** Possible outcomes of a loop; each occurs often. */
 const WAYS = [
   'budget_exhausted',
   'decider_failed',

@@ -14,7 +14,7 @@ const refused = { ok: false, code: 'arguments_misfit', problem: 'words: a number
 const started = { call: call('draft'), decider: 'none' } as const;
 const thinking = { decider: 'model' } as const;
 
-/** What it came to: the states that it went through, why it stopped, and what was wrong. */
+/** The visited states, the stop reason, and the failure. */
 async function way(script: Script) {
   const rig = actionRig(script);
   const visited: string[] = [];

@@ -3,7 +3,7 @@ import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
 
-/** A wrong reply, a broken call, a late one, a stalled one, then a good one. */
+/** An invalid reply, a broken call, a late one, a stalled one, then a valid one. */
 async function eventful() {
   const rig = attemptRig();
   await rig.end(badReply());

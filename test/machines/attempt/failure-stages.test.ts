@@ -8,7 +8,7 @@ import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
-/** What the product's validator says of a value, held against this schema. */
+/** Returns the result of the built-in validator for a value and this schema. */
 async function validate(output: z.ZodType, value: unknown) {
   const validateReply = createValidateReply(() => promptSpec({ ...prompts.intention, output }), inlineDispatcher);
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());

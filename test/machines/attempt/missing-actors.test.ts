@@ -13,7 +13,7 @@ const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLIC
 const readReply = fromCallback<ReplyEvent, ReadReplyInput>(() => {});
 const validateReply = fromPromise<Validation, ValidateReplyInput>(async () => ({ ok: true, value: 1 }));
 
-/** What the attempt machine ends with, given the actors that it has. */
+/** Returns the output of the attempt machine with these actors. */
 async function outcomeOf(machine: typeof attemptMachine) {
   const actor = createActor(machine, { input, clock: new SimulatedClock() });
   actor.start();

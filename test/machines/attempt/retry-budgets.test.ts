@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attemptRig, badReply, brokenReply, reply } from './attempt-rig.ts';
 
-/** What may become of one call. */
+/** Possible outcomes of one call. */
 const KINDS = ['good', 'wrong', 'broken', 'hopeless', 'silent', 'stalled'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -30,7 +30,7 @@ async function play(rig: ReturnType<typeof attemptRig>, kind: Kind): Promise<voi
   }
 }
 
-/** How many of these calls are made, and whether the last gives a value: the rule of A4 in a few lines. */
+/** The expected number of calls and whether the last one succeeds: the retry rules in a few lines. */
 function expected(kinds: readonly Kind[], maxCorrections: number, maxTransportRetries: number) {
   let [corrections, retries] = [0, 0];
   for (const [index, kind] of kinds.entries()) {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptRig, badReply, brokenReply, flush, reply } from './attempt-rig.ts';
 
-/** The longest delay that a timer of the platform can hold; a longer one fires at once. */
+/** The longest delay that a platform timer supports; a longer one fires immediately. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 describe('a call with a transport failure', () => {

@@ -9,7 +9,7 @@ import { aChainInput } from '../policies/states.ts';
 type Primitive = string | number | boolean | null;
 type Unknown<T> = unknown extends T ? true : false;
 
-/** The paths of T that hold no JSON: functions, symbols, bigints, undefined, dates, maps. `unknown` is listed apart. */
+/** The paths of T with non-JSON types: functions, symbols, bigints, undefined, dates, maps. `unknown` is listed separately. */
 type NotJson<T, Path extends string> =
   Unknown<T> extends true
     ? never
@@ -23,7 +23,7 @@ type NotJson<T, Path extends string> =
             ? Path
             : { [K in keyof T & string]-?: NotJson<T[K], `${Path}.${K}`> }[keyof T & string];
 
-/** The paths of T that the type leaves open; what stands there is JSON by the contract of who puts it in. */
+/** The paths of T that the type leaves open; whoever provides their values guarantees JSON. */
 type Open<T, Path extends string> =
   Unknown<T> extends true
     ? Path

@@ -5,7 +5,7 @@ import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { contractCases } from './contract-cases.ts';
 import { aFinalAnswer, aMessage } from './samples.ts';
 
-/** The value with another one at a dotted path. */
+/** Returns a copy of the value with another value at a dotted path. */
 function withValueAt(value: object, path: string, bad: unknown): object {
   const copy = structuredClone(value) as Record<string, unknown>;
   const keys = path.split('.');

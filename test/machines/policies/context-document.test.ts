@@ -5,7 +5,7 @@ import { append, applyOperations, contextDocument, contextOf, redo, undo } from 
 import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
 import { deepFreeze } from './deep-freeze.ts';
 
-/** Operations with ids of their own, as the steps of a run number them. */
+/** Operations with unique ids, numbered like the steps of a run. */
 const numbered = fc
   .array(operationArbitrary, { minLength: 1, maxLength: 12 })
   .map((all) => all.map((operation, at): ContextOperation => ({ ...operation, id: `o${at}` })));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { anyText, prose } from './context.arbitrary.ts';
 
-/** The naive way: distinct words and signs of plain prose, split at spaces. */
+/** Reference implementation: distinct words and signs of plain prose, split at spaces. */
 function naiveChange(a: string, b: string): number {
   const left = new Set(a.split(' '));
   const right = new Set(b.split(' '));

@@ -21,7 +21,7 @@ const read = (state: ChainState) => readSynthesisInput(synthesisInput(state));
 const reasons = (changes: Partial<ChainState>) =>
   shortfallsOf(read({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
 
-/** What E5 orders, each as it changes a complete state, the weightiest first. */
+/** The order of reasons, each as a change to a complete state, highest rank first. */
 const INCOMPLETE = { interruption: { kind: 'phase_failed' } } as const;
 const TTL = { decision: aDecision({ rule: 'cycleLimitReached' }) };
 const ZERO = ofCycles(0);

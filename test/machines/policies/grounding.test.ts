@@ -11,12 +11,12 @@ const BRIDGE = texts(
 const held = (answer: string, request = 'What do you know of it?', gathered = BRIDGE) =>
   groundingOf(answer, gathered, request);
 
-/** Words with different stems, none of them general, none a stop word. */
+/** Words with different stems, without general words and stop words. */
 const WORDS = 'harbour granite lantern violin meadow copper orchard signal tunnel beacon'.split(' ');
 const aText = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 }).map((words) => words.join(' '));
 const someTexts = fc.array(aText, { minLength: 1, maxLength: 5 });
 
-/** By hand: the weights of the answer's different words, as far as some text has them. */
+/** Reference implementation: the weights of the distinct answer words that any text contains. */
 function supportByHand(answer: string, contents: readonly string[]): number {
   let found = 0;
   let all = 0;

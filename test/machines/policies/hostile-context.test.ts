@@ -11,7 +11,7 @@ import { someThresholds } from './states.ts';
 const losses = (messages: readonly Message[], changes: Parameters<typeof planned>[1] = {}) =>
   planned(messages, changes).operations.filter(({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM');
 
-/** Thresholds that compare with relevance, at their ends and somewhere between. */
+/** Thresholds that compare with relevance, at their limits and in between. */
 const thresholds = fc
   .record({
     prune: fc.constantFrom(0, 0.3, 1),
@@ -26,7 +26,7 @@ const limits = fc.record({
   maxMessages: fc.constantFrom(1, 3, 200),
   tokensAllowed: fc.constantFrom(0, 1, 40, 100_000),
 });
-/** Whatever stands where a number should. */
+/** Any value in place of a number. */
 const number = fc.constantFrom(
   Number.NaN,
   Number.POSITIVE_INFINITY,
@@ -111,7 +111,7 @@ describe('any context under any limits', () => {
   });
 });
 
-// Fault: a rating that is no number counts as 0 and is averaged in, so that an unreadable word of the model's costs a message its place.
+// Guards against counting an invalid rating as 0 in the average, which would prune a message.
 it('[U1] [U5] a rating that is not a number is ignored', () => {
   const full = said('a', 'The harbour bridge was opened in 1932. '.repeat(4), {
     cycle: 3,
@@ -126,7 +126,7 @@ it('[U1] [U5] a rating that is not a number is ignored', () => {
   expect(rated(Number.NaN)).toEqual([]);
 });
 
-// Fault: only what is no number is caught; 7 or -3 go into the mean, and into a PRIORITIZE whose importance is no share.
+// Guards against averaging ratings such as 7 or -3, and against a PRIORITIZE with an importance outside 0..1.
 it('[U1] [U7] a rating outside 0..1 is clamped', () => {
   for (const relevance of [7, -3]) {
     const assessments = [{ messageId: 'a', relevance, reason: '' }];
@@ -136,7 +136,7 @@ it('[U1] [U7] a rating outside 0..1 is clamped', () => {
   }
 });
 
-// Fault: tokens come from a port, and the policy believes them: a sum that is NaN is over no limit, and -2,000 make room for others.
+// Token counts come from an actor: a NaN sum must not count as within the limit, and -2,000 must not make room for others.
 it.each([Number.NaN, -2_000])(
   '[U10] a message of %d tokens does not hide that the context is over its limit',
   (odd) => {
@@ -160,7 +160,7 @@ describe('circular links and references', () => {
     expect(losses(ring, { maxMessages: 10 })).toHaveLength(40);
   });
 
-  // Fault: referencedIds takes a message's own references and links to itself for those of others.
+  // Guards against counting references and links of a message to itself as those of others.
   it('[U6] leave a search result that refers only to itself unreferenced', () => {
     const alone = found('a', 'Tide tables.', { references: ['a'], links: [{ to: 'a', relation: 'is', strength: 1 }] });
     expect(losses([alone, said('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
@@ -185,7 +185,7 @@ describe('ids equal to built-in object properties', () => {
   });
 });
 
-// Fault: RULES has no entry for a role that is none, and calling it throws; in a bare machine that ends the run without an answer.
+// Guards against calling a missing rule, which would end a bare machine without an answer.
 it('[U3] a message with an unknown role is left unchanged', () => {
   const odd = ['system', '', '__proto__'].map((role, at) => aMessage({ id: `o${at}`, role: role as Message['role'] }));
   expect(losses([...odd, said('n', 'Yes.')])).toEqual([]);

@@ -14,12 +14,12 @@ import { extractSummary, preview, summarize } from '../../../machines/text/summa
 import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
 
 const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);
-/** Without half a surrogate pair. */
+/** Has no lone surrogates. */
 const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text);
 
-/** 10 MB. What is no longer linear takes minutes for it, and the test's time is over. */
+/** 10 MB, for which anything slower than linear takes minutes and exceeds the test timeout. */
 const HUGE = 10_000_000;
-/** The longest reply that a run takes by default. */
+/** The default maximum reply length of a run. */
 const LONGEST_REPLY = 2_000_000;
 const kinds = Object.entries(HOSTILE_TEXTS);
 const roles = { user, search: found, assistant: said };
@@ -72,14 +72,14 @@ describe('an answer of the maximum reply length', () => {
     share(claimedCompletion({ request: REQUEST, answer: text, claims: true, gathered, rationale: '' }).score);
   });
 
-  // Fault: where `maxReplyChars` is raised, a word of 4.5 million letters overflows the stack of the regular expression (RangeError).
+  // Guards against a regular expression that overflows the stack for a word of 4.5 million letters (RangeError).
   it('[Y2] [Y7] may be longer if the limit is higher', () => {
     const word = HOSTILE_TEXTS['combining marks']?.(5_000_000) ?? '';
     expect(fingerprint(word)).toMatch(/^[0-9a-f]{8}$/);
     expect(changeBetween(word, word)).toBe(0);
   });
 
-  // Fault: what tells them apart is no letter and no digit, so that they have the same words and the same fingerprint.
+  // These differ only in characters that are neither letters nor digits, and must not share a fingerprint.
   it.each([
     ['C++', 'C#'],
     ['-5', '5'],
@@ -161,7 +161,7 @@ describe('characters outside the Basic Multilingual Plane', () => {
     }
   });
 
-  // Fault: of a text, the first 20,000 units are read, whatever stands across that border.
+  // Only the first 20,000 UTF-16 units of a text are read, and a surrogate pair may cross that border.
   it('[U5] are not split where the reading of a long text stops', () => {
     const filler = 'A quiet line about nothing at all.\n'.repeat(600);
     for (const length of [19_987, 19_988]) {
@@ -171,7 +171,7 @@ describe('characters outside the Basic Multilingual Plane', () => {
   });
 });
 
-// Fault: `memo` of machines/text/terms.ts keeps words that are slices of the text they stand in, and so the whole text (V8).
+// Guards against memoized words that are slices of their text and so retain all of it (V8).
 it('[U10] a text that was read is not retained through its words', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -9,7 +9,7 @@ import { results } from '../contracts/samples.ts';
 import { found, planned, said } from './hostile.ts';
 import { aChainInput, failed, someLimits, succeeded } from './states.ts';
 
-/** A proxy of a value that counts every look into it, however deep. */
+/** A proxy of a value that counts every read at any depth. */
 function watched<T extends object>(value: T, look: () => void): T {
   return new Proxy(value, {
     get(target, key, receiver) {
@@ -27,7 +27,7 @@ const reply = (cycle: number) => ({
   taskComplete: false,
 });
 
-/** One cycle of Yield: a failure on the way, an answer, a decision to go on. */
+/** One cycle of Yield: a recovered failure, an answer, and a decision to continue. */
 function cycled(state: ChainState, cycle: number): ChainState {
   let now: ChainState = { ...state, ...enterPhase(state, 'yield') };
   now = { ...now, ...settlePhase(now, 'intention', failed()) };

@@ -50,7 +50,7 @@ describe('near-duplicate search results', () => {
     expect(nearDuplicates(texts.map((text, at) => found(`f${at}`, text))).size).toBe(0);
   });
 
-  // Fault: a name is a word like any other, so that of 20 words one may be another name: what is known of the second station is lost.
+  // Guards against treating a name as one of many equal words, which would lose the facts about the second station.
   it('[U6] are distinct if they name different things', () => {
     const station = (name: string) =>
       found(
@@ -62,7 +62,7 @@ describe('near-duplicate search results', () => {
     expect(idsOf(leftUnasked([station('Aldmoor'), station('Brennick'), newest]))).toEqual(['Aldmoor', 'Brennick']);
   });
 
-  // Fault: the newer one goes because the older says the same, and the older because nothing has referred to it: both are gone.
+  // Guards against pruning both: the newer one as a duplicate, the older one as unreferenced.
   it('[U6] are not all pruned if one was just retrieved', () => {
     const messages = [found('old', tide, { cycle: 1 }), found('new', tide, { cycle: 3 }), newest];
     expect(idsOf(leftUnasked(messages))).not.toEqual([]);
@@ -78,7 +78,7 @@ describe('near-duplicate search results', () => {
   });
 });
 
-// Fault: each time the same duplicate is found again, it is linked again; applyOperations adds to `links` whatever is there.
+// Guards against adding a link to `links` each time the same duplicate is found again.
 it('[C7] [U6] an existing link is not added again when its other end returns', () => {
   const link = {
     operation: 'LINK' as const,

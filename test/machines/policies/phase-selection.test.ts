@@ -28,7 +28,7 @@ const calm: SelectionInputs = {
 };
 const select = (changes: Partial<SelectionInputs> = {}) => selectNextPhase({ ...calm, ...changes }, thresholds);
 
-/** The rules of Y3 in their order: what makes each hold, and where it leads. */
+/** The rules for the next phase in order: a state in which each applies, and the phase it selects. */
 const RULES = [
   [{ informationSufficiency: 0.69 }, 'experience'],
   [{ unclearIntent: true }, 'intention'],
@@ -49,7 +49,7 @@ const inputsArbitrary: fc.Arbitrary<SelectionInputs> = fc.record({
   modelProposal: fc.option(fc.oneof(fc.constantFrom<string>(...PHASES), fc.string())),
 });
 
-/** Y3 word by word; a proposal of the model's stands in for "else action". */
+/** The rules as the requirement words them; the proposal of the model replaces "else Action". */
 function required(seen: SelectionInputs): string {
   if (seen.informationSufficiency < 0.7) return 'experience';
   if (seen.unclearIntent) return 'intention';

@@ -33,7 +33,7 @@ const isProtected = (message: Message, messages: readonly Message[]) =>
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null)?.id ||
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase === null)?.id;
 
-/** What is applied when the user keeps everything. */
+/** Returns the operations applied when the user keeps everything. */
 const unasked = (inputs: EvaluatedInputs) =>
   evaluated(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
 

@@ -10,7 +10,7 @@ import { type EvaluatedInputs, evaluated } from './evaluated.ts';
 import { someThresholds } from './states.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);
-/** So old, unimportant and off the topic that its own relevance is 0; the model's word, halved, is all that is left. */
+/** So old, unimportant, and off-topic that the computed relevance is 0, and only half of the rating of the model remains. */
 const stale = (changes: Partial<Message> = {}) =>
   aMessage({ id: 'old', content: LONG, cycle: 0, importance: 0, ...changes });
 const newest = aMessage({ id: 'new', content: 'short', cycle: 9_999, role: 'assistant' });
@@ -34,7 +34,7 @@ const kinds = (messages: readonly Message[], changes: Partial<EvaluatedInputs> =
 const contentWords = ({ content }: Message) =>
   new Set(content.split(' ').filter((word) => !['not', 'the', 'was'].includes(word)));
 
-/** The ids of messages that share 0.8 of their words, and all numbers and negations, with one that is kept before them. */
+/** Returns the ids of messages that share 0.8 of their words, and all numbers and negations, with an earlier kept message. */
 function duplicatesByPairs(messages: readonly Message[]): readonly string[] {
   const kept: Message[] = [];
   return messages.flatMap((message) => {
@@ -50,7 +50,7 @@ function duplicatesByPairs(messages: readonly Message[]): readonly string[] {
   });
 }
 
-/** Only what takes something away. */
+/** Keeps only operations that remove content. */
 const losses = (...given: Parameters<typeof kinds>) =>
   kinds(...given).filter((kind) => /^(PRUNE|TRANSFORM)/.test(kind));
 

@@ -26,7 +26,7 @@ const fresh = anExecution({
   usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: null },
 });
 
-/** The machine's way through the policies: how many calls these failures lead to, the last one repeated for ever. */
+/** The number of calls that the policies make for these failures, repeating the last one forever. */
 function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: number; execution: AttemptExecution } {
   let execution: AttemptExecution = fresh;
   for (let call = 1; call <= 1_000; call += 1) {

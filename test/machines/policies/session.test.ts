@@ -25,7 +25,7 @@ import { aState, failed, someLimits, succeeded } from './states.ts';
 const manyRuns = (count: number, summary = 'done'): SessionTurn['runs'] =>
   Array.from({ length: count }, (_, at) => ({ capability: `c${at}`, success: true, summary }));
 
-/** An Action that ran these, with the user's message and an entry each as its memory. */
+/** An Action phase that ran these capabilities, with the user message and one entry per run as its memory. */
 function anAction(changes: Parameters<typeof aCapabilityResult>[0][]): ActionResult {
   const ran = changes.map((change) => aCapabilityResult(change));
   const entries = ran.map(({ capability, success, output, error }) => {

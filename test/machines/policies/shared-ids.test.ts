@@ -17,7 +17,7 @@ describe('messages that share an id', () => {
     for (const messages of both) expect(contextOf(contextDocument(messages))).toEqual(messages);
   });
 
-  // Fault: an index by id in applyOperations leaves the last of them, whatever the operation is about.
+  // Guards against an index by id in applyOperations that keeps only the last message of each id.
   it('[C3] are unaffected by an operation on another message', () => {
     for (const messages of both)
       for (const target of ['elsewhere', 'y'])
@@ -26,7 +26,7 @@ describe('messages that share an id', () => {
         );
   });
 
-  // Fault: what the rules plan for the search result is an operation on the id, and takes the user's message with it.
+  // Guards against applying an operation planned for the search result to the user message with the same id.
   it('[U3] [U4] [U8] keep the user message when a rule prunes the search result', () => {
     for (const messages of both)
       expect(saidByUsers(leftUnasked([...messages, said('n', 'Yes.')]))).toEqual([own.content]);
@@ -51,7 +51,7 @@ describe('messages that share an id', () => {
     }
   });
 
-  // Fault: a free id is looked for from 2 on for each of them: n² / 2 looks for n messages.
+  // Guards against a search from 2 for each free id: n² / 2 lookups for n messages.
   it('[C2] get unique ids in linear time', () => {
     const looks = vi.spyOn(Set.prototype, 'has');
     const count = (messages: number): number => {
@@ -64,7 +64,7 @@ describe('messages that share an id', () => {
     expect(many).toBeLessThan(20 * few);
   });
 
-  // Fault: near-duplicates are told apart by id, so that each of the two stands for itself and both go.
+  // Guards against comparing near-duplicates by id, which would remove both.
   it('[U6] are reduced to one if they have the same content', () => {
     const twice = [found('x', 'The tide is low.', { cycle: 3 }), found('x', 'The tide is low.', { cycle: 3 })];
     expect(leftUnasked([...twice, said('n', 'Yes.')]).some(({ id }) => id === 'x')).toBe(true);

@@ -5,7 +5,7 @@ import { aState, someLimits } from './states.ts';
 const limits = someLimits({ phaseMs: 10_000, maxTransportRetries: 3, backoffBaseMs: 500, backoffMaxMs: 1_500 });
 const limited = { status: 429 };
 
-/** The state after these errors of the source, each of which was waited for. */
+/** Returns the state after these errors of the source, each followed by a backoff. */
 function afterErrors(...errors: readonly unknown[]) {
   let state = aState({ limits });
   for (const error of errors) state = { ...state, sourceRetry: nextSourceRetry(state, error) };

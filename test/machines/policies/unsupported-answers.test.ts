@@ -8,7 +8,7 @@ import { aChainInput, aState } from './states.ts';
 const request = 'When was the harbour bridge opened, and by whom?';
 const text = 'The harbour bridge was opened on 19 March 1932 by the engineer Ludo Farrant.';
 
-/** What of a confidence of 1 is left. */
+/** Returns the remaining confidence for a reported confidence of 1. */
 const confidenceIn = (answer: string): number => {
   const messages = [found('a', text), user('request', request)];
   return checkAgainstEvidence(aState({ request, hasDocuments: true, messages }), messages, {
@@ -37,7 +37,7 @@ describe('an answer that the model is confident in', () => {
     expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
   });
 
-  // Left alone: a "not" is a common word, and its weight nothing: the contrary of what was gathered counts as found there.
+  // Known limitation: "not" is a common word without weight, so a contradiction counts as supported.
   it.fails.each(['It was not opened in 1932.', 'Not by Ludo Farrant.', 'Ludo Farrant never opened it.'])(
     '[Y1] is rejected when the retrieved texts contradict it: "%s"',
     (answer) => {

@@ -3,7 +3,7 @@ import { replies } from '../../../src/testing/replies.ts';
 import { fates, resolved, seen, startAsked, TWO, told, user } from '../../support/asked-run.ts';
 import { entriesOf, type Plan } from '../../support/run-chain.ts';
 
-/** Decides one by one: the first message is removed, and the prompt for the second is open. */
+/** Chooses one by one: the first message is removed, and the prompt for the second one is open. */
 async function atSecondPrompt() {
   const asked = startAsked({}, { history: TWO });
   await seen(asked.fake, 'Esc');

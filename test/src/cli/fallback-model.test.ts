@@ -6,7 +6,7 @@ import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
-/** A server that has the model "good" and no other. */
+/** A server that has only the model "good". */
 const serverOfOne = () =>
   chatServer(({ body, response }) => {
     if (body.model !== 'good') return refuse(response, 404, { error: { message: 'there is no such model' } });

@@ -11,7 +11,7 @@ import { openPage, rawRequest } from '../../support/inspector-page.ts';
 
 type Started = ReturnType<typeof startCli>;
 
-/** The address that it printed. */
+/** The URL printed by the command. */
 async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
   const printed = /^Inspector: (http:\/\/127\.0\.0\.1:\d+\/[\w-]+\/)$/mu;
   await expect.poll(() => text.stderr).toMatch(printed);
@@ -21,7 +21,7 @@ async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
 const stays = (started: Started) =>
   expect.poll(() => started.text.stderr).toContain('Press Ctrl-C to stop the inspector');
 
-/** Opens a page on the run that a command started, and waits for its first entries. */
+/** Opens a page on the run of a started command and waits for its first entries. */
 async function openedRun(started: Started) {
   const page = await openPage(await addressIn(started));
   const { chosen } = await page.runs(({ runs }) => runs.length === 1);

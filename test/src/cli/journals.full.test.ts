@@ -8,12 +8,12 @@ import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ANSWER = replies.synthesis.answerText;
 
-/** A model that records its tasks; it does not answer its first call for one of them. */
+/** A model that records its tasks and does not answer its first call for one of them. */
 async function aModel(hangsAt: string | null = null) {
   const asked: string[] = [];
   let hangs = hangsAt;
   const server = await chatServer(({ method, body, response }) => {
-    // The key is looked at before a run.
+    // The key is checked before a run.
     if (method === 'GET') return void response.end('{}');
     const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
     asked.push(task);

@@ -48,7 +48,7 @@ function replyOf(value: unknown) {
 
 type Progress = ReturnType<typeof createProgress>;
 
-/** The lines that the progress of one Understanding has. */
+/** Returns the progress lines of one Understanding phase. */
 function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress: Progress) => void = () => {}) {
   const fake = fakeTerminal(120);
   const progress = createProgress(createScreen(fake.terminal.out));

@@ -12,7 +12,7 @@ const pair = fc
     ),
   );
 
-/** The textbook formula. */
+/** The textbook formula for cosine similarity. */
 function cosine(a: readonly number[], b: readonly number[]): number {
   const dot = a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
   const norms = Math.hypot(...a) * Math.hypot(...b);

@@ -20,7 +20,7 @@ describe('a page that sends requests and never reads', () => {
       page.socket.send(message);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // What the server does not take stays with the page.
+    // The page buffers what the server does not read.
     await expect.poll(() => page.socket.bufferedAmount).toBeLessThan(1);
     for (let turn = 0; turn < 300; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const after = process.memoryUsage();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lineLog, type SourceSink } from '../../../src/inspection/source.ts';
 import { settle } from '../../support/run-chain.ts';
 
-/** Notes what it is given; takes no more than it has room for. */
+/** A follower that records what it receives and accepts a limited amount. */
 function aSink(room: () => Promise<void> = async () => {}) {
   const got: string[] = [];
   const frames: number[] = [];

@@ -5,7 +5,7 @@ import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
 
-/** A model that is asked and never answers: the run stands still until it is told something. */
+/** A model that never replies, so that the run waits for an event. */
 const hanging = () => startScripted({ intention: { hang: true } });
 
 const asLines = (run: Run): readonly string[] => run.journal.map((entry) => JSON.stringify(entry));

@@ -12,7 +12,7 @@ const SUMMARY: RunSummary = {
   status: 'completed',
 };
 
-/** A journal that goes on as long as it is read; it counts how far that was, and whether it was left. */
+/** An endless journal that counts how far it was read and whether reading was stopped. */
 function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<void> = async () => {}) {
   const state = { read: 0, isLeft: false };
   const store = {

@@ -9,7 +9,7 @@ import { openPage, startInspector } from '../../support/inspector-page.ts';
 import { fileWith, linesOf } from '../../support/journal-file.ts';
 import { scriptedChain, startScripted } from '../../support/run-chain.ts';
 
-/** A run that is over, and its journal as the store has it. */
+/** An ended run and its stored journal. */
 async function recorded(journals: JournalStore, runId = 'run-1') {
   const { chain } = scriptedChain({}, { journals, newId: () => runId });
   const run = chain.run({ request: `Is it ${runId}?` });

@@ -173,7 +173,7 @@ describe('the inspection server', () => {
       (all) => all?.filter(({ family }) => family === 'IPv4') ?? [],
     );
     const addresses = own.map(({ address }) => address).filter((address) => address !== '127.0.0.1');
-    // On Linux, the loopback has many addresses, whatever networks there are.
+    // On Linux, the loopback interface has many addresses regardless of the network.
     if (process.platform === 'linux') addresses.push('127.0.0.2');
     for (const address of addresses)
       await expect(once(connect(Number(new URL(one.url).port), address), 'connect'), address).rejects.toThrow(

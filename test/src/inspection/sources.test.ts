@@ -13,7 +13,7 @@ import { startScripted } from '../../support/run-chain.ts';
 
 const chartNamed = (id: string): RunCharts => ({ charts: [{ id, states: [], transitions: [] }], invoked: {} });
 
-/** A source of another kind: it grows charts, and can be told nothing. */
+/** A source of another kind, whose charts grow and which accepts no events. */
 function aSystem(info: Partial<InspectedRun> = {}) {
   const entries: object[] = [];
   const log = lineLog(entries);
@@ -50,7 +50,7 @@ function aSystem(info: Partial<InspectedRun> = {}) {
   };
 }
 
-/** The server's parts, with another place beside that of pages. */
+/** A server with a WebSocket path in addition to that of pages. */
 async function serve(places: readonly [string, SocketEndpoint][] = []) {
   const runs = runList(null);
   const server = createServer();

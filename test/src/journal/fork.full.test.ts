@@ -136,7 +136,7 @@ describe('a fork', () => {
   });
 });
 
-/** Whether a timer was a retry delay, not a call's time-out. */
+/** Whether a timer was a retry delay rather than a call timeout. */
 function waitsForRetry(journal: readonly JournalEntry[], timer: JournalEntry): boolean {
   const next = journal[timer.seq + 1];
   return next?.type === 'transition' && /backingOff/u.test(next.source);

@@ -8,7 +8,7 @@ import { modelRequest, partsOf } from '../../support/model-request.ts';
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
-/** A server that says one word and then nothing, for ever. */
+/** A server that sends one word and then nothing. */
 const stallingServer = () =>
   chatServer(({ response }) => void streaming(response).write(event(chunk({ content: 'one' }))));
 

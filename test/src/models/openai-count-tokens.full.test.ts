@@ -3,7 +3,7 @@ import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 
 const loaded = vi.hoisted(() => [] as string[]);
 
-/** Small tokenizers, each of which says that it was loaded; only the newer one has a token of three letters. */
+/** Small tokenizers that record when they are loaded; only the newer one has a token of three letters. */
 const tokenizer = (name: string, token: RegExp) => {
   loaded.push(name);
   return { countTokens: (text: string) => text.match(token)?.length ?? 0, clearMergeCache: () => {} };

@@ -5,7 +5,7 @@ import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-
 
 const FAST_API = { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] };
 
-/** A server that refuses what `complaint` complains about (a status and a body), and what it was asked, call by call. */
+/** A server that rejects requests for which `complaint` returns a status and a body, and records the requests. */
 async function pickyServer(complaint: (body: ChatBody, index: number) => readonly [number, unknown] | null) {
   const server = await chatServer(({ body, index, response }) => {
     const refusal = complaint(body, index);

@@ -15,14 +15,14 @@ interface EmbeddingsBody {
 
 const bodyOf = ({ body }: Exchange): EmbeddingsBody => body as unknown as EmbeddingsBody;
 
-/** The vector that the fake server makes of a text: its length and its first character. */
+/** The vector that the fake server returns for a text: its length and its first character. */
 const vectorOf = (text: string): readonly number[] => [text.length, text.codePointAt(0) ?? 0, 0.5];
 
 function reply({ response }: Exchange, data: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
 }
 
-/** Answers as OpenAI does, but for the order, which is nobody's promise. */
+/** Answers like OpenAI, but in another order, which the API does not guarantee. */
 function answer(exchange: Exchange): void {
   const data = bodyOf(exchange).input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
   reply(exchange, data.reverse());
@@ -30,7 +30,7 @@ function answer(exchange: Exchange): void {
 
 const embeddings = (baseURL: string) => openaiEmbeddings({ model: 'test-embedding', apiKey: KEY, baseURL });
 
-/** The error that comes of this answer; its cause is the failure. */
+/** Returns the error for this response; its cause is the failure. */
 async function errorOn(answering: (exchange: Exchange) => void, given = signal) {
   const server = await chatServer(answering);
   const error = await embeddings(server.baseURL)

@@ -8,7 +8,7 @@ import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-
 const KEY = 'sk-test-1234567890';
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: KEY, baseURL });
 
-/** The failure that comes of this answer, checked against the contract, and how often the server was asked. */
+/** Returns the failure for this response, validated against the contract, and the number of requests. */
 async function failureOn(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   const server = await chatServer(({ response }) => refuse(response, status, body, headers));
   const now = () => Date.parse('2026-03-01T12:00:00Z');

@@ -23,7 +23,7 @@ const offering = (changes: Partial<ModelRequest> = {}) =>
   modelRequest({ tools: [search, clock], turnsWithoutTools, ...changes });
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
 
-/** A server that refuses what `complaint` complains about, and otherwise calls the last tool that it was sent. */
+/** A server that rejects requests for which `complaint` returns a response, and otherwise calls the last tool it was sent. */
 async function pickyServer(complaint: (body: ChatBody) => readonly [number, unknown] | null) {
   const server = await chatServer(({ body, response }) => {
     const refusal = complaint(body);
@@ -38,7 +38,7 @@ async function pickyServer(complaint: (body: ChatBody) => readonly [number, unkn
   return { model, bodies, ways: () => bodies().map(wayOf) };
 }
 
-/** How tools were asked for: the choice, each one's strictness, and the format beside them. */
+/** Returns how tools were requested: the tool choice, the strictness of each tool, and the response format. */
 function wayOf({ tools, tool_choice: choice, response_format: format }: ChatBody): string {
   const named = typeof choice === 'object' ? 'named' : (choice ?? 'unsaid');
   const strictness = tools?.map(({ function: { strict } }) => (strict ? 's' : 'p')).join('') ?? '';

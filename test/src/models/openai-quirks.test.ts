@@ -4,7 +4,7 @@ import { chatServer, chunk, completion, DONE, event, streaming } from '../../sup
 import { partsOf } from '../../support/model-request.ts';
 import { replyOf } from '../../support/reply-of.ts';
 
-/** Serves this body as an event stream over HTTP, in the given pieces, and gives the parts that come of it. */
+/** Serves this body as an event stream over HTTP in the given chunks and returns the resulting parts. */
 async function partsFrom(...pieces: readonly (string | Uint8Array)[]) {
   const server = await chatServer(async ({ response }) => {
     streaming(response);

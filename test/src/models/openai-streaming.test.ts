@@ -8,7 +8,7 @@ import { modelRequest, partsOf, textOf } from '../../support/model-request.ts';
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
 const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
 
-/** Serves these bytes as an event stream, and gives the parts that come of them. */
+/** Serves these bytes as an event stream and returns the resulting parts. */
 async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
   const server = await chatServer(({ response }) => {
     streaming(response);

@@ -8,7 +8,7 @@ import { replyOf } from '../../support/reply-of.ts';
 const request = modelRequest({ replyForm: 'tool-call' });
 const END = event(chunk({}, 'tool_calls')) + DONE;
 
-/** Serves these chunks and the end of a reply, and gives the parts that come of them. */
+/** Serves these chunks and the end of a reply and returns the resulting parts. */
 async function partsFrom(...chunks: readonly object[]) {
   const server = await chatServer(({ response }) => {
     streaming(response);
@@ -19,7 +19,7 @@ async function partsFrom(...chunks: readonly object[]) {
 }
 const callsFrom = async (...chunks: readonly object[]) => replyOf(await partsFrom(...chunks)).calls;
 
-/** One entry of `tool_calls`; `undefined` is left out on the wire. */
+/** One entry of `tool_calls`; `undefined` is omitted on the wire. */
 const entry = (index: number | undefined, id: string | null | undefined, name: string | undefined, args: unknown) => ({
   index,
   id,

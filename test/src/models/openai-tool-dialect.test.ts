@@ -20,7 +20,7 @@ const QWEN = said('The tool_choice parameter does not support being set to requi
   param: 'invalid_parameter_error',
 });
 
-/** A server that refuses what `complaint` complains about (a status and a body), and what it was asked, call by call. */
+/** A server that rejects requests for which `complaint` returns a status and a body, and records the requests. */
 async function pickyServer(complaint: (body: ChatBody, index: number) => readonly [number, unknown] | null) {
   const server = await chatServer(({ body, index, response }) => {
     const refusal = complaint(body, index);

@@ -13,7 +13,7 @@ beforeAll(() => buildPlayedPage(tests), 60_000);
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };
 
-/** A run in manual mode, played until it waits for its user, and a page on it. */
+/** Starts a run in manual mode, waits until it needs its user, and opens a page on it. */
 async function open(history: readonly string[] = [], hash = ''): Promise<LivePage & { play(): Promise<void> }> {
   const { run } = startScripted(
     unsure,

@@ -6,7 +6,7 @@ const tests = await pageTests('the contexts of actors');
 
 beforeAll(() => buildPlayedPage(tests), 60_000);
 
-/** What a system of two actors tells: any JSON is a context. */
+/** The messages of a system of two actors: a context may be any JSON. */
 const told = [
   { type: 'keyframe', state: { door: { open: false, guests: ['<b>Ann</b>'] } } },
   { type: 'delivery', event: { type: 'knock' }, actor: 'door', sender: null },

@@ -17,7 +17,7 @@ const stateless = await toldRun(false);
 const asked = entries.find(({ type }) => type === 'consent-asked')?.seq ?? 0;
 const last = entries.length - 1;
 
-/** The beginning of a run that was given ten thousand messages of two thousand characters. */
+/** The start of a run with ten thousand messages of two thousand characters. */
 const manyMessages = entries.slice(0, 2).map((entry) => {
   if (entry.type !== 'run-start') return entry;
   const [message] = entry.messages;

@@ -10,7 +10,7 @@ import { aLoop } from './states.ts';
 const outputs = (count: number, chars: number) =>
   Array.from({ length: count }, () => aCapabilityResult({ output: 'x'.repeat(chars) }));
 
-/** What the deciding model is shown of a loop, as its prompt takes it. */
+/** Builds the part of the loop that the prompt of the deciding model shows. */
 const shownOf = (changes: Parameters<typeof aLoop>[0]) =>
   continuationInputSchema.parse(continuationAttempt(deepFreeze(aLoop(changes))).input);
 

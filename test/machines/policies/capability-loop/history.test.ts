@@ -8,7 +8,7 @@ import { aLoop } from './states.ts';
 
 const long = 'x'.repeat(2_000);
 
-/** The loop after these results, one by one. */
+/** Returns the loop after these results. */
 function loopAfter(results: readonly CapabilityResult[]): ActionState {
   let loop = deepFreeze(aLoop());
   for (const result of results) {

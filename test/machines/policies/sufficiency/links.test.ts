@@ -3,7 +3,7 @@ import { indexText, parseRequest } from '../../../../machines/heuristics/evidenc
 import { coverageOf, linksOf } from '../../../../machines/heuristics/sufficiency.ts';
 
 const REQUEST = 'Who owns the ship that Henrik Vold steers?';
-/** The strongest link by each name. */
+/** Returns the strongest link per name. */
 const strengths = (contents: readonly string[], request = REQUEST) => {
   const asked = parseRequest(request);
   const texts = contents.map((content) => coverageOf(indexText({ content }), asked));

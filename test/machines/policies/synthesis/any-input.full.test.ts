@@ -29,7 +29,7 @@ describe('the answer for any input', () => {
       counts.set(String(wanted.reason), (counts.get(String(wanted.reason)) ?? 0) + 1);
     }
     expect(found).toEqual([]);
-    // Each reason is the weightiest of some.
+    // Each reason ranks highest for some input.
     expect([...counts.keys()].sort()).toEqual(
       [...finalAnswerSchema.shape.metadata.shape.reason.unwrap().options, 'null'].sort(),
     );

@@ -17,12 +17,12 @@ const ended = (kind: string, reason?: string) => (given: Given) => withRun(given
 interface Condition {
   readonly reason: Degradation;
   readonly makes: (given: Given) => Given;
-  /** What of the input it is made with: two that are made with the same cannot hold at once. */
+  /** The part of the input that it changes: two that change the same part cannot be combined. */
   readonly by: string;
   readonly written?: SynthesisOutcome;
 }
 
-/** Every reason, and an input field that makes it, in the order of their weight. */
+/** Every degradation reason with an input field that causes it, highest rank first. */
 const CONDITIONS: readonly Condition[] = [
   { reason: 'cancelled', makes: ended('cancelled', 'enough'), by: 'interruption' },
   { reason: 'interrupted', makes: ended('interrupted', ''), by: 'interruption' },

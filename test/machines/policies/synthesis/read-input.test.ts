@@ -191,7 +191,7 @@ const getters = Object.defineProperties(
     ]),
   ),
 );
-/** Says another thing each time it is asked. */
+/** Returns another value each time it is read. */
 const fickle = { ...synthesisInputSample };
 let asked = 0;
 Object.defineProperty(fickle, 'ttlRemaining', { get: () => (asked++ === 0 ? 3 : 'x') });

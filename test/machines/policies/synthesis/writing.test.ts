@@ -32,7 +32,7 @@ function asked(plan: WritingPlan): Extract<WritingPlan, { asks: true }> {
 const search = (id: string, chars: number, changes: object = {}) =>
   aMessage({ id, role: 'search', content: 'x'.repeat(chars), ...changes });
 
-/** The characters of the prompt as it is sent: the product's own words, and what is shown of the input. */
+/** The characters of the prompt as sent: the template and the displayed input. */
 function promptChars(input: SynthesisInput): number {
   const { turns } = requestOf(promptSpec(prompts.synthesis), { task: 'synthesis', input, feedback: null }, 'text');
   return turns.reduce((sum, { content }) => sum + content.length, 0);

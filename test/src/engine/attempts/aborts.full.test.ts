@@ -19,7 +19,7 @@ type Stop = (output: Output) => void | Promise<void>;
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const cancelled = { code: 'cancelled' };
 
-/** Awaits the value, and stops it when all that needs no time has happened. */
+/** Awaits the value, and cancels it once all pending microtasks have run. */
 const awaited: Stop = async (output) => {
   const value = output.value;
   await settle(1);
@@ -27,7 +27,7 @@ const awaited: Stop = async (output) => {
   await expect(value).rejects.toMatchObject(cancelled);
 };
 
-/** Begins to read, and goes at the first update. */
+/** Starts to read and stops at the first update. */
 const readOnce: Stop = async (output) => {
   for await (const _ of output) break;
 };
@@ -41,7 +41,7 @@ beforeEach(() => {
 afterEach(() => void process.off('warning', note));
 
 describe('10,000 aborts over one signal that never aborts', () => {
-  /** From the eleventh listener of one signal on, Node tells of a possible leak. */
+  /** Node warns about a possible leak from the eleventh listener on one signal. */
   const PARALLEL = 10;
   const midStream: CallScript = [text('{"title":"Pan'), silence];
   const whole = said({ title: 'Pancakes' }, 100);
@@ -69,13 +69,13 @@ describe('10,000 aborts over one signal that never aborts', () => {
       whole,
       async (output) => {
         const value = output.value;
-        // The last partial is the last thing before the value.
+        // The last partial immediately precedes the value.
         for await (const update of output) if (update.type === 'partial') output.cancel();
         await value;
       },
     ],
   ];
-  // The schema of some takes for ever.
+  // Some schemas validate indefinitely.
   const schema = Recipe.refine(({ title }) => title !== 'slow' || silence);
 
   for (const [point, script, stop] of points)
@@ -120,10 +120,10 @@ describe('10,000 aborts over one signal that never aborts', () => {
 
 describe('aborts over HTTP', () => {
   const ABORTS = 4_005;
-  /** A third of them have a signal of their own. */
+  /** A third of them have their own signal. */
   const PARALLEL = 15;
 
-  /** Handles of the process that a leak would show in. */
+  /** Process handles that a leak would show in. */
   function handles(): Record<string, number> {
     const open: Record<string, number> = {};
     for (const type of process.getActiveResourcesInfo())
@@ -173,7 +173,7 @@ describe('aborts over HTTP', () => {
   });
 });
 
-/** The system's own timers, counted. */
+/** Counts the timers of the system clock. */
 function countedSystemClock(): Clock & { readonly open: () => number } {
   const open = new Set<unknown>();
   return {

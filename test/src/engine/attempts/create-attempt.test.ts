@@ -8,7 +8,7 @@ import { type CallScript, partModel, said, silence } from '../../../support/part
 const Ticket = z.object({ urgent: z.boolean(), at: z.string().transform((text) => new Date(text)) });
 const ticket = { urgent: true, at: '2026-01-02' };
 
-/** A chart of the user's own that asks once and keeps what came. */
+/** A user-defined chart that runs one attempt and keeps its result. */
 function desk(...scripts: readonly CallScript[]) {
   const model = partModel(...scripts);
   const clock = new SimulatedClock();
@@ -98,7 +98,7 @@ describe('the attempt machine in a user-defined chart', () => {
 describe('a model that streams its reasoning', () => {
   const thought = { type: 'reasoning-delta', text: 'Hm. ' } as const;
 
-  /** Resolves when the clock has come so far. */
+  /** Resolves when the clock reaches this time. */
   const later = (clock: SimulatedClock, ms: number): Promise<void> =>
     new Promise((resolve) => {
       clock.setTimeout(resolve, ms);

@@ -175,7 +175,7 @@ describe('items of an invalid list', () => {
 });
 
 describe('an asynchronous item schema', () => {
-  /** Names are checked when the test says so. */
+  /** A schema that validates names when the test says so. */
   function slowNames() {
     const checks = new Map<string, (fits: boolean) => void>();
     const schema = z.array(

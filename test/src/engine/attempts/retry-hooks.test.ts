@@ -18,7 +18,7 @@ import { down, missing, named, refused, right, toldIn, tried, wrong } from './re
 
 class Own extends Error {}
 
-/** Knows what it was asked for. */
+/** Records its calls. */
 class AskedClock extends CountingClock {
   readonly asked: number[] = [];
 
@@ -125,7 +125,7 @@ describe('prepareRetry', () => {
 });
 
 describe('an invalid delay', () => {
-  // Fault: what prepareRetry asks for is taken as it is. The platform's timer fires at once for all of these but -1.
+  // Guards against passing the requested delay on unchecked: the platform timer fires immediately for all of these but -1.
   it.for([Number.NaN, Number.POSITIVE_INFINITY, 1e12])('[A3] of %d ms never reaches a timer', async (waitMs) => {
     const clock = new AskedClock();
     await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs }) }, { clock });

@@ -7,7 +7,7 @@ import { type Expected, predict } from './reference-model.ts';
 import { inWords, type Schedule } from './schedule.ts';
 
 const SCHEDULES = 5_000;
-/** Every so many are played twice. */
+/** One in this many schedules is run twice. */
 const TWICE = 20;
 const SHOWN = 3;
 
@@ -17,7 +17,7 @@ interface Checked {
   readonly observed: Observed;
 }
 
-/** Plays a schedule, and says what is not as the rules say. */
+/** Runs a schedule and returns the violated rules. */
 async function check(schedule: Schedule): Promise<Checked> {
   const observed = await playSchedule(schedule);
   const expected = predict(schedule, (attempt, upToMs) => observed.waits.get(attempt) ?? upToMs);
@@ -25,7 +25,7 @@ async function check(schedule: Schedule): Promise<Checked> {
   return { found, expected, observed };
 }
 
-/** What must be the same when the same schedule is played again. */
+/** The part that must be identical when the same schedule runs again. */
 const tracks = ({ execution, waits, endedAtMs, calls, read }: Observed) =>
   JSON.stringify([execution, [...waits], endedAtMs, calls, read.updates]);
 

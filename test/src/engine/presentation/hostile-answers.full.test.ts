@@ -8,10 +8,10 @@ import { aDegradedAnswer } from './answers.ts';
 import { hostileAnswer } from './hostile-answer.arbitrary.ts';
 import { readPage } from './page.ts';
 
-/** What may stand in no rendering, by Unicode's own lists: control characters but line ends and tabs, and marks of direction. */
+/** Forbidden in every rendering, by Unicode categories: control characters except line breaks and tabs, and bidirectional marks. */
 const NOT_PRINTABLE = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
 
-/** Paths keep their spaces; a page shows several of them as one. */
+/** Paths keep their spaces, while HTML collapses them. */
 const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const placeOf = ({ path, startLine, endLine }: FinalAnswer['sources'][number]): string =>

@@ -4,7 +4,7 @@ import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { describePrompt } from '../../../../src/engine/prompts/describe-prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 
-/** Every prompt as it was when its version was given, rendered on its sample input. */
+/** Every prompt rendered with its sample input when its version was set. */
 const fileOf = (task: Task): string => `test/src/engine/prompts/rendered/${task}.txt`;
 
 function rendered(task: Task): string {

@@ -8,7 +8,7 @@ import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 
-/** Two capabilities: one that books at once, one that never ends. */
+/** Two capabilities: one that books immediately and one that never ends. */
 function bookThenHang(maxCycles = 1) {
   const ran: string[] = [];
   const named = (name: string, execute: Capability['execute']): Capability =>

@@ -6,7 +6,7 @@ import { factsOf, type LoopScript, play, REQUEST, toldBy, WAYS } from './loop-ri
 
 const step = (capability: unknown, given: unknown = {}) =>
   ({ done: false, next: { capability, arguments: given } }) as ReturnType<DecidingFunction>;
-/** Says these things, the first after the first run, and then is done. */
+/** Returns these decisions one per run, and then done. */
 const saying =
   (...said: unknown[]): DecidingFunction =>
   ({ results }) =>
@@ -20,7 +20,7 @@ interface Expected {
   readonly reason: string;
   readonly code?: string;
   readonly results: readonly string[];
-  /** Every run is remembered, unless it says otherwise. */
+  /** Every run is remembered unless the row says otherwise. */
   readonly memory?: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { aMessage } from '../../../machines/contracts/samples.ts';
 const said = (content: string): Message => aMessage({ content });
 const { signal } = new AbortController();
 
-/** A model whose tokens are words; `counted` are the texts that it was asked for, call by call. */
+/** A model whose tokens are words; `counted` lists the texts of each call. */
 function wordModel(countTokens?: NonNullable<ChatModel['countTokens']>) {
   const counted: (readonly string[])[] = [];
   const words = async (texts: readonly string[]) => {
@@ -26,7 +26,7 @@ function wordModel(countTokens?: NonNullable<ChatModel['countTokens']>) {
   return { model, counted };
 }
 
-/** Vectors of how often a text has the letters a, b and c. */
+/** Vectors that count the letters a, b, and c of a text. */
 function letterEmbeddings(embed?: EmbeddingModel['embed']) {
   const embedded: (readonly string[])[] = [];
   const letters: EmbeddingModel['embed'] = async (texts) => {

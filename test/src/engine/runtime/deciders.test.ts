@@ -8,7 +8,7 @@ import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';
 const asked = (model: { readonly calls: readonly { task: string }[] }) =>
   model.calls.filter(({ task }) => task === 'continuation').length;
 
-/** The environment says this, and warnings are caught; both end with the test. */
+/** Sets the environment variable and captures warnings until the end of the test. */
 function saying(value: string | undefined) {
   vi.stubEnv(CONTINUATION_VARIABLE, value);
   return vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

@@ -18,7 +18,7 @@ async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
 
 type Partials = { value: { answerText?: string } }[];
 
-/** A model that lets others have their turn after every four characters. */
+/** A model that yields to the event loop after every four characters. */
 function slowly(said: Record<string, unknown>): ChatModel {
   return {
     id: 'slow',

@@ -15,7 +15,7 @@ const refused = { failure: { code: 'unauthorized', message: 'the key was refused
 const dead = { failure: { code: 'connection_failed', message: 'nobody is there' } };
 const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
 
-/** A model that says the same to every task that it has no valid reply for. */
+/** A model that sends the same reply for every task without a valid reply. */
 const model = (id: string, entry?: ScriptEntry, only?: Task) =>
   scriptedModel(
     entry === undefined
@@ -48,7 +48,7 @@ describe('a chain with fallback models', () => {
     });
     const tasks = [...PHASES, 'synthesis'];
     expect(second.calls.map(({ task }) => task)).toEqual(tasks);
-    // The final answer has one retry of each kind at most.
+    // The final answer has at most one retry of each kind.
     const last = Math.min(2, callsEach);
     expect(first.calls).toHaveLength(PHASES.length * callsEach + last);
     const takenOver = entriesOf(run, 'attempt-retry').filter((entry_) => entry_.model === 1);
@@ -144,7 +144,7 @@ describe('a chain with fallback models', () => {
     const wrong = { text: 'no JSON', usage };
     const options = { fallbackModels: [model('second')], limits: { maxCorrections: 0 }, prices };
     const { metadata } = await start({ ...options, model: model('first', wrong) }).answer;
-    // Seven calls of each, at 0.002 and 0.2.
+    // Seven calls of each model, at 0.002 and 0.2.
     expect(metadata.usage.cost).toBeCloseTo(7 * 0.202, 10);
     const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
     expect(unpriced.metadata.usage.cost).toBeNull();

@@ -9,7 +9,7 @@ describe('a long run', () => {
     const { run, model } = startScripted(
       { yield: (call: number) => unsureAnswer(call) },
       {
-        // So that every cycle begins with Action.
+        // Makes every cycle start with Action.
         thresholds: { crowdedMessages: 100 },
         limits: { maxCycles: CYCLES, maxModelCalls: 1e6, maxTokens: 1e9, totalMs: 1e9 },
       },

@@ -22,7 +22,7 @@ describe('a bare machine started with unvalidated messages', () => {
     expect(saidByUsers(state().messages)).toContain(own.content);
   });
 
-  // Fault: the rules have none for the role, and throw in the middle of a transition: status error, no answer.
+  // Guards against a missing rule for the role, which would throw during a transition and end the run without an answer.
   it.each([
     ['an unknown role', { role: 'system' }],
     ['no content', { content: null }],
@@ -48,7 +48,7 @@ describe('a bare machine started with unvalidated messages', () => {
     expect(saidByUsers(state().messages)).toContain('Hello.');
   });
 
-  // Fault: what is no text is trimmed, what is no object is looked into; the machine breaks, and the run has no answer.
+  // Guards against trimming non-text or reading members of non-objects, which would break the machine and end the run without an answer.
   it.each([
     ['without a choice', {}],
     ['with a non-string choice', { choice: 7 }],

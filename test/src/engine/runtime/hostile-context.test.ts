@@ -63,7 +63,7 @@ describe('passages whose ids are taken', () => {
     expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
   });
 
-  // Fault: the engine numbers its messages s2.m1, s3.m1, …, and an ADD of an id that is there is ignored.
+  // The engine numbers its messages s2.m1, s3.m1, and so on, and an ADD with an existing id is ignored.
   it('[C5] do not displace messages of the engine', async () => {
     const { run } = startScripted({}, { documents: source('s2.m1', 's3.m1', 's4.m1', 's6.m1') });
     await run.answer;
@@ -72,7 +72,7 @@ describe('passages whose ids are taken', () => {
   });
 });
 
-// Fault: what is left is linked again each time to the same one that it stands for: the state grows with the cycles.
+// Guards against linking the remaining passage to the same duplicate again, which would grow the state with each cycle.
 it('[U6] are not added again when the same passages are found repeatedly', async () => {
   const passages = ['a', 'b'].map((id) =>
     aPassage({ id, text: 'The tide in the harbour is lowest on the second Monday of March.' }),

@@ -14,12 +14,9 @@ import { capability, REQUEST } from './loop-rig.ts';
 
 const STEPS = 1_000;
 const RESULT_CHARS = 100_000;
-/**
- * What one step may leave behind, in bytes: its entry in the results and in the memory, each with 500 characters of the output at two
- * bytes, and the objects around them. The output itself is 100 kB.
- */
+/** Maximum retained bytes per step: its entry in the results and in the memory, each with 500 characters of the output at two bytes per character, plus object overhead. The output itself is 100 kB. */
 const KEPT_BYTES = 4_000;
-/** And the journal of a loop beside the result: 12 entries, with what the guards saw. */
+/** Maximum for the journal of a loop beside the result: 12 entries with the input of the guards. */
 const TOLD_BYTES = 12_000;
 
 v8.setFlagsFromString('--expose-gc');
@@ -31,7 +28,7 @@ function heapBytes(): number {
 }
 
 interface Long {
-  /** Bytes that each step from the 100th to the last left in the heap. */
+  /** Returns the bytes that each step from the 100th to the last one left in the heap. */
   readonly bytesAStep: number;
   readonly chars: readonly number[];
   readonly runs: number;
@@ -41,7 +38,7 @@ interface Long {
 const ARGUMENTS = { chapter: 'the first chapter of the long book about the sky' };
 const next = { capability: 'draft', arguments: ARGUMENTS };
 
-/** A loop of 1,000 steps, each with a result, or an error, of its own of 100 kB. */
+/** A loop of 1,000 steps, each with its own result or error of 100 kB. */
 async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model', fails = false): Promise<Long> {
   let runs = 0;
   let [early, late] = [0, 0];
@@ -66,7 +63,7 @@ async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model'
   return { bytesAStep: (late - early) / (STEPS - 100), chars, runs, journal: started.journal };
 }
 
-/** Always goes on; notes how much it is shown, and keeps nothing. */
+/** A decider that always continues, records how much it is shown, and retains nothing. */
 function decidingModel(chars: number[]): ChatModel {
   const reply = { done: false, finalOutput: null, next: { ...next, arguments: JSON.stringify(ARGUMENTS) } };
   return {

@@ -8,7 +8,7 @@ import { capability, factsOf, type LoopScript, type Played, play, WAYS } from '.
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
 const thought = (capability: string) => ({ done: false, finalOutput: null, next: { capability, arguments: '{}' } });
 
-/** Three runs of 40, 7 and 30 milliseconds; the second throws, the third is late. */
+/** Three runs of 40, 7, and 30 milliseconds: the second one throws, the third one times out. */
 const threeRuns: LoopScript = {
   execute: {
     review: () => {

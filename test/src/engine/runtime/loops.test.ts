@@ -4,13 +4,13 @@ import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { unsureAnswer } from '../../../support/replies.ts';
 import { entriesOf, rulesOf, settle, startScripted } from '../../../support/run-chain.ts';
 
-/** Never so crowded that Understanding would come first. */
+/** Never large enough for Understanding to be selected. */
 const thresholds = { crowdedMessages: 1_000 };
 const MANY = { maxCycles: 60, maxModelCalls: 1e6, maxTokens: 1e9 };
 const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
   entriesOf(run, 'decision').map(({ decision }) => decision);
 
-/** Answers that come round again after so many cycles, each with a phase to go on with. */
+/** Answers that repeat after this many cycles, each with a next phase. */
 const round = (turns: readonly (readonly [number, string])[], changes: (call: number) => object = () => ({})) => ({
   yield: (call: number) => {
     const [words, proposedPhase] = turns[(call - 1) % turns.length] ?? [0, 'action'];

@@ -6,7 +6,7 @@ import { aMessage } from '../../../machines/contracts/samples.ts';
 
 const said = (content: string): Message => aMessage({ content });
 
-/** A memo of lengths that lists which contents it was asked to make. */
+/** A memo of text lengths that records the contents it computes. */
 function lengths() {
   const asked: (readonly string[])[] = [];
   const cached = createTextCache(async (contents: readonly string[]) => {
@@ -26,7 +26,7 @@ describe('values memoized per message', () => {
         const { of, asked } = lengths();
         for (const messages of calls) expect(await of(messages)).toEqual(messages.map(({ content }) => content.length));
         for (const contents of asked) expect(new Set(contents).size).toBe(contents.length);
-        // A text is never computed twice.
+        // A message is never computed twice; two messages with the same content may be if they were never in the same context.
         expect(asked.flat().length).toBeLessThanOrEqual(pool.length);
       }),
     );

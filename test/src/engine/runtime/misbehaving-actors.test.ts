@@ -19,7 +19,7 @@ async function* saying(task: Task, last: unknown): AsyncGenerator<unknown> {
   yield last;
 }
 
-/** A run whose answer and journal hold, whatever its ports do. */
+/** Starts a run and checks that it has a valid answer and journal whatever its actors do. */
 async function answered(options: PostChainOptions) {
   const run = createPostChain({ limits: { maxCycles: 2, backoffBaseMs: 0 }, ...options }).run({ request: 'Is it so?' });
   const answer = finalAnswerSchema.parse(await run.answer);

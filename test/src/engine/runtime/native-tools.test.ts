@@ -36,7 +36,7 @@ interface Scene {
   readonly capabilities?: readonly Capability[];
 }
 
-/** A run on a scripted model whose Action says this, and then a valid reply. */
+/** A run on a scripted model whose Action replies with this first, and then with a valid reply. */
 function start({ action, replyForm = 'text', nativeTools = true, capabilities = [weather] }: Scene) {
   const script = { action: [...action, always({ ...replies.action })] };
   const model = scriptedModel(script, { nativeTools, otherwise: replies });
@@ -186,7 +186,7 @@ describe('a chain on an OpenAI-compatible server', () => {
   const taskOf = ({ response_format: format, tools }: ChatBody): Task =>
     TASKS.find((task) => [format?.json_schema?.name, tools?.[0]?.function.name].includes(`${task}_reply`)) ?? 'action';
 
-  /** A run of a chain with the capability, and the bodies that asked for Action. */
+  /** Runs a chain with the capability and returns the request bodies of Action. */
   async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
     const server = await chatServer(answer);
     const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, ...options });

@@ -75,7 +75,7 @@ describe('the next phase of a run', () => {
     expect(decisionsOf(run)[0]).toMatchObject({ nextPhase: phase, inputs: { proposedBy: 'policy' } });
   });
 
-  /** Two that say the same: there is something to let go. */
+  /** Two identical messages, so that one may be removed. */
   const messages = ['a', 'b'].map((id) => found(id, 'The tide is low on the second Monday of March.'));
 
   it('[Y3] follows each later reason when the earlier ones no longer apply', async () => {

@@ -19,7 +19,7 @@ afterEach(async () => {
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
 const nameOf = (task: Task): string => `${task}_reply`;
 
-/** Runs on the real client against a server; nothing here waits but for HTTP. */
+/** Runs with the real client against a server; only HTTP is awaited. */
 function runOn(baseURL: string, limits: PostChainOptions['limits'] = NO_WAIT): Run {
   const model = openaiModel({ model: 'gpt-4.1-mini', apiKey: 'sk-secret', baseURL });
   return createPostChain({ model, limits }).run({ request: 'Is it so?' });
@@ -39,7 +39,7 @@ describe('a run on an OpenAI-compatible server', () => {
     const server = await mockedChain();
     for (const task of TASKS) {
       const good = { content: JSON.stringify(replies[task]) };
-      // The first time, before anything is told of a correction, the intention does not fit.
+      // The intention is invalid until the prompt contains a correction.
       if (task === 'intention')
         server.on(
           { predicate: (request) => asks(task)(request) && request.messages.length === 2 },

@@ -7,7 +7,7 @@ import { unsureAnswer } from '../../../support/replies.ts';
 import { entriesOf, settle } from '../../../support/run-chain.ts';
 
 describe('a context that stays over its limit', () => {
-  /** Five stories of the user's in a context that has room for four. */
+  /** Five long user messages in a context with room for four. */
   async function crowded(choice: string, items = {}) {
     const history = [1, 2, 3, 4, 5].map((at) => ({
       role: 'user' as const,

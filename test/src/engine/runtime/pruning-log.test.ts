@@ -17,7 +17,7 @@ const CYCLES = 4;
 const story = (of: string) => `Please look into the ${of}. ${`The ${of} is a long story. `.repeat(60)}`;
 const link = (to: string) => ({ to, relation: 'belongs to', strength: 1 });
 
-/** A run of several cycles in which every kind of operation happens, and a different word of the user's for each message. */
+/** A run of several cycles with every kind of operation and a different choice of the user for each message. */
 async function fullRun(): Promise<Run> {
   let passages = 0;
   const documents = {
@@ -83,7 +83,7 @@ const stepOf = (id: string): number => Number(/^s(\d+)\./.exec(id)?.[1]);
 describe('the context of a whole run', () => {
   let run: Run;
   let document: ContextDocument;
-  /** What Understanding said, with the context before and after it as the journal tells. */
+  /** The output of Understanding with the context before and after it, folded from the journal. */
   let evaluations: readonly {
     said: ReturnType<typeof entriesOf<'context-evaluated'>>[number];
     made: ContextDocument['operations'];

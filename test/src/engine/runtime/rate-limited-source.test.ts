@@ -4,7 +4,7 @@ import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts'
 
 const limited = (more: object = { status: 429 }) => Object.assign(new Error('too many requests'), more);
 
-/** A source that throws these, one a search, and then finds nothing. */
+/** A source that throws these errors, one per search, and then finds nothing. */
 function throwing(errors: readonly unknown[]): PassageSource & { readonly searches: () => number } {
   let searches = 0;
   return {

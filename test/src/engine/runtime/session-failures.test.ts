@@ -41,7 +41,7 @@ describe('a store that fails to recall', () => {
       () => [Object.defineProperty({}, 'runId', { get: () => null })],
       '1 of 1 turns could not be read',
     ],
-    // biome-ignore lint/suspicious/noThenProperty: it is what is tried
+    // biome-ignore lint/suspicious/noThenProperty: a throwing thenable is the input under test
     ['returns a thenable that throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
   ])('[E3] because it %s is skipped, and the answer says so', async (name, recalled, said) => {
     const sessions = storeThat({ recall: recalled });

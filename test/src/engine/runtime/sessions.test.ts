@@ -25,7 +25,7 @@ const work = defineCapability({
 });
 const call = { capability: 'work', arguments: '{}' };
 
-/** A chain over a model that says the same to every request; its runs are called run-1, run-2, … */
+/** A chain with a model that sends the same reply to every request; its runs are named run-1, run-2, … */
 function aChain(options: Parameters<typeof createPostChain>[0] = {}, script: Parameters<typeof scriptedModel>[0] = {}) {
   let runs = 0;
   const model = scriptedModel(script, { otherwise: replies });
@@ -36,7 +36,7 @@ function aChain(options: Parameters<typeof createPostChain>[0] = {}, script: Par
   return { chain: createPostChain({ newId, ...options, model }), model };
 }
 
-/** What the model was shown of the context at its first call for a request. */
+/** Returns the context shown to the model in its first call for a request. */
 const shownFor = (model: ReturnType<typeof scriptedModel>, request: string) =>
   (model.calls.map(({ input }) => input as PhaseInput).find((input) => input.request === request)?.messages ?? []).map(
     ({ id, role, content }) => [id, role, content],

@@ -11,7 +11,7 @@ const unsure = { yield: (call: number) => unsureAnswer(call) };
 const same = { yield: () => ({ ...unsureAnswer(1), taskComplete: false }) };
 const hanging = { observation: { hang: true } } as const;
 
-/** Every way out of the loop, and how it is told. */
+/** Every way to end the loop, and the expected status and reason. */
 const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void, Partial<FinalAnswer['metadata']>][] =
   [
     ['a rule of Yield', () => startScripted(), () => {}, { reason: null, cycles: 1 }],

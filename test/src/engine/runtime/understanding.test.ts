@@ -13,7 +13,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { unsureAnswer } from '../../../support/replies.ts';
 import { entriesOf, phasesOf, settle, startScripted, worthASummary } from '../../../support/run-chain.ts';
 
-/** A run on a scripted model that counts tokens its own way, or has a window of its own. */
+/** A run on a scripted model with its own tokenizer or window. */
 function startMeasured(
   model: Partial<ChatModel>,
   options: Partial<PostChainOptions> = {},
@@ -30,7 +30,7 @@ function startMeasured(
 }
 
 const long = (words: string, times = 400) => `${words} `.repeat(times).trim();
-/** So long that it might be over the limit of a window of 2,000 tokens, and is not. */
+/** Large enough to need exact counting for a window of 2,000 tokens, but within the limit. */
 const worthALot = { ...(worthASummary[0] as Message), content: 'It was so. '.repeat(100) };
 const statesOf = (run: ReturnType<typeof startMeasured>['run']) =>
   entriesOf(run, 'transition').flatMap(({ target }) => target.filter((state) => state.includes('understanding')));
@@ -192,7 +192,7 @@ describe('summaries', () => {
       await settle();
       clock.increment(60_001);
     }
-    // Six phases, two calls for the summary (one silent too long, one broken off), and the answer.
+    // Six phases, two calls for the summary (one silent for too long, one aborted), and the answer.
     expect((await run.answer).metadata.usage).toMatchObject({ modelCalls: 9, estimated: true });
     expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
   });

@@ -9,7 +9,7 @@ import { itemSchemaOf } from '../../../../src/internal/standard-schema.ts';
 
 const bigger = (score: number) => score > 3;
 
-/** The same schema in three libraries: a name of three letters or more, and a score that a rule wants above 3. */
+/** The same schema in three libraries: a name of at least three letters, and a score above 3 by a rule. */
 const libraries = {
   zod: z.object({ name: z.string().min(3), score: z.number().refine(bigger, 'must be above 3') }),
   valibot: toStandardJsonSchema(

@@ -5,13 +5,13 @@ import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { validate } from '../../../../src/engine/schemas/output-shape.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 
-/** A schema whose answer is whatever this gives. */
+/** A schema whose validation returns the result of this function. */
 const schemaOf = (answer: (value: unknown) => unknown): StandardSchemaV1 => ({
   '~standard': { version: 1, vendor: 'hand', validate: answer as StandardSchemaV1['~standard']['validate'] },
 });
 const refused = { issues: [{ message: 'bad' }] };
 
-/** Answers that come later, and are no Promise of this realm. */
+/** Thenables that settle later and are not promises of this realm. */
 const later: readonly [string, (value: unknown) => unknown][] = [
   // biome-ignore lint/suspicious/noThenProperty: it stands for the promises of other libraries
   ['a foreign promise', () => ({ then: (settled: (given: unknown) => void) => settled(refused) })],

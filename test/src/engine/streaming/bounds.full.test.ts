@@ -4,7 +4,7 @@ import { argumentsOf, readAll, readArguments, readText, reasoning, stream } from
 
 let parsed = 0;
 
-/** jsonriver as it is, with the characters counted that go into it. */
+/** The unmodified jsonriver with its input characters counted. */
 vi.mock('jsonriver', async (original) => {
   const river = await original<typeof import('jsonriver')>();
   async function* counted(stream: AsyncIterable<string>) {
@@ -16,7 +16,7 @@ vi.mock('jsonriver', async (original) => {
   return { ...river, parse: (stream: AsyncIterable<string>) => river.parse(counted(stream)) };
 });
 
-/** A stream that would go on for ever, and whether it was closed. */
+/** An endless stream, and whether it was closed. */
 function endless(piece: string | ModelPart) {
   const seen = { pulls: 0, closed: false };
   async function* parts(): AsyncGenerator<ModelPart, void> {
@@ -123,7 +123,7 @@ describe('the parsing work for a reply', () => {
     expect(parsed).toBe('{"a":1}'.length);
   });
 
-  /** How many characters are looked at, one by one, in a reply of this beginning and then so many of these pieces. */
+  /** Returns how many characters are scanned in a reply with this start and this many repeated pieces. */
   async function looksAt(head: string, piece: string, pieces: number): Promise<number> {
     const looks = vi.spyOn(String.prototype, 'charCodeAt');
     await readText(head, ...Array.from({ length: pieces }, () => piece));
@@ -137,7 +137,7 @@ describe('the parsing work for a reply', () => {
     expect(two / one).toBeLessThan(2.5);
   });
 
-  /** Ways in which a reply can go on without end, each cheap once and dear if any of it were read again with every chunk. */
+  /** Endless replies whose pieces are cheap to read once and expensive to read again with every chunk. */
   const endings: readonly (readonly [string, string, string])[] = [
     ['number', '{"a":0.', '3333'],
     ['key', '{"', 'kkkk'],

@@ -8,7 +8,7 @@ import { argumentsOf, finish, readAll, reasoning, stream, TOOL } from './model-s
 const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
 const NAMES = ['search', 'clock'];
 
-/** Reads the parts with two tools offered beside the reply; a call of one is told as it was taken. */
+/** Reads the parts with two tools offered in addition to the reply. */
 const read = (form: ReplyForm, parts: readonly (string | ModelPart)[]) =>
   readAll(stream(parts), {
     form,

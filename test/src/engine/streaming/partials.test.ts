@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { cutAt, wrappedJson } from './json-text.ts';
 import { argumentsOf, readAll, stream } from './model-stream.ts';
 
-/** Freezes a value and all that is in it, as stores of state do. */
+/** Freezes a value deeply, as state stores do. */
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);
   for (const one of Object.values(value)) freeze(one);
 }
 
-/** Takes a value apart. */
+/** Deletes all content of a value. */
 function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const one of Object.values(value)) spoil(one);
@@ -19,7 +19,7 @@ function spoil(value: unknown): void {
   else Object.assign(value, { a: 'spoilt', items: null, __proto__: null });
 }
 
-/** Puts what cannot be read or written in the way. */
+/** Replaces members with accessors that throw. */
 function trap(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const key of Object.keys(value))

@@ -6,14 +6,14 @@ import { readArguments } from './model-stream.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 
-/** What JSON is made of, and what it is nearly made of. */
+/** JSON tokens and near misses. */
 const scraps = fc.oneof(
   fc.constantFrom(...'{}[]:,"\\-+.eE019tfnu/ \n\r\t\u0000\u00a0\ufeff\u2028x'),
   fc.constantFrom('\\u12', '\\u00G0', 'true', 'nul', '1e', '-', '01', '1.', '.5', '//', '""', '{}', '[]', "'"),
   fc.string({ maxLength: 3 }),
 );
 
-/** JSON with some of its characters taken out, put in, put in another place, or put in twice. */
+/** JSON with some characters removed, inserted, moved, or duplicated. */
 const mutated = fc
   .tuple(spacedJson, fc.array(fc.tuple(fc.nat(500), fc.nat(3), scraps), { minLength: 1, maxLength: 3 }))
   .map(([json, changes]) =>
@@ -23,7 +23,7 @@ const mutated = fc
     }, json),
   );
 
-/** Whether JSON.parse takes a text. */
+/** Whether JSON.parse accepts a text. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -33,7 +33,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Where the finder finds the value in these pieces. */
+/** Returns where the finder locates the value in these chunks. */
 function found(pieces: readonly string[]) {
   const finder = new StrictFinder();
   for (const piece of pieces) finder.push(piece);

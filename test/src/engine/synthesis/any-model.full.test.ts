@@ -9,7 +9,7 @@ import { type Told, wantedOf } from '../../../machines/policies/synthesis/oracle
 import { draws } from '../attempts/seeded.ts';
 import { type DrawnModel, drawModel, play } from './draw-model.ts';
 
-/** All of them where POSTCHAIN_LONG is set: that takes minutes. */
+/** All of them with POSTCHAIN_LONG, which takes minutes. */
 const INPUTS = process.env['POSTCHAIN_LONG'] ? 100_000 : 3_000;
 const AT_ONCE = 50;
 const SHOWN = 3;
@@ -60,7 +60,7 @@ async function check(seed: number, seen: Set<string>): Promise<string | null> {
   return wrong.length === 0 ? null : `seed ${seed} (${drawnModel.how}): ${wrong.join('; ')}`;
 }
 
-/** What the requirements make of the model: whether it is asked at all, and what is known of the run by then. */
+/** What the requirements expect: whether the model is called, and the state known by then. */
 function expected({ given, facts, bad }: DrawnInput, model: DrawnModel, answer: FinalAnswer, endedAtMs: number) {
   const { run, request } = facts;
   const reserve = run.limits.synthesisReserveTokens ?? DEFAULT_RESERVE;
@@ -78,7 +78,7 @@ function expected({ given, facts, bad }: DrawnInput, model: DrawnModel, answer: 
   return { told, played };
 }
 
-/** The timers that were set, and have neither fired nor been cleared. */
+/** Timers that neither fired nor were cleared. */
 function watchTimers(clock: SimulatedClock): ReadonlySet<number> {
   const open = new Set<number>();
   const set = clock.setTimeout.bind(clock);

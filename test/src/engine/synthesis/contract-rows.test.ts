@@ -8,7 +8,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
-/** The contract's own degraded example, and a complete one. */
+/** The degraded example of the contract, and a complete one. */
 const complete = deepFreeze({
   request: 'Complex task',
   executionResults: [{ stepId: 's1', phase: 'work', content: 'Half of it is done.' }],

@@ -10,7 +10,7 @@ import { aMessage } from '../../../machines/contracts/samples.ts';
 import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
 import { play } from './draw-model.ts';
 
-/** An execution of somebody else's, by the contract alone. */
+/** An execution result of another program that follows only the contract. */
 const input = deepFreeze({
   request: 'Deploy a web application',
   executionResults: [
@@ -172,7 +172,7 @@ describe('synthesis by itself', () => {
 });
 
 describe('the token reserve', () => {
-  /** Tokens as a provider counts them: those of every prompt and every reply. */
+  /** Counts tokens like a provider: those of every prompt and every reply. */
   const tokensOf = (requests: readonly ModelRequest[], said: number): number =>
     requests.flatMap(({ turns }) => turns).reduce((sum, { content }) => sum + content.length, 0) / 4 + said / 4;
   const long = Array.from({ length: 300 }, (_, at) =>

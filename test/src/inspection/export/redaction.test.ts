@@ -6,7 +6,7 @@ import { startScripted } from '../../../support/run-chain.ts';
 const { run } = startScripted();
 const [start] = run.journal as readonly [JournalEntry];
 
-/** A journal of three entries that holds all this. */
+/** A journal of three entries with all of these values. */
 const journalWith = (output: unknown, changes: readonly unknown[] = [], host: unknown = null) =>
   [
     { ...start, host },

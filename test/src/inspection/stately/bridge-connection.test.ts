@@ -45,7 +45,7 @@ describe('the bridge to an inspector', () => {
     createWebSocketReceiver({ server: url }).subscribe((message) => void got.push(message));
     const run = startedRun();
     await run.answer;
-    // The server tells a receiver that comes later what came before, but only so much of it.
+    // The server replays earlier messages to a late receiver, up to a limit.
     await statelyBridge(run.journal.slice(0, 20), url).done;
     await statelyBridge(run, url).done;
     const wanted = asSent([...(await messagesOf(run.journal.slice(0, 20))), ...(await messagesOf(run))]);

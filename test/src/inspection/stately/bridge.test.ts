@@ -73,7 +73,7 @@ describe('a run in the Stately protocol', () => {
 const transitionsOf = (entries: readonly JournalEntry[], machine: string) =>
   entries.flatMap((entry) => (entry.type === 'transition' && entry.machine === machine ? [entry] : []));
 
-/** The states of all attempts, as the system has them: each attempt begins with its first. */
+/** The states of all attempts in the system; each attempt starts with its first state. */
 const attemptStates = (entries: readonly JournalEntry[]) =>
   transitionsOf(entries, 'attempt').map(({ target }) => target[0]);
 
@@ -93,7 +93,7 @@ function attemptStatesOf(journal: readonly JournalEntry[]): string[] {
   return states;
 }
 
-/** The states of the chain as its journal tells them, each once where it is entered again. */
+/** The states of the chain in its journal, without consecutive duplicates. */
 function statesOf(journal: readonly JournalEntry[]): string[][] {
   const states = [leafOf(chainMachine.root)];
   for (const { target } of transitionsOf(journal, 'postChain')) {

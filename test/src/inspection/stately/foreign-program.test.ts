@@ -6,7 +6,7 @@ import { createActor } from 'xstate';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import { playerMachine } from './machines.ts';
 
-// What the package itself writes Sky's messages with.
+// The serializer that the package uses for Sky.
 const { stringify } = createRequire(createRequire(import.meta.url).resolve('@statelyai/inspect'))('superjson');
 
 /** A server that gives each connection a receiver. */

@@ -10,7 +10,7 @@ const OUTER = ['p', 'q', 'r', 's'];
 const EVENTS = ['E', 'F.one', 'F.two'];
 const PATTERNS = [...EVENTS, 'F.*', '*'];
 
-/** Where candidates go, each with a guard or none. */
+/** Candidate targets, each with or without a guard. */
 const candidates = (inner: string) =>
   fc
     .uniqueArray(fc.record({ to: fc.constantFrom(...OUTER), guard: fc.constantFrom('yes', 'no', null) }), {
@@ -19,7 +19,7 @@ const candidates = (inner: string) =>
     })
     .map((list) => list.map(({ to, guard }) => ({ target: `#m.${to}.${inner}`, ...(guard !== null && { guard }) })));
 
-/** Each pattern of a state leads elsewhere than that of the state around it: so where an event led tells who took it. */
+/** Each wildcard of a state leads elsewhere than that of its parent, so the target identifies the taken transition. */
 const handlers = (inner: string) =>
   fc.constantFrom(...PATTERNS).chain((pattern) => candidates(inner).map((list) => ({ [pattern]: list })));
 
@@ -39,7 +39,7 @@ const aMachine = fc.tuple(...OUTER.map(() => fc.tuple(handlers('a'), handlers('b
   ),
 );
 
-/** What a machine did that changed its state, and what is made of its messages. */
+/** The transitions of a machine that changed its state, and those inferred from its messages. */
 async function playedTwice(machine: AnyStateMachine, events: readonly string[]) {
   const steps: object[] = [];
   const observe = observeSystem((fact) => void steps.push(fact), createGuardLogs());
@@ -81,7 +81,7 @@ describe('the inferred transition', () => {
       id: 'm',
       type: 'parallel',
       on: { GO: { guard: () => true, target: '.y.two' } },
-      // The other region only enters again what it was in.
+      // The other region only re-enters its current state.
       states: { x: region({ GO: 'one' }), y: region({ GO: 'two' }) },
     });
     const { inferred } = await playedTwice(machine, ['GO']);
@@ -105,7 +105,7 @@ describe('the inferred transition', () => {
     const candidates = [{ verdict: 'false' }, { verdict: 'taken' }];
     expect(known.inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates }]);
     const { inferred, fidelity } = await playedTwice(leadsTo('d'), ['GO']);
-    // Nothing tells that the guard said no: its target is where the event led.
+    // Nothing reports that the guard returned false: its target is where the event led.
     expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates: [{ verdict: 'taken' }, {}] }]);
     expect(fidelity).toContain('Function guards are shown as "inline" or by their function name.');
   });

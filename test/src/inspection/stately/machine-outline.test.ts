@@ -20,7 +20,7 @@ const machines: readonly AnyStateMachine[] = [
   flatMachine,
 ];
 
-/** What the package sends of a machine. */
+/** Returns what the package sends for a machine. */
 function sentDefinition(machine: AnyStateMachine, serializationDepthLimit?: number): string {
   const sent: { definition?: string }[] = [];
   const inspector = createInspector(
@@ -37,7 +37,7 @@ function chartFrom(text: string): Chart {
   return chartOfOutline(machineOutline(read.definition));
 }
 
-/** In the order of names, by which the package sorts; a guard that is a function has no name in `chartOf`. */
+/** Sorted by name like in the package; `chartOf` has no name for an inline guard. */
 function sorted({ id, states, transitions }: Chart): unknown {
   const byText = (one: unknown, other: unknown) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
   const guarded = transitions.map((transition) => ({

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { openPage, startInspector } from '../../../support/inspector-page.ts';
 
-/** A program of XState that is connected. */
+/** A connected XState program. */
 async function aProgram(url: string) {
   const socket = new WebSocket(url);
   onTestFinished(() => socket.terminate());
@@ -11,7 +11,7 @@ async function aProgram(url: string) {
   return {
     socket,
     say,
-    /** A system that begins and ends at once. */
+    /** A system that ends immediately. */
     system(rootId: string) {
       const common = { sessionId: rootId, rootId, createdAt: '1000' };
       say({ ...common, type: '@xstate.actor', name: rootId, snapshot: { status: 'active' } });
@@ -28,7 +28,7 @@ describe('a program that creates many systems', () => {
     for (let number = 0; number < 300; number += 1) program.system(`x:${number}`);
     const { runs } = await page.runs((list) => list.runs.some(({ title, live }) => title === 'x:299' && !live));
     expect(runs.length).toBeLessThanOrEqual(32);
-    // Messages that come after the end bring none of them back.
+    // Later messages do not bring an ended system back.
     program.system('x:299');
     program.system('x:400');
     const later = await page.runs((list) => list.runs.some(({ title, live }) => title === 'x:400' && !live));

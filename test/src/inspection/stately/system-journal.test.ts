@@ -9,7 +9,7 @@ import { settle } from '../../../../src/testing/settle.ts';
 
 type Sent = Record<string, unknown>;
 
-/** The messages of a program that the package inspects. */
+/** Returns the messages of a program that the package inspects. */
 async function messagesOf(play: (inspect: ReturnType<typeof createInspector>['inspect']) => unknown): Promise<Sent[]> {
   const sent: Sent[] = [];
   const { inspect } = createInspector({ send: (message) => void sent.push(JSON.parse(JSON.stringify(message))) });

@@ -14,9 +14,9 @@ import { ATTEMPT_TABLE } from './attempt-table.ts';
 import { CHAIN_TABLE } from './chain-table.ts';
 import { forbiddenBy, type Row, unusedOf } from './held-against.ts';
 
-/** What nothing can bring about, and why. */
+/** Unreachable items with the reason. */
 const IMPOSSIBLE: Readonly<Record<string, readonly string[]>> = {
-  // The six before it have said that it is none of them: it is the last, and has the name of its rule for the journal.
+  // The six before it exclude all other cases: it is the last one, and its guard names its rule in the journal.
   'the chain': ['cycling.yield.deciding, always, [nextPhaseInvalid] → action: false'],
 };
 

@@ -2,26 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { killReport, mutantsOf } from '../../../../src/testing/mutants.ts';
 import { suiteOf, suites } from './suites.ts';
 
-/** Mistakes that change nothing, and why: no test can find them. */
+/** Equivalent mutants with the reason why no test can find them. */
 const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   attempt: [
-    // The policy plans no next call for a failure without hope, so that the guard after it says no too.
+    // The policy plans no next call for a permanent failure, so the guard after it is false too.
     'attempt.recordingFailure, always: candidate 2 of 4 dropped',
     'attempt.recordingFailure, always: candidate 2 of 4 swapped with the next',
   ],
   actionLoop: [
-    // Each two exclude each other: there is a step, or there is none; the model decides, or a function; unreadable, or done.
+    // The two of each pair exclude each other: a step exists or not; the model or a function decides; unreadable or done.
     'actionLoop.resolving, always: candidate 1 of 3 swapped with the next',
     'actionLoop.continuing, always: candidate 1 of 4 swapped with the next',
     'actionLoop.branching, always: candidate 1 of 4 swapped with the next',
   ],
   postChain: [
-    // A direction is one phase: of those that ask for it, one says yes.
+    // A direction is one phase, so exactly one of the guards for it is true.
     ...[2, 3, 4, 5].map((nth) => `routing, always: candidate ${nth} of 7 swapped with the next`),
     ...[9, 10, 11, 12, 13, 14].map(
       (nth) => `postChain.cycling.yield.deciding, always: candidate ${nth} of 15 swapped with the next`,
     ),
-    // A phase that was saved has no failure, and the models are unavailable by one.
+    // A saved phase has no failure, which is what makes a model unavailable.
     'recovering, always: candidate 1 of 5 swapped with the next',
   ],
 };

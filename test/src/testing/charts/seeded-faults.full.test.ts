@@ -25,7 +25,7 @@ const few = <Input extends { limits: { maxCycles: number } }>(input: Input): Inp
   ...input,
   limits: { ...input.limits, maxCycles: 2 },
 });
-/** Enough of the chain to find a fault by, in a second. */
+/** Enough of the chain to find a fault within a second. */
 const small: Suite = {
   ...(suites['postChain'] as Suite),
   isPart: true,
@@ -39,7 +39,7 @@ const small: Suite = {
   },
 };
 
-/** A mistake of each kind, in a policy or in a chart, and what finds it: the property or the row, and the shortest way to see it. */
+/** A fault of each kind in a policy or a chart, and what finds it: the property or the row, and the shortest counterexample. */
 const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
   [
     'one cycle too many',

@@ -5,7 +5,7 @@ import { loadSdk } from '../../../../src/tools/mcp/transport.ts';
 const sdk = await loadSdk();
 const number = { type: 'number' };
 
-/** What the schema says of a value: null where it takes it. */
+/** Returns the validation message of the schema for a value, or null if it is valid. */
 async function problem(schema: Record<string, unknown>, value: unknown): Promise<string | null> {
   const result = await argumentsSchema(sdk, { type: 'object', ...schema })['~standard'].validate(value);
   if (result.issues === undefined) expect(result.value).toBe(value);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { hasEnded, httpServer, reply, wellBehaved } from '../../../support/mcp.ts';
 
-/** A program of its own, on the built package; it calls no exit. */
+/** A separate program that uses the built package and never calls exit. */
 async function program(...args: readonly string[]) {
   const child = spawn(process.execPath, ['test/support/mcp-embedder.mjs', ...args]);
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../../support/cli.ts';
 import { connected, everything, everythingOverHttp, misbehaving, use } from '../../../support/mcp.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
-/** A run whose Action wishes for this tool once. */
+/** A run whose Action requests this tool once. */
 function runWith({ name, capabilities }: McpConnection, tool: string, args: object): Run {
   const call = { capability: `${name}_${tool}`, arguments: JSON.stringify(args) };
   const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
@@ -21,7 +21,7 @@ const started = async (run: Run): Promise<void> => {
   for await (const { type } of run.events) if (type === 'capability-start') return;
 };
 
-/** How a test starts the reference server, and how it ends it by force. */
+/** How a test starts the reference server, and how it kills it. */
 const ways = [
   {
     transport: 'stdio',

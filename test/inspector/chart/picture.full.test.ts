@@ -45,10 +45,29 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
     expect(await page.locator('.jump').getAttribute('d')).toBe('');
   });
 
-  it('update with the cursor quickly', async () => {
+  it('update with the cursor by changing a few attributes, without rendering elements again', async () => {
     const page = await open();
-    const times = ((await tell(page, 'flip', thinking, deciding, 100)) as number[]).sort((one, other) => one - other);
-    expect(times[50]).toBeLessThan(8);
+    await tell(page, 'mark', thinking);
+    await page.evaluate(() => {
+      const changes = { attributes: 0, children: 0 };
+      new MutationObserver((records) => {
+        for (const { type } of records) changes[type === 'attributes' ? 'attributes' : 'children'] += 1;
+      }).observe(document.querySelector('.chart-picture') as Element, {
+        attributes: true,
+        childList: true,
+        subtree: true,
+      });
+      Object.assign(window, { changes });
+    });
+    for (let move = 0; move < 50; move += 1) {
+      await tell(page, 'mark', deciding);
+      await tell(page, 'mark', thinking);
+    }
+    const changes = await page.evaluate(
+      () => (window as unknown as { changes: { attributes: number; children: number } }).changes,
+    );
+    expect(changes.children).toBe(0);
+    expect(changes.attributes / 100).toBeLessThan(50);
   });
 
   it('show numbers on the states and fade what was never taken', async () => {

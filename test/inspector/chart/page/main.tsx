@@ -50,15 +50,6 @@ const stage = {
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
-  /** How long it takes to show one of two sets of marks after the other, in milliseconds: all times. */
-  flip: (one: PlainMarks, other: PlainMarks, times: number): number[] => {
-    const both = [marksOf(one), marksOf(other)];
-    return Array.from({ length: times }, (_, delta) => {
-      const began = performance.now();
-      update({ marks: both[delta % 2] ?? NO_MARKS });
-      return performance.now() - began;
-    });
-  },
   overlay: (overlay: Readonly<Record<string, PlainHeat>> | null, never: readonly string[]): void =>
     update({
       overlay: overlay && each(overlay, (states) => new Map(Object.entries(states))),

@@ -86,7 +86,8 @@ describe('a recording', () => {
     const memory = memoryJournals();
     const journal = await recorded(memory);
     const lines = linesOf(journal).split('\n');
-    const path = fileWith(lines.with(9, `${lines[9]?.slice(0, -3)}0"}`).join('\n'));
+    const damaged = lines[9]?.replace(/.(?="\}$)/u, (digit) => (digit === '0' ? '1' : '0')) ?? '';
+    const path = fileWith(lines.with(9, damaged).join('\n'));
     const journals = journalFile(path);
     const page = await openPage((await startInspector({ journals })).url);
     const { runs } = await page.runs();

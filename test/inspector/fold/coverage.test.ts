@@ -50,6 +50,7 @@ describe('coverage of the charts', () => {
       'run.adjusted',
       'run.directed',
       'usage.reported',
+      'xstate.snapshot.0.attempt.validating',
     ]);
     expect(all).toBe(runCharts.charts.reduce((sum, { transitions }) => sum + transitions.length, 0) - silent.length);
     expect(takenCount).toBe(0);

@@ -56,6 +56,6 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'full', include: FULL, exclude: RESTATE } },
     ],
-    setupFiles: 'test/support/seeded-draws.ts',
+    setupFiles: 'test/support/fast-check-seed.ts',
   },
 });

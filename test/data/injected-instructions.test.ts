@@ -3,10 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { YieldReply } from '../../machines/contracts/phase-io.ts';
 import { assess } from '../../machines/policies/assessment.ts';
-import { aMessage, results } from '../machines/contracts/samples.ts';
-import { evaluated } from '../machines/policies/evaluated.ts';
-import { aState, someThresholds } from '../machines/policies/states.ts';
-import { completionVerdicts } from './completion-verdicts.ts';
+import { answerConverged, confidenceReached, taskComplete } from '../../machines/policies/yield-rules.ts';
+import { aMessage, aState, results, someThresholds } from '../support/contract-samples.ts';
+import { plannedOperations } from '../support/retention.ts';
 
 /** Injected instructions from BIPIA (Microsoft), kept outside the repository as measuring data. */
 const FILE = new URL('../../../shared/data/bipia_text_attack_train.json', import.meta.url);
@@ -52,7 +51,10 @@ function decisionsOn(messages: readonly Message[]): readonly string[] {
   return REPLIES.map((said) => {
     const state = aState({ request: REQUEST, hasDocuments: true, messages });
     const assessment = assess(state, messages, { ...results.yield.reply, ...said });
-    return [...completionVerdicts({ ...state, assessment }), assessment.proposal].join(' ');
+    const completing = Object.entries({ confidenceReached, answerConverged, taskComplete }).flatMap(([name, rule]) =>
+      rule({ ...state, assessment }).holds ? [name] : [],
+    );
+    return [...completing, assessment.proposal].join(' ');
   });
 }
 
@@ -77,7 +79,7 @@ describe('instructions in a text', () => {
           thresholds: someThresholds(),
           maxMessages: 3,
         };
-        const unasked = evaluated({ ...inputs, messages, tokensAllowed: 100 }).filter(
+        const unasked = plannedOperations({ ...inputs, messages, tokensAllowed: 100 }).filter(
           ({ metadata }) => metadata['requiresConsent'] !== true,
         );
         expect(

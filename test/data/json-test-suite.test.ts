@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { argumentsOf, readAll, stream } from '../src/engine/streaming/model-stream.ts';
+import { argumentsPart, readAll, streamOf } from '../support/model-streams.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../shared/data/json-test-suite/test_parsing');
 const isThere = existsSync(FOLDER);
@@ -53,8 +53,8 @@ function known(text: string): { readonly value: unknown } | null {
 }
 
 const readArguments = (pieces: readonly string[]) =>
-  readAll(stream(pieces.map((piece) => argumentsOf(piece))), { form: 'tool-call', onPartial: () => {} });
-const readText = (pieces: readonly string[]) => readAll(stream(pieces), { onPartial: () => {} });
+  readAll(streamOf(pieces.map((piece) => argumentsPart(piece))), { form: 'tool-call', onPartial: () => {} });
+const readText = (pieces: readonly string[]) => readAll(streamOf(pieces), { onPartial: () => {} });
 
 /** Compares including the sign of zero, the own key `__proto__`, and the order of keys. */
 function expectSame(value: unknown, wanted: unknown, name: string): void {

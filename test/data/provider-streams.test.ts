@@ -3,11 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../machines/contracts/model.ts';
 import { fetchWithoutTimeout } from '../../src/internal/fetch-without-timeout.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
-import { chatServer, streaming } from '../support/chat-server.ts';
-import { cutBytes, seededSizes } from '../support/cut-bytes.ts';
-import { modelRequest, partsOf } from '../support/model-request.ts';
-import { type Reply, replyOf } from '../support/reply-of.ts';
-import { watchedFetch } from '../support/watched-bytes.ts';
+import { chatServer, seededSizes, splitBytes, streaming, trackedFetch } from '../support/chat-server.ts';
+import { modelRequest, partsOf, type Reply, replyOf } from '../support/model-streams.ts';
 
 /** Recorded replies of OpenAI-compatible servers, one chunk per line, kept outside the repository as measuring data. */
 const FOLDER = new URL('../../../shared/data/provider-streams/', import.meta.url);
@@ -76,7 +73,7 @@ function told(parts: readonly ModelPart[]): Expected {
 
 /** Sends each chunk over HTTP only after the previous one was read, so that the splits are preserved. */
 async function overHttp(pieces: readonly Uint8Array[]): Promise<Expected> {
-  const watched = watchedFetch(fetchWithoutTimeout);
+  const watched = trackedFetch(fetchWithoutTimeout);
   const server = await chatServer(async ({ response }) => {
     streaming(response);
     let sent = 0;
@@ -127,17 +124,17 @@ describe.skipIf(names.length === 0)('recorded provider streams (skipped without 
     const bytes = bytesOf(name);
     for (const seed of SEEDS) {
       for (const most of [Math.ceil(bytes.length / 30), Math.ceil(bytes.length / 300) + 1]) {
-        const pieces = cutBytes(bytes, seededSizes(seed, most));
+        const pieces = splitBytes(bytes, seededSizes(seed, most));
         expect(await overHttp(pieces), `seed ${seed}, pieces of 1 to ${most} bytes`).toEqual(straight(name));
       }
     }
   });
 
   test.each(small)('[A12] produce the same over HTTP byte by byte: %s', async (name) => {
-    expect(await overHttp(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
+    expect(await overHttp(splitBytes(bytesOf(name), () => 1))).toEqual(straight(name));
   });
 
   test.each(names)('[A12] produce the same through the openai client byte by byte: %s', async (name) => {
-    expect(await throughClient(cutBytes(bytesOf(name), () => 1))).toEqual(straight(name));
+    expect(await throughClient(splitBytes(bytesOf(name), () => 1))).toEqual(straight(name));
   });
 });

@@ -1,5 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
-import { allOf, errorOf, hanging, json, quick, rawPost, request, startService, statusOf } from './service-rig.ts';
+import {
+  collectEvents,
+  errorOf,
+  hangingModel,
+  immediateModel,
+  json,
+  rawPost,
+  request,
+  startService,
+  statusOf,
+} from '../support/example-service.ts';
 
 describe('invalid requests are rejected before anything starts', () => {
   it.each<[string, string, string]>([
@@ -15,7 +25,7 @@ describe('invalid requests are rejected before anything starts', () => {
     ['a system turn', '{"request":"Is it so?","history":[{"role":"system","content":"x"}]}', 'invalid_body'],
     ['an empty session', '{"request":"Is it so?","session_id":""}', 'invalid_body'],
   ])('%s', async (_, body, code) => {
-    const { post, runs } = await startService({ model: quick() });
+    const { post, runs } = await startService({ model: immediateModel() });
     const response = await post('/runs', body);
     const error = (await response.json()) as { code: string; message: string };
     expect({ status: response.status, code: error.code }).toEqual({ status: 400, code });
@@ -30,7 +40,7 @@ describe('invalid requests are rejected before anything starts', () => {
     ['consent without a choice', { type: 'consent.given' }],
     ['null', null],
   ])('an invalid event: %s', async (_, event) => {
-    const { post, runs } = await startService({ model: hanging() });
+    const { post, runs } = await startService({ model: hangingModel() });
     const controller = new AbortController();
     const stream = await post('/runs', request, { signal: controller.signal });
     const reply = await post(`/runs/${runs[0]?.runId}/events`, event);
@@ -41,7 +51,7 @@ describe('invalid requests are rejected before anything starts', () => {
   });
 
   it('a body of 10 MB, with its length declared or in chunks', async () => {
-    const { url, post, runs } = await startService({ model: quick() });
+    const { url, post, runs } = await startService({ model: immediateModel() });
     const body = JSON.stringify({ request: 'x'.repeat(10_000_000) });
     const whole = await post('/runs', body);
     const chunks = new ReadableStream({
@@ -58,7 +68,7 @@ describe('invalid requests are rejected before anything starts', () => {
   });
 
   it('more concurrent runs than allowed', async () => {
-    const { post, runs } = await startService({ model: hanging() }, { maxRuns: 1 });
+    const { post, runs } = await startService({ model: hangingModel() }, { maxRuns: 1 });
     const controller = new AbortController();
     await post('/runs', request, { signal: controller.signal });
     const second = await post('/runs', request);
@@ -69,7 +79,7 @@ describe('invalid requests are rejected before anything starts', () => {
   });
 
   it('an unknown path', async () => {
-    const { url } = await startService({ model: quick() });
+    const { url } = await startService({ model: immediateModel() });
     const response = await fetch(`${url}/admin`);
     expect(await errorOf(response)).toMatchObject({ status: 404, code: 'not_found' });
   });
@@ -87,7 +97,7 @@ describe('authorization', () => {
       415,
     ],
   ])('rejects %s', async (_, headers, status) => {
-    const { post, runs } = await startService({ model: quick() });
+    const { post, runs } = await startService({ model: immediateModel() });
     const response = await post('/runs', request, { headers });
     expect(await errorOf(response)).toMatchObject({ status, code: expect.any(String) });
     expect(runs).toEqual([]);
@@ -96,7 +106,7 @@ describe('authorization', () => {
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', 'localhost@evil.example', '[::2]', '0.0.0.0'])(
     'rejects the host name %s, rebound to this address',
     async (host) => {
-      const { port } = await startService({ model: quick() });
+      const { port } = await startService({ model: immediateModel() });
       expect(await statusOf(port, rawPost('/runs', '{}', host))).toBe(host.includes('@') ? 400 : 403);
     },
   );
@@ -104,14 +114,16 @@ describe('authorization', () => {
   it.each(['localhost', 'LOCALHOST:8787', '127.0.0.1', '[::1]:80', 'chain.example'])(
     'accepts the host name %s',
     async (host) => {
-      const { port } = await startService({ model: quick() }, { hosts: ['chain.example'] });
+      const { port } = await startService({ model: immediateModel() }, { hosts: ['chain.example'] });
       expect(await statusOf(port, rawPost('/runs', '{}', host))).toBe(400);
     },
   );
 
   it('accepts its own page', async () => {
-    const { url, post } = await startService({ model: quick() });
-    expect((await allOf(await post('/runs', request, { headers: { origin: url } }))).at(-1)?.event).toBe('answer');
+    const { url, post } = await startService({ model: immediateModel() });
+    expect((await collectEvents(await post('/runs', request, { headers: { origin: url } }))).at(-1)?.event).toBe(
+      'answer',
+    );
   });
 
   it.each<[string, Record<string, string>]>([
@@ -121,7 +133,7 @@ describe('authorization', () => {
     ['an empty token after Bearer', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: 'Basic secret-token' }],
   ])('if a token is set, rejects %s', async (_, headers) => {
-    const { post, runs } = await startService({ model: quick() }, { token: 'secret-token' });
+    const { post, runs } = await startService({ model: immediateModel() }, { token: 'secret-token' });
     for (const path of ['/runs', '/runs/some/events']) {
       const response = await post(path, request, { headers });
       const body = await response.text();
@@ -133,9 +145,9 @@ describe('authorization', () => {
   });
 
   it('accepts the token; the health check needs none', async () => {
-    const { post, health } = await startService({ model: quick() }, { token: 'secret-token' });
+    const { post, health } = await startService({ model: immediateModel() }, { token: 'secret-token' });
     const response = await post('/runs', request, { headers: { authorization: 'Bearer secret-token' } });
-    expect((await allOf(response)).at(-1)?.event).toBe('answer');
+    expect((await collectEvents(response)).at(-1)?.event).toBe('answer');
     expect(await health()).toMatchObject({ status: 'ok' });
   });
 });
@@ -145,7 +157,7 @@ it('logs internal errors and does not send them to the caller', async () => {
   const newId = () => {
     throw new Error('no entropy for sk-secret');
   };
-  const { post } = await startService({ model: quick(), newId });
+  const { post } = await startService({ model: immediateModel(), newId });
   const response = await post('/runs', request);
   const body = await response.text();
   expect({ status: response.status, ...JSON.parse(body) }).toMatchObject({ status: 500, code: 'internal' });

@@ -3,20 +3,20 @@ import { journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { partModel, silence, text } from '../support/part-model.ts';
 import {
-  allOf,
-  ask,
+  collectEvents,
   connectionsOf,
   errorOf,
   eventsOf,
-  hanging,
+  hangingModel,
+  immediateModel,
   json,
-  quick,
   request,
+  requestWithoutReading,
   startService,
-  until,
-} from './service-rig.ts';
+  waitForEvent,
+} from '../support/example-service.ts';
+import { neverSettles, partModel, textPart } from '../support/scripted-models.ts';
 
 const long = `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(40)}`;
 /** Exceeds the buffers of a connection, in a single first entry. */
@@ -27,10 +27,10 @@ const MUCH = JSON.stringify({
 
 describe('the run stream of the example service', () => {
   it('sends journal entries in order, with seq as the event id, and the answer last', async () => {
-    const { post, runs } = await startService({ model: quick() });
+    const { post, runs } = await startService({ model: immediateModel() });
     const response = await post('/runs', request);
     expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const events = await allOf(response);
+    const events = await collectEvents(response);
     const entries = events.filter(({ event }) => event === 'entry');
     expect(entries.map(({ id }) => id)).toEqual(entries.map((_, seq) => String(seq)));
     expect(entries.map(({ data }) => journalEntrySchema.parse(data))).toEqual(
@@ -47,7 +47,7 @@ describe('the run stream of the example service', () => {
 
   it('sends partial values without an id in between', async () => {
     const { post } = await startService({ model: scriptedModel({}, { otherwise: replies, chunkChars: 4 }) });
-    const events = await allOf(await post('/runs', request));
+    const events = await collectEvents(await post('/runs', request));
     const partials = events.filter(({ event }) => event === 'partial');
     const texts = partials.flatMap(({ data }) => (data['task'] === 'synthesis' ? [data['value']] : []));
     expect(new Set(partials.map(({ data }) => data['task'])).size).toBe(7);
@@ -57,22 +57,22 @@ describe('the run stream of the example service', () => {
   });
 
   it('starts while the run is in progress', async () => {
-    const { post, runs } = await startService({ model: hanging() });
+    const { post, runs } = await startService({ model: hangingModel() });
     const controller = new AbortController();
     const events = eventsOf(await post('/runs', request, { signal: controller.signal }));
-    await until(events, ({ data }) => data.type === 'phase-start' && data['phase'] === 'intention');
+    await waitForEvent(events, ({ data }) => data.type === 'phase-start' && data['phase'] === 'intention');
     expect(runs[0]?.actor.getSnapshot().status).toBe('active');
     controller.abort();
     await runs[0]?.answer;
   });
 
   it('uses the given session and history', async () => {
-    const { post, asked } = await startService({ model: quick() });
+    const { post, asked } = await startService({ model: immediateModel() });
     const history = [
       { role: 'user', content: 'Hello.' },
       { role: 'assistant', content: 'Good day.' },
     ];
-    const events = await allOf(await post('/runs', { ...request, session_id: 'desk-7', history }));
+    const events = await collectEvents(await post('/runs', { ...request, session_id: 'desk-7', history }));
     expect(asked).toMatchObject([{ ...request, history, sessionId: 'desk-7' }]);
     expect(events[0]?.data['messages']).toMatchObject(history);
   });
@@ -85,7 +85,7 @@ describe('the run stream of the example service', () => {
     );
     const { post, health } = await startService({ model: script });
     const asked = Array.from({ length: 20 }, (_, at) => `Question ${at}?`);
-    const events = await Promise.all(asked.map(async (one) => allOf(await post('/runs', { request: one }))));
+    const events = await Promise.all(asked.map(async (one) => collectEvents(await post('/runs', { request: one }))));
     expect(events.map((one) => one.at(-1)?.data['answerText'])).toEqual(asked.map((one) => `Yes: ${one}`));
     expect(await health()).toEqual({ status: 'ok', runs: 0 });
   });
@@ -93,11 +93,11 @@ describe('the run stream of the example service', () => {
 
 describe('a client that disconnects', () => {
   it('interrupts its run, which leaves no call and no timer', async () => {
-    const reading = partModel([silence]);
+    const reading = partModel([neverSettles]);
     const { post, runs, health } = await startService({ model: reading });
     const controller = new AbortController();
     const events = eventsOf(await post('/runs', request, { signal: controller.signal }));
-    await until(events, ({ data }) => data.type === 'attempt-start');
+    await waitForEvent(events, ({ data }) => data.type === 'attempt-start');
     expect(reading.open()).toBe(1);
     expect(await health()).toMatchObject({ runs: 1 });
     controller.abort();
@@ -109,8 +109,8 @@ describe('a client that disconnects', () => {
   });
 
   it('during a long unread answer leaves no open connection', async () => {
-    const { port, runs, server } = await startService({ model: quick() }, { maxBodyBytes: 20_000_000 });
-    const socket = await ask(port, MUCH);
+    const { port, runs, server } = await startService({ model: immediateModel() }, { maxBodyBytes: 20_000_000 });
+    const socket = await requestWithoutReading(port, MUCH);
     await expect.poll(() => runs).toHaveLength(1);
     await runs[0]?.answer;
     expect(await connectionsOf(server)).toBe(1);
@@ -119,11 +119,11 @@ describe('a client that disconnects', () => {
   });
 
   it('or stops reading is disconnected, and its run is interrupted', async () => {
-    const much = Array.from({ length: 6 }, () => text('x'.repeat(3_000_000)));
-    const endless = partModel([text('{"response":"'), ...much, silence]);
+    const much = Array.from({ length: 6 }, () => textPart('x'.repeat(3_000_000)));
+    const endless = partModel([textPart('{"response":"'), ...much, neverSettles]);
     const limits = { maxReplyChars: 20_000_000 };
     const { port, runs, server } = await startService({ model: endless, limits }, { stallMs: 50 });
-    await ask(port, JSON.stringify(request));
+    await requestWithoutReading(port, JSON.stringify(request));
     await expect.poll(() => runs).toHaveLength(1);
     expect(await runs[0]?.answer).toMatchObject({ metadata: { reason: 'interrupted' } });
     await expect.poll(() => connectionsOf(server)).toBe(0);
@@ -137,7 +137,7 @@ describe('sending events to a run over HTTP', () => {
     ['summarise', { summarised: 1 }],
     ['remove', { removed: 1 }],
   ])('delivers consent to %s to the run that asked', async (choice, settled) => {
-    const { post } = await startService({ model: quick() });
+    const { post } = await startService({ model: immediateModel() });
     const events: unknown[] = [];
     let runId = '';
     for await (const { data } of eventsOf(
@@ -161,7 +161,7 @@ describe('sending events to a run over HTTP', () => {
     [{ type: 'run.finished' }, { answerText: 'It is so, for certain.' }],
     [{ type: 'run.directed', phase: 'yield' }, { status: 'completed' }],
   ])('%j ends in an answer on the stream', async (event, answer) => {
-    const { post } = await startService({ model: hanging() });
+    const { post } = await startService({ model: hangingModel() });
     let last: unknown;
     let runId = '';
     for await (const { data } of eventsOf(await post('/runs', request))) {
@@ -174,8 +174,8 @@ describe('sending events to a run over HTTP', () => {
   });
 
   it('returns 404 for a finished or unknown run', async () => {
-    const { post, runs } = await startService({ model: quick() });
-    await allOf(await post('/runs', request));
+    const { post, runs } = await startService({ model: immediateModel() });
+    await collectEvents(await post('/runs', request));
     for (const id of [runs[0]?.runId, 'nobody', '__proto__', '..%2F..%2Fetc', '%00']) {
       const reply = await post(`/runs/${id}/events`, { type: 'run.cancelled' });
       expect({ id, ...(await errorOf(reply)) }).toMatchObject({
@@ -204,7 +204,7 @@ it('main.ts serves the extractive model over docs/ on the loopback interface and
     body,
     headers: { ...json, authorization: 'Bearer secret-token' },
   });
-  expect((await allOf(response)).at(-1)).toMatchObject({ event: 'answer', data: { status: 'completed' } });
+  expect((await collectEvents(response)).at(-1)).toMatchObject({ event: 'answer', data: { status: 'completed' } });
   for (const signal of signals)
     for (const stop of process.listeners(signal).filter((one) => !before.includes(one))) {
       stop(signal);

@@ -10,7 +10,7 @@ import {
   setup,
   toPromise,
 } from 'xstate';
-import { flush } from './attempt/attempt-rig.ts';
+import { flush } from '../support/attempt-machine.ts';
 
 /** How XState 5.33 runs actors, as far as the charts rely on it. */
 

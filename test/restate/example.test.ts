@@ -1,7 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { runAt } from './rig/client.ts';
-import { startRestate } from './rig/restate-server.ts';
-import { startService } from './rig/service-process.ts';
+import { runClient, startRestate, startService } from '../support/restate-cluster.ts';
 
 it('the example serves a chain over the documents of the repository without a language model', async () => {
   const restate = await startRestate();
@@ -9,7 +7,7 @@ it('the example serves a chain over the documents of the repository without a la
   const service = await startService('example');
   onTestFinished(service.kill);
   await restate.register(service.uri);
-  const run = runAt(restate, 'example', 'postchain');
+  const run = runClient(restate, 'example', 'postchain');
   await run.workflowSubmit({ request: 'What does Yield decide?' });
   const { answerText, sources } = await run.workflowAttach();
   expect(answerText).not.toBe('');

@@ -1,17 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../src/journal/replay.ts';
-import { waitUntil } from './rig/child.ts';
-import { journalOf, runAt } from './rig/client.ts';
-import { type RestateServer, startRestate } from './rig/restate-server.ts';
-import { type RoundRobin, startRoundRobin } from './rig/round-robin.ts';
-import { createMeeting, type Meeting, type ServiceProcess, startService } from './rig/service-process.ts';
+import {
+  createModelControl,
+  journalOf,
+  type ModelControl,
+  type RestateServer,
+  type RoundRobin,
+  runClient,
+  type ServiceProcess,
+  startRestate,
+  startRoundRobin,
+  startService,
+  waitUntil,
+} from '../support/restate-cluster.ts';
 
 let restate: RestateServer;
-let meeting: Meeting;
+let meeting: ModelControl;
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  [restate, meeting] = await Promise.all([startRestate(), createMeeting()]);
+  [restate, meeting] = await Promise.all([startRestate(), createModelControl()]);
   service = await startService('rig', meeting);
   await restate.register(service.uri);
 });
@@ -19,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.kill();
   await restate?.stop();
-  await meeting?.end();
+  await meeting?.remove();
 });
 
 const TASKS = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'synthesis'] as const;
@@ -35,7 +43,7 @@ const once = Object.fromEntries(TASKS.map((task) => [task, 1]));
 
 /** Checks that the journal is complete and can be replayed on the charts. */
 async function expectWhole(key: string): Promise<void> {
-  const run = runAt(restate, key);
+  const run = runClient(restate, key);
   expect(await run.workflowAttach()).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
   const journal = await journalOf(run);
   expect(journal.at(-1)?.type).toBe('run-end');
@@ -46,10 +54,10 @@ describe('a run whose processes are killed', () => {
   it.each(TASKS)('completes when the service dies during %s, and repeats only that call', async (task) => {
     const key = `service-${task}`;
     meeting.hold(task);
-    await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+    await runClient(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
     await waitUntil(() => begun(key)[task] === 1);
     await service.kill();
-    meeting.letGo(task);
+    meeting.release(task);
     await service.restart();
     await expectWhole(key);
     expect(begun(key)).toEqual({ ...once, [task]: 2 });
@@ -58,19 +66,19 @@ describe('a run whose processes are killed', () => {
   it.each(['action', 'yield'] as const)('completes when the server dies during %s', async (task) => {
     const key = `server-${task}`;
     meeting.hold(task);
-    await runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
+    await runClient(restate, key).workflowSubmit({ request: `Is it so? #${key}` });
     await waitUntil(() => begun(key)[task] === 1);
     await restate.kill();
     // Nobody awaits this call anymore, so it is aborted.
     await waitUntil(() => meeting.calls(key).some(({ what }) => what === 'aborted'));
-    meeting.letGo(task);
+    meeting.release(task);
     await restate.restart();
     await expectWhole(key);
     expect(begun(key)).toEqual({ ...once, [task]: 2 });
   });
 
   it('continues to wait for consent after both the service and the server were down', async () => {
-    const run = runAt(restate, 'both');
+    const run = runClient(restate, 'both');
     await run.workflowSubmit({ request: 'Is it so? #both', history });
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
     await Promise.all([service.kill(), restate.kill()]);
@@ -81,7 +89,7 @@ describe('a run whose processes are killed', () => {
   });
 
   it('completes however often and wherever its service is killed', async () => {
-    const run = runAt(restate, 'often');
+    const run = runClient(restate, 'often');
     await run.workflowSubmit({ request: 'Unsure: is it so? #often' });
     const kills = 8;
     for (let kill = 1; kill <= kills; kill += 1) {
@@ -101,7 +109,7 @@ describe('a run whose processes are killed', () => {
   });
 
   it('counts the downtime', async () => {
-    const run = runAt(restate, 'gone', 'curt');
+    const run = runClient(restate, 'gone', 'curt');
     await run.workflowSubmit({ request: 'Is it so? #gone', history });
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
     await service.kill();
@@ -131,14 +139,14 @@ describe('two processes of a service', () => {
   it('share the runs, and those of a killed process complete on the other', async () => {
     const keys = Array.from({ length: 12 }, (_, at) => `shared-${at}`);
     meeting.hold('observation');
-    await Promise.all(keys.map((key) => runAt(restate, key).workflowSubmit({ request: `Is it so? #${key}` })));
+    await Promise.all(keys.map((key) => runClient(restate, key).workflowSubmit({ request: `Is it so? #${key}` })));
     await waitUntil(() => keys.every((key) => begun(key)['observation'] === 1));
     const victims = keys.filter((key) => meeting.calls(key).at(-1)?.pid === other.pid());
     expect(victims.length).toBeGreaterThan(0);
     expect(victims.length).toBeLessThan(keys.length);
     const victim = other.pid();
     await other.kill();
-    meeting.letGo('observation');
+    meeting.release('observation');
     for (const key of keys) await expectWhole(key);
     for (const key of keys) expect(begun(key)).toEqual({ ...once, observation: victims.includes(key) ? 2 : 1 });
     for (const key of victims)

@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replay } from '../../src/journal/replay.ts';
-import { waitUntil } from './rig/child.ts';
-import { journalOf, runAt } from './rig/client.ts';
-import { type RestateServer, startRestate } from './rig/restate-server.ts';
-import { createMeeting, type Meeting, type ServiceProcess, startService } from './rig/service-process.ts';
+import {
+  createModelControl,
+  journalOf,
+  type ModelControl,
+  type RestateServer,
+  runClient,
+  type ServiceProcess,
+  startRestate,
+  startService,
+  waitUntil,
+} from '../support/restate-cluster.ts';
 
 let restate: RestateServer;
-let meeting: Meeting;
+let meeting: ModelControl;
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  [restate, meeting] = await Promise.all([startRestate(), createMeeting()]);
+  [restate, meeting] = await Promise.all([startRestate(), createModelControl()]);
   service = await startService('rig', meeting);
   await restate.register(service.uri);
 });
@@ -18,19 +25,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.kill();
   await restate?.stop();
-  await meeting?.end();
+  await meeting?.remove();
 });
 
 /** A message that is not summarized without consent. */
 const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
 
-const asks = async (run: ReturnType<typeof runAt>) => (await run.status())?.asks?.type ?? null;
+const asks = async (run: ReturnType<typeof runClient>) => (await run.status())?.asks?.type ?? null;
 const begun = (run: string): string[] =>
   meeting.calls(run).flatMap(({ what, task }) => (what === 'begun' ? [task] : []));
 
 describe('a run on Restate', () => {
   it('answers, reports its status, and has a journal that replays identically', async () => {
-    const run = runAt(restate, 'whole');
+    const run = runClient(restate, 'whole');
     expect(await run.status()).toBeNull();
     await run.workflowSubmit({ request: 'Is it so? #whole' });
     const answer = await run.workflowAttach();
@@ -57,7 +64,7 @@ describe('a run on Restate', () => {
   });
 
   it('is created once per key, however often it is started', async () => {
-    const run = runAt(restate, 'twice');
+    const run = runClient(restate, 'twice');
     await run.workflowSubmit({ request: 'Is it so? #twice' });
     const again = await run.workflowSubmit({ request: 'And this? #twice' });
     expect(again.status).toBe('PreviouslyAccepted');
@@ -69,13 +76,13 @@ describe('a run on Restate', () => {
     ['', 'invalid_request'],
     [7 as never, 'invalid_request'],
   ])('rejects the request %j immediately', async (request, code) => {
-    const run = runAt(restate, `refused ${request}`);
+    const run = runClient(restate, `refused ${request}`);
     await run.workflowSubmit({ request });
     await expect(run.workflowAttach()).rejects.toThrow(code);
   });
 
   it('waits for consent, and counts it once when it is sent twice with one id', async () => {
-    const run = runAt(restate, 'consent');
+    const run = runClient(restate, 'consent');
     await run.workflowSubmit({ request: 'Is it so? #consent', history });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');
     const event = { type: 'consent.given', choice: 'remove' } as const;
@@ -88,7 +95,7 @@ describe('a run on Restate', () => {
   });
 
   it('keeps everything after the consent timeout, with a timer that needs no process', async () => {
-    const run = runAt(restate, 'curt', 'curt');
+    const run = runClient(restate, 'curt', 'curt');
     await run.workflowSubmit({ request: 'Is it so? #curt', history });
     await run.workflowAttach();
     const resolved = (await journalOf(run)).find(({ type }) => type === 'consent-resolved');
@@ -96,7 +103,7 @@ describe('a run on Restate', () => {
   });
 
   it('follows directions in manual mode, one by one', async () => {
-    const run = runAt(restate, 'manual');
+    const run = runClient(restate, 'manual');
     await run.workflowSubmit({ request: 'Unsure: is it so? #manual', mode: 'manual' });
     await waitUntil(async () => (await asks(run)) === 'direction-asked');
     await run.send({ event: { type: 'run.directed', phase: 'nowhere' } });
@@ -113,7 +120,7 @@ describe('a run on Restate', () => {
   });
 
   it('keeps events of many senders in one order without losing any', async () => {
-    const run = runAt(restate, 'crowd');
+    const run = runClient(restate, 'crowd');
     const words = Array.from({ length: 8 }, (_, at) => ({ type: 'run.directed', phase: `no phase ${at}` }) as const);
     const sent = await Promise.all(words.map((event) => run.send({ event })));
     expect(sent.map(({ number }) => number).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -132,37 +139,37 @@ describe('a run on Restate', () => {
 
   it('answers degraded immediately when canceled, and aborts the in-flight call', async () => {
     meeting.hold('intention');
-    const run = runAt(restate, 'cancel');
+    const run = runClient(restate, 'cancel');
     await run.workflowSubmit({ request: 'Is it so? #cancel' });
     await waitUntil(() => begun('cancel').includes('intention'));
     await run.send({ event: { type: 'run.cancelled', reason: 'enough' } });
     expect(await run.workflowAttach()).toMatchObject({ status: 'cancelled' });
     await waitUntil(() => meeting.calls('cancel').some(({ what, task }) => what === 'aborted' && task === 'intention'));
-    meeting.letGo('intention');
+    meeting.release('intention');
   });
 
   it('is interrupted and answers when its Restate invocation is canceled', async () => {
     meeting.hold('intention');
-    const run = runAt(restate, 'interrupted');
+    const run = runClient(restate, 'interrupted');
     const { invocationId } = await run.workflowSubmit({ request: 'Is it so? #interrupted' });
     await waitUntil(() => begun('interrupted').includes('intention'));
     await fetch(`${restate.admin}/invocations/${invocationId}/cancel`, { method: 'PATCH' });
     expect(await run.workflowAttach()).toMatchObject({ status: 'degraded' });
-    meeting.letGo('intention');
+    meeting.release('intention');
     const deliveries = (await journalOf(run)).filter(({ type }) => type === 'delivery');
     expect(deliveries).toMatchObject([{ event: { type: 'run.interrupted' } }]);
   });
 
   it.each([{ type: 'nonsense' }, {}, null, 'run.cancelled'])('rejects %j as an event', async (event) => {
-    await expect(runAt(restate, 'whole').send({ event: event as never })).rejects.toThrow('invalid_option');
+    await expect(runClient(restate, 'whole').send({ event: event as never })).rejects.toThrow('invalid_option');
   });
 
   it('keeps reply timeouts within its step, and retries as usual', async () => {
     meeting.hold('experience');
-    const run = runAt(restate, 'hasty', 'hasty');
+    const run = runClient(restate, 'hasty', 'hasty');
     await run.workflowSubmit({ request: 'Is it so? #hasty' });
     const answer = await run.workflowAttach();
-    meeting.letGo('experience');
+    meeting.release('experience');
     expect(answer.answerText).not.toBe('');
     const ends = (await journalOf(run)).flatMap((entry) =>
       entry.type === 'attempt-end' && entry.task === 'experience' ? [entry.failure] : [],
@@ -174,16 +181,16 @@ describe('a run on Restate', () => {
 
   it('aborts a call at the phase deadline', async () => {
     meeting.hold('intention');
-    const run = runAt(restate, 'brief', 'brief');
+    const run = runClient(restate, 'brief', 'brief');
     await run.workflowSubmit({ request: 'Is it so? #brief' });
     const answer = await run.workflowAttach();
     expect(answer.status).toBe('degraded');
     await waitUntil(() => meeting.calls('brief').some(({ what, task }) => what === 'aborted' && task === 'intention'));
-    meeting.letGo('intention');
+    meeting.release('intention');
   });
 
   it('completes identically when it is suspended at every wait', async () => {
-    const run = runAt(restate, 'restless', 'restless');
+    const run = runClient(restate, 'restless', 'restless');
     await run.workflowSubmit({ request: 'Unsure: is it so? #restless', history, mode: 'manual' });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');
     await run.send({ event: { type: 'consent.given', choice: 'keep' } });

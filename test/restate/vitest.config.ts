@@ -10,7 +10,7 @@ export default mergeConfig(
   defineConfig({
     test: {
       include: ['test/restate/**/*.test.ts'],
-      globalSetup: ['test/restate/rig/global-setup.ts'],
+      globalSetup: ['test/support/restate-setup.ts'],
       fileParallelism: false,
     },
   }),

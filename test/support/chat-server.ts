@@ -117,11 +117,64 @@ export function streaming(response: ServerResponse): ServerResponse {
 }
 
 /** Answers with a status and a JSON body. */
-export function refuse(
+export function respondWithJson(
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+/** A fetch, and how far the one who reads its bodies has come. */
+export interface TrackedFetch {
+  readonly fetch: typeof globalThis.fetch;
+  /** How many pieces were read so far. */
+  readonly pieces: () => number;
+  /** Resolves when this many bytes were read in all. */
+  readonly read: (bytes: number) => Promise<void>;
+}
+
+/** Watches the bodies that `inner` fetches, so that a server can wait until a piece was read before it sends the next one. */
+export function trackedFetch(inner: typeof globalThis.fetch): TrackedFetch {
+  const waiting = new Map<number, () => void>();
+  let pieces = 0;
+  let bytes = 0;
+  const counter = (): TransformStream<Uint8Array, Uint8Array> =>
+    new TransformStream({
+      transform(piece, controller) {
+        pieces += 1;
+        bytes += piece.length;
+        controller.enqueue(piece);
+        waiting.get(bytes)?.();
+      },
+    });
+  return {
+    fetch: async (input, init) => {
+      const { body, status, headers } = await inner(input, init);
+      return new Response(body?.pipeThrough(counter()) ?? null, { status, headers });
+    },
+    pieces: () => pieces,
+    read: (wanted) => new Promise((resolve) => (bytes >= wanted ? resolve() : waiting.set(wanted, resolve))),
+  };
+}
+
+/** Bytes cut into pieces of the sizes that `sizeOf` gives, one after the other. */
+export function splitBytes(bytes: Uint8Array, sizeOf: () => number): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const piece = bytes.subarray(at, at + sizeOf());
+    pieces.push(piece);
+    at += piece.length;
+  }
+  return pieces;
+}
+
+/** Sizes from 1 to `most` that look random and are the same for the same seed. */
+export function seededSizes(seed: number, most: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return 1 + Math.floor((state / 2 ** 32) * most);
+  };
 }

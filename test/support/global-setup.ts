@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SEED } from './seed.ts';
+import { SEED } from './random.ts';
 
 /** Everything that the build reads. A folder's own time changes when a file in it is added or removed. */
 const SOURCES = [

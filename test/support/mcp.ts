@@ -9,29 +9,30 @@ import { onTestFinished } from 'vitest';
 import { connectMcp } from '../../src/tools/mcp/connect-mcp.ts';
 import type { McpConnection } from '../../src/tools/mcp/mcp-connection.ts';
 import type { McpOptions, McpStdioOptions } from '../../src/tools/mcp/options.ts';
+import { freePort } from './servers.ts';
 
 const require = createRequire(import.meta.url);
 const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
 /** The reference server of the protocol's makers, over standard input and output. */
-export function everything(more: Partial<McpStdioOptions> = {}): McpStdioOptions {
+export function everythingServer(more: Partial<McpStdioOptions> = {}): McpStdioOptions {
   return { name: 'all', command: process.execPath, args: [EVERYTHING, 'stdio'], ...more };
 }
 
 /** Our own server, which misbehaves in this manner. */
-export function misbehaving(manner: string, more: Partial<McpStdioOptions> = {}): McpStdioOptions {
+export function misbehavingServer(manner: string, more: Partial<McpStdioOptions> = {}): McpStdioOptions {
   return { name: 'bad', command: process.execPath, args: ['test/support/mcp-server.mjs', manner], ...more };
 }
 
 /** A connection that the test's end closes. */
-export async function connected(options: McpOptions): Promise<McpConnection> {
+export async function connectUntilTestEnds(options: McpOptions): Promise<McpConnection> {
   const connection = await connectMcp(options);
   onTestFinished(connection.close);
   return connection;
 }
 
 /** Runs a capability of the connection as the engine does. */
-export async function use(
+export async function callTool(
   { name, capabilities }: McpConnection,
   tool: string,
   args: Readonly<Record<string, unknown>> = {},
@@ -60,15 +61,6 @@ export async function everythingOverHttp(port?: number): Promise<HttpEverything>
   return { url: `http://127.0.0.1:${free}/mcp`, process: server };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** What a client sent. */
 export interface Message {
   readonly id?: number;
@@ -84,7 +76,7 @@ export interface Message {
 type Answer = (message: Message, response: ServerResponse, request: IncomingMessage) => void;
 
 /** An HTTP server by hand, which answers requests as it is told, and `initialize` well unless it is told otherwise. */
-export async function httpServer(answer: Answer): Promise<{ readonly url: string; readonly heard: Message[] }> {
+export async function mcpHttpServer(answer: Answer): Promise<{ readonly url: string; readonly heard: Message[] }> {
   const heard: Message[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
@@ -102,7 +94,7 @@ export async function httpServer(answer: Answer): Promise<{ readonly url: string
 }
 
 /** Answers as a well-behaved server with one tool, `work`, does; leaves its calls to `work`. */
-export function wellBehaved(work: Answer): Answer {
+export function oneToolServer(work: Answer): Answer {
   return (message, response, request) => {
     const { id, method, params } = message;
     const result = {
@@ -115,17 +107,21 @@ export function wellBehaved(work: Answer): Answer {
     }[method ?? ''];
     if (method === 'tools/call') work(message, response, request);
     else if (result === undefined) response.writeHead(method === undefined ? 405 : 202).end();
-    else reply(response, { id, result }, { 'mcp-session-id': 'session' });
+    else sendMessage(response, { id, result }, { 'mcp-session-id': 'session' });
   };
 }
 
-export function reply(response: ServerResponse, message: object, headers: Readonly<Record<string, string>> = {}): void {
+export function sendMessage(
+  response: ServerResponse,
+  message: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify({ jsonrpc: '2.0', ...message }));
 }
 
 /** Whether there is no process of this id. */
-export function hasEnded(pid: string): boolean {
+export function hasExited(pid: string): boolean {
   try {
     return !process.kill(Number(pid), 0);
   } catch {

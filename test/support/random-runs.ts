@@ -1,9 +1,24 @@
 import fc from 'fast-check';
+import { z } from 'zod';
+import type { Message } from '../../machines/contracts/message.ts';
 import { PHASES, TASKS, type Task } from '../../machines/contracts/phase.ts';
-import type { ScriptEntry } from '../../src/models/scripted.ts';
-import { everyTask, wish } from './every-task.ts';
-import { repliesWith, unsureAnswer } from './replies.ts';
-import { type Plan, type ScriptedRun, scriptedChain, settle } from './run-chain.ts';
+import { createPassageIndex } from '../../src/documents/passage-index.ts';
+import { memorySessions } from '../../src/engine/runtime/memory-sessions.ts';
+import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';
+import { replies } from '../../src/testing/replies.ts';
+import { defineCapability } from '../../src/tools/capability.ts';
+import { LONG_HISTORY } from './journal-files.ts';
+import {
+  everyTask,
+  type Plan,
+  repliesWith,
+  type ScriptedRun,
+  scriptedChain,
+  settle,
+  unsureAnswer,
+  workCall,
+  worthASummary,
+} from './run-chain.ts';
 
 type Fault = 'none' | 'prose' | 'misfit' | 'cut' | 'flaky' | 'dead' | 'hang' | 'silent' | 'throws';
 const faults: Fault[] = [
@@ -22,8 +37,8 @@ const faults: Fault[] = [
 ];
 
 /** What one call comes to. */
-function faulty(task: Task, fault: Fault, answer: Record<string, unknown>, wishes: boolean): ScriptEntry {
-  const call = wishes ? wish : null;
+function faultyReply(task: Task, fault: Fault, answer: Record<string, unknown>, wishes: boolean): ScriptEntry {
+  const call = wishes ? workCall : null;
   const changes = { action: { call }, continuation: { done: !wishes, next: call } };
   const reply = task === 'yield' ? answer : repliesWith(changes)[task];
   switch (fault) {
@@ -55,7 +70,7 @@ function faulty(task: Task, fault: Fault, answer: Record<string, unknown>, wishe
 }
 
 /** What happens in a run: what the model does, what the user says and when, and how it was started. */
-export const aRandomRun = fc.record({
+export const randomRunArbitrary = fc.record({
   faults: fc.infiniteStream(fc.constantFrom(...faults)),
   answers: fc.infiniteStream(
     fc.record({
@@ -79,7 +94,7 @@ export const aRandomRun = fc.record({
     { maxLength: 3 },
   ),
 });
-export type RandomRun = typeof aRandomRun extends fc.Arbitrary<infer Value> ? Value : never;
+export type RandomRun = typeof randomRunArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** What its model does. */
 export function planOf({ faults: nextFault, answers, wishes }: RandomRun): Plan {
@@ -89,7 +104,7 @@ export function planOf({ faults: nextFault, answers, wishes }: RandomRun): Plan 
   const plan: Record<string, (call: number) => ScriptEntry> = {};
   for (const task of TASKS)
     plan[task] = (call) =>
-      faulty(
+      faultyReply(
         task,
         faultOf.next().value ?? 'none',
         unsureAnswer(call % 3, answerOf.next().value ?? {}),
@@ -108,7 +123,7 @@ export function randomChain(random: RandomRun, options: Parameters<typeof script
 }
 
 /** Plays a run of it to its end on its simulated clock. */
-export async function playRandomRun(
+export async function startRandomRun(
   random: RandomRun,
   options: Parameters<typeof scriptedChain>[1] = {},
   onStart: (run: ScriptedRun['run']) => void = () => {},
@@ -116,12 +131,12 @@ export async function playRandomRun(
   const { chain, model, clock } = randomChain(random, options);
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   onStart(run);
-  await playToEnd(run, clock, random.words);
+  await runUntilEnded(run, clock, random.words);
   return { run, model, clock };
 }
 
 /** Time passes only when nothing else does. */
-export async function playToEnd(
+export async function runUntilEnded(
   run: ScriptedRun['run'],
   clock: ScriptedRun['clock'],
   words: RandomRun['words'] = [],
@@ -130,14 +145,93 @@ export async function playToEnd(
     if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
     const before = run.journal.length;
     await settle(1);
-    for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) say(run, word);
+    for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) sendUserEvent(run, word);
     if (run.journal.length === before) clock.increment(1000);
   }
 }
 
-function say(run: ScriptedRun['run'], word: string): void {
+function sendUserEvent(run: ScriptedRun['run'], word: string): void {
   if (word === 'cancel') run.cancel();
   else if (word === 'finish') run.send({ type: 'run.finished' });
   else if (word === 'consent') run.send({ type: 'consent.given', choice: 'remove' });
   else run.send({ type: 'run.directed', phase: word === 'direct' ? 'experience' : 'nonsense' });
+}
+
+const outcomes = fc.infiniteStream(fc.constantFrom('works', 'works', 'works', 'fails', 'limited', 'hangs'));
+
+/** A random run of a chain that has everything there is: documents, a session, embeddings, a fallback, tools; each may fail. */
+export const fullRunArbitrary = fc.record({
+  random: randomRunArbitrary,
+  searches: outcomes,
+  embeds: outcomes,
+  works: outcomes,
+  remembers: outcomes,
+  replyForm: fc.constantFrom('text' as const, 'tool-call' as const),
+  before: fc.constantFrom('nothing', 'long turns', 'messages'),
+});
+export type FullRun = typeof fullRunArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+function faultyService(stream: Iterable<string>) {
+  const next = stream[Symbol.iterator]();
+  return async <Value>(signal: AbortSignal, act: () => Value | Promise<Value>): Promise<Value> => {
+    switch (next.next().value) {
+      case 'fails':
+        throw new Error('it\u001b[31m is dead');
+      case 'limited':
+        throw Object.assign(new Error('too many requests'), { status: 429, retryAfterMs: 1000 });
+      case 'hangs':
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }),
+        );
+      default:
+        return act();
+    }
+  };
+}
+
+const text = 'It is so, and it was so in winter.';
+const index = createPassageIndex([
+  { path: 'a.md', blocks: [{ text, heading: ['A'], startLine: 1, endLine: 1, kind: 'prose', lines: [1] }] },
+]);
+
+export function fullChain(full: FullRun, options: Parameters<typeof scriptedChain>[1] = {}) {
+  const [searches, embeds] = [faultyService(full.searches), faultyService(full.embeds)];
+  const [works, remembers] = [faultyService(full.works), faultyService(full.remembers)];
+  const store = memorySessions();
+  const work = defineCapability({
+    name: 'work',
+    description: 'Works.',
+    arguments: z.object({}),
+    execute: (_, { signal }) => works(signal, () => 'done'),
+  });
+  return scriptedChain(planOf(full.random), {
+    capabilities: [work],
+    documents: { search: (query, how) => searches(how.signal, () => index.search(query, how)) },
+    embeddings: {
+      id: 'lengths',
+      embed: (texts, { signal }) => embeds(signal, () => texts.map(({ length }) => [length, 1])),
+    },
+    sessions: {
+      recall: (id, how) => remembers(how.signal, () => store.recall(id, how)),
+      append: (id, turn, how) => remembers(how.signal, () => store.append(id, turn, how)),
+    },
+    fallbackModels: [scriptedModel({}, { id: 'second', nativeTools: true, otherwise: replies })],
+    prices: { currency: 'EUR', models: { scripted: { inputPerMillion: 1, outputPerMillion: 2 } } },
+    decider: async ({ results }) => ({ done: results.length > 1, next: workCall, finalOutput: null }),
+    replyForm: full.replyForm,
+    ...options,
+    limits: { ...limitsOf(full.random), consentMs: 5000 },
+  });
+}
+
+export function fullRunOptions({ random: { startAt, mode }, before }: FullRun) {
+  const messages: readonly Message[] = worthASummary;
+  return {
+    request: 'Is it so?',
+    startAt,
+    mode,
+    sessionId: 's',
+    ...(before === 'long turns' && { history: LONG_HISTORY }),
+    ...(before === 'messages' && { messages }),
+  };
 }

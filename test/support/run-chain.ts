@@ -1,13 +1,22 @@
-import { SimulatedClock } from 'xstate';
+import { createActor, SimulatedClock } from 'xstate';
+import { z } from 'zod';
+import { createChainMachine } from '../../machines/chain/chain.machine.ts';
+import type { ChainInput } from '../../machines/contracts/chain-state.ts';
+import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { chainInput, createActors } from '../../src/engine/runtime/bare-chain.ts';
+import { modelDecider } from '../../src/engine/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
 import type { Run } from '../../src/engine/runtime/run.ts';
 import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
 import { createPostChain } from '../../src/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
+import { settle } from '../../src/testing/settle.ts';
+import { defineCapability } from '../../src/tools/capability.ts';
+import { TestClock } from './simulated-clock.ts';
 
 /** One entry for every call of a task, or a function of the number of the call. */
 export type Plan = { readonly [T in Task]?: ScriptEntry | ((call: number) => ScriptEntry) };
@@ -15,26 +24,7 @@ export type Plan = { readonly [T in Task]?: ScriptEntry | ((call: number) => Scr
 export interface ScriptedRun {
   readonly run: Run;
   readonly model: ScriptedModel;
-  readonly clock: WatchedClock;
-}
-
-/** A simulated clock that knows how many timers wait. */
-class WatchedClock extends SimulatedClock {
-  readonly waiting = new Set<number>();
-
-  override setTimeout(fn: (...args: unknown[]) => void, timeout: number): number {
-    const id = super.setTimeout(() => {
-      this.waiting.delete(id);
-      fn();
-    }, timeout);
-    this.waiting.add(id);
-    return id;
-  }
-
-  override clearTimeout(id: number): void {
-    this.waiting.delete(id);
-    super.clearTimeout(id);
-  }
+  readonly clock: TestClock;
 }
 
 const LONG: Message = {
@@ -75,7 +65,7 @@ export function startScripted(
 
 /** A chain on a scripted model and a simulated clock. */
 export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
-  const clock = new WatchedClock();
+  const clock = new TestClock();
   const model = plannedModel(plan);
   return { chain: createPostChain({ newId: () => 'run-1', ...options, model, clock }), model, clock };
 }
@@ -94,4 +84,58 @@ export function phasesOf(run: Run): string[] {
 /** The rules that decided, in order. */
 export function rulesOf(run: Run): string[] {
   return entriesOf(run, 'decision').map(({ decision }) => decision.rule);
+}
+
+type Changes = { readonly [T in Task]?: Record<string, unknown> };
+
+/** The valid replies with some fields changed. */
+export function repliesWith(changes: Changes): Record<Task, Record<string, unknown>> {
+  const made: Record<string, Record<string, unknown>> = {};
+  for (const [task, reply] of Object.entries(replies)) made[task] = { ...reply, ...changes[task as Task] };
+  return made as Record<Task, Record<string, unknown>>;
+}
+
+/** An answer that no rule completes a run by: unsure, new words each time. */
+export function unsureAnswer(call: number, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'].map((word) => `${word}${call}`).join(' ');
+  return { ...replies.yield, answer: words, confidence: 0.5, ...changes };
+}
+
+/** What the model says where it wants the capability "work" run. */
+export const workCall = { capability: 'work', arguments: '{}' };
+
+const work = defineCapability({ name: 'work', description: 'Works.', arguments: z.object({}), execute: () => 'done' });
+
+/** Plan, options and run of a chain that asks its model for every task there is. */
+export const everyTask = {
+  plan: { action: { ...replies.action, call: workCall } },
+  options: { capabilities: [work], decider: modelDecider },
+  run: { messages: worthASummary },
+} as const;
+
+/**
+ * The bare machine as somebody embeds it, started with an input that nobody checked; what the plan leaves out gets a valid reply.
+ * `error` is what the machine broke with, where it did.
+ */
+export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = {}) {
+  const model = scriptedModel((request, call) => {
+    const planned = plan[request.task as Task] ?? replies[request.task as Task];
+    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
+    return typeof entry === 'function' ? entry(request) : entry;
+  });
+  const clock = new SimulatedClock();
+  const options = { model, clock, limits: { maxCycles: 3 } };
+  const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
+  const actor = createActor(createChainMachine(createActors(options)), { input, clock });
+  const facts: EmittedEvent[] = [];
+  const broken: { error: unknown } = { error: null };
+  actor.on('*', (fact) => facts.push(fact));
+  actor.subscribe({
+    error: (error) => {
+      broken.error = error;
+    },
+  });
+  actor.start();
+  await settle(200);
+  return { actor, clock, facts, model, broken, state: () => actor.getSnapshot().context };
 }

@@ -1,4 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
 import type { SessionStore, SessionTurn } from '../../machines/contracts/session.ts';
+import { startScripted } from './run-chain.ts';
 
 /** A turn of a session, with the changes a test is about. */
 export const aTurn = (runId = 'r1', changes: Partial<SessionTurn> = {}): SessionTurn => ({
@@ -24,18 +27,21 @@ export const append = async (store: SessionStore, sessionId: string, turn: Sessi
   store.append(sessionId, turn, { signal });
 
 /** Never settles: the store hangs. */
-export const hanging: Promise<never> = new Promise(() => {});
+export const neverSettles: Promise<never> = new Promise(() => {});
 
 /** What a user's store may be asked for, as it was asked. */
-export interface WatchedStore extends SessionStore {
+export interface RecordingStore extends SessionStore {
   readonly recalls: { readonly sessionId: string; readonly turns: number; readonly signal: AbortSignal }[];
   readonly appends: { readonly sessionId: string; readonly turn: SessionTurn; readonly signal: AbortSignal }[];
 }
 
 /** A store that gives and does as it is told, even what no store should. */
-export function storeThat(given: { readonly recall?: () => unknown; readonly append?: () => unknown }): WatchedStore {
-  const recalls: WatchedStore['recalls'] = [];
-  const appends: WatchedStore['appends'] = [];
+export function stubSessions(given: {
+  readonly recall?: () => unknown;
+  readonly append?: () => unknown;
+}): RecordingStore {
+  const recalls: RecordingStore['recalls'] = [];
+  const appends: RecordingStore['appends'] = [];
   return {
     recalls,
     appends,
@@ -48,4 +54,51 @@ export function storeThat(given: { readonly recall?: () => unknown; readonly app
       return given.append?.() as undefined;
     },
   };
+}
+
+/** A run of a session on a scripted model and a simulated clock. */
+export const startInSession = (
+  sessions: ReturnType<typeof stubSessions>,
+  plan: Parameters<typeof startScripted>[0] = {},
+  options: Parameters<typeof startScripted>[1] = {},
+) => startScripted(plan, { sessions, ...options }, { sessionId: 'u42' });
+
+/** How the notes of an answer begin that was given without all of its session. */
+export const SESSION_NOTE = 'Part of the session was not recalled:';
+
+const PROGRAM = `
+  import { sqliteSessions } from './dist/index.js';
+  const [file, who, count] = process.argv.slice(1);
+  const store = sqliteSessions(file);
+  const { signal } = new AbortController();
+  for (let at = 0; at < Number(count); at += 1) {
+    const turn = { runId: who + at, request: 'x', runs: [], answer: 'y', status: 'completed', atMs: at };
+    await store.append('shared', turn, { signal });
+    await store.append(who, turn, { signal });
+    process.stdout.write(turn.runId + '\\n');
+  }
+  store.close();
+`;
+
+/** A process of its own that appends turns to the session `shared` and to its own, and says each when it is there. */
+export function appendTurns(file: string, who: string, count: number) {
+  const args = ['--input-type=module', '--eval', PROGRAM, file, who, String(count)];
+  const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  let heard: () => void = () => {};
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece;
+    heard();
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const linesSoFar = (): string[] => said.split('\n').slice(0, -1);
+  /** Resolves when so many were said. */
+  const after = async (lines: number): Promise<void> => {
+    while (linesSoFar().length < lines)
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+  };
+  return { child, ended, linesSoFar, after };
 }

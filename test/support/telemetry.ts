@@ -6,15 +6,17 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
+import { traceRun } from '../../src/integrations/otel/trace-run.ts';
+import { type Plan, settle, startScripted } from './run-chain.ts';
 
 /** Gives what was measured when it is asked. */
-class Gauge extends MetricReader {
+class OnDemandReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
 
 /** One measured row of a histogram. */
-export interface Measured {
+export interface Measurement {
   readonly metric: string;
   readonly unit: string;
   readonly attributes: Attributes;
@@ -27,13 +29,13 @@ export interface Measured {
 export function memoryTelemetry() {
   const exporter = new InMemorySpanExporter();
   const spans = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const gauge = new Gauge();
+  const gauge = new OnDemandReader();
   const meters = new MeterProvider({ readers: [gauge] });
   return {
     options: { tracer: spans.getTracer('test'), meter: meters.getMeter('test') },
     tracers: spans,
     spans: (): readonly ReadableSpan[] => inOrder(exporter.getFinishedSpans()),
-    async measured(): Promise<readonly Measured[]> {
+    async measured(): Promise<readonly Measurement[]> {
       const { resourceMetrics } = await gauge.collect();
       return resourceMetrics.scopeMetrics.flatMap(({ metrics }) =>
         metrics.flatMap(({ descriptor, dataPoints }) =>
@@ -87,4 +89,17 @@ export function spanNamed(spans: readonly ReadableSpan[], name: string): Readabl
 /** What was noted on a span, in order. */
 export function eventsOf(span: ReadableSpan | undefined): readonly Attributes[] {
   return (span?.events ?? []).map(({ name, attributes }) => ({ name, ...attributes }));
+}
+
+/** Plays a scripted run to its end, a second at a time, and traces what was recorded. */
+export async function traceScripted(plan: Plan, options: Parameters<typeof startScripted>[1] = {}, how = {}) {
+  const { run, clock } = startScripted(plan, options, how);
+  while (run.actor.getSnapshot().status === 'active') {
+    const before = run.journal.length;
+    await settle(1);
+    if (run.journal.length === before) clock.increment(1000);
+  }
+  const telemetry = memoryTelemetry();
+  await traceRun(run.journal, telemetry.options);
+  return { run, telemetry, spans: telemetry.spans() };
 }

@@ -1,8 +1,14 @@
 import { PassThrough, Writable } from 'node:stream';
 import pc from 'picocolors';
-import type { Terminal } from '../../src/cli/ask-user.ts';
+import { expect } from 'vitest';
+import { type Terminal, terminalAnswerer } from '../../src/cli/ask-user.ts';
+import { createQuestions } from '../../src/cli/run-command.ts';
 import { createScreen } from '../../src/cli/screen.ts';
+import type { Run } from '../../src/engine/runtime/run.ts';
+import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
+import { replies } from '../../src/testing/replies.ts';
 import { settle } from '../../src/testing/settle.ts';
+import { entriesOf, type Plan, startScripted } from './run-chain.ts';
 
 const ESC = '\u001b';
 
@@ -105,3 +111,44 @@ function draw(text: string): readonly string[] {
   }
   return Array.from(lines, (line = '') => line.trimEnd()).filter((line) => line !== '');
 }
+
+export const longText = (subject: string): string =>
+  `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
+export const userTurn = (content: string) => ({ role: 'user' as const, content });
+/** Two messages that are long. */
+export const TWO_LONG_MESSAGES = [userTurn(longText('the cellar')), userTurn(longText('the attic'))];
+/** A yield that goes on. */
+export const unsure: Plan = { yield: { ...replies.yield, confidence: 0.1, taskComplete: false } };
+
+/** A scripted run with someone at a made-up terminal who hears it. */
+export function startWithTerminal(
+  plan: Plan,
+  options: Partial<RunOptions>,
+  answererOf = terminalAnswerer,
+  fake = fakeTerminal(),
+) {
+  const { run, clock } = startScripted(plan, { limits: { maxCycles: 2 } }, options);
+  const terminal = { ...fake.terminal, interrupt: () => run.cancel('Ctrl-C') };
+  const questions = createQuestions(run, answererOf(terminal), terminal.screen);
+  const heard = (async () => {
+    for await (const event of run.events) questions.onEvent(event);
+    questions.close();
+  })();
+  const finish = async () => {
+    const answer = await run.answer;
+    await heard;
+    return answer;
+  };
+  return { run, clock, fake, finish };
+}
+
+export const waitForText = (fake: FakeTerminal, text: string): Promise<void> =>
+  expect.poll(() => fake.shown().join('\n')).toContain(text);
+
+export const consentResolutions = (run: Run) => entriesOf(run, 'consent-resolved');
+/** What became of messages by consent. */
+export const consentOutcomes = (run: Run) =>
+  entriesOf(run, 'operations')
+    .flatMap(({ applied }) => applied)
+    .filter(({ metadata }) => metadata['consent'] !== undefined)
+    .map(({ target, operation }) => `${operation} ${target}`);

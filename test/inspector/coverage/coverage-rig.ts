@@ -11,7 +11,7 @@ import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
 import { withStubActors } from '../../../src/testing/exploration/stub-actors.ts';
 import type { CoverageItem } from '../../../src/testing/structure/coverage-items.ts';
-import { xstatePatterns } from '../../src/testing/xstate-patterns.ts';
+import { xstatePatterns } from '../../support/example-machines.ts';
 import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
 import { readmeRun } from '../page/page-runs.ts';
 

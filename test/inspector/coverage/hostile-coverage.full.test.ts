@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
-import { NAUGHTY } from '../page/naughty-texts.ts';
+import { NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
 import { browserFor } from '../page/page-rig.ts';
 import { tooWide } from '../page/too-wide.ts';
 import {
@@ -33,25 +33,28 @@ function changed(html: string, change: (parts: Parts) => unknown): string {
 }
 
 describe.skipIf(browser === null)('the coverage page with hostile input', () => {
-  it.each(Object.entries(NAUGHTY))('shows names of machines, states and guards as text: %s', async (_, texts) => {
-    const machines = texts.slice(0, 4).map((text) => circle(text, texts));
-    const watched = await files.open(machines, { width: 700 }, texts.join(' '));
-    const { page, requests, url } = watched;
-    await page.locator('.chart-picture, .chart-rows').first().waitFor();
-    for (const button of await missingButtons(page).all()) if (await button.isEnabled()) await button.click();
-    expect(await page.locator('.selection-note').count()).toBe(1);
-    for (const button of await page.locator('.coverage-table button').all()) {
-      await button.focus();
-      await page.keyboard.press('Enter');
-      await page.locator('.chart-picture').waitFor();
-    }
-    expect(await page.evaluate(() => window.pwned)).toBeUndefined();
-    expect(await page.evaluate(tooWide)).toEqual([]);
-    expect(await page.locator('main a, main img, main iframe, main link, main meta, header style').count()).toBe(0);
-    expect(await page.locator('body').innerText()).not.toMatch(/[\p{Bidi_Control}]/u);
-    expect(requests).toEqual([url]);
-    await watched.close();
-  });
+  it.each(Object.entries(NAUGHTY_STRINGS))(
+    'shows names of machines, states and guards as text: %s',
+    async (_, texts) => {
+      const machines = texts.slice(0, 4).map((text) => circle(text, texts));
+      const watched = await files.open(machines, { width: 700 }, texts.join(' '));
+      const { page, requests, url } = watched;
+      await page.locator('.chart-picture, .chart-rows').first().waitFor();
+      for (const button of await missingButtons(page).all()) if (await button.isEnabled()) await button.click();
+      expect(await page.locator('.selection-note').count()).toBe(1);
+      for (const button of await page.locator('.coverage-table button').all()) {
+        await button.focus();
+        await page.keyboard.press('Enter');
+        await page.locator('.chart-picture').waitFor();
+      }
+      expect(await page.evaluate(() => window.pwned)).toBeUndefined();
+      expect(await page.evaluate(tooWide)).toEqual([]);
+      expect(await page.locator('main a, main img, main iframe, main link, main meta, header style').count()).toBe(0);
+      expect(await page.locator('body').innerText()).not.toMatch(/[\p{Bidi_Control}]/u);
+      expect(requests).toEqual([url]);
+      await watched.close();
+    },
+  );
 
   it('explains in one sentence why it shows nothing', async () => {
     const wrong: readonly (readonly [html: string, part: RegExp])[] = [

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
+import {
+  fullChain,
+  fullRunArbitrary,
+  fullRunOptions,
+  randomRunArbitrary,
+  runUntilEnded,
+  startRandomRun,
+} from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { type RealStanding, type RealStep, watchRun } from '../rig/watched-run.ts';
@@ -41,9 +47,9 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standing
 describe('reconstructed chart states', () => {
   it('equal the states of the machines in random runs', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         let watched: Watched = { steps: [], standings: [] };
-        const { run } = await playRandomRun(random, {}, (started) => {
+        const { run } = await startRandomRun(random, {}, (started) => {
           watched = watchRun(started);
         });
         standsAsItReallyDid(run.journal, watched);
@@ -55,11 +61,11 @@ describe('reconstructed chart states', () => {
 
   it('equal the states in runs with every feature', async () => {
     await fc.assert(
-      fc.asyncProperty(aFullRun, async (full) => {
+      fc.asyncProperty(fullRunArbitrary, async (full) => {
         const { chain, clock } = fullChain(full);
         const run = chain.run(fullRunOptions(full));
         const watched = watchRun(run);
-        await playToEnd(run, clock, full.random.words);
+        await runUntilEnded(run, clock, full.random.words);
         standsAsItReallyDid(run.journal, watched);
       }),
       { numRuns: 30 },

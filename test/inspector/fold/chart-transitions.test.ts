@@ -7,8 +7,14 @@ import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
-import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { aRandomRun, playRandomRun, playToEnd } from '../../support/random-runs.ts';
+import {
+  fullChain,
+  fullRunArbitrary,
+  fullRunOptions,
+  randomRunArbitrary,
+  runUntilEnded,
+  startRandomRun,
+} from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { definitions, type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
@@ -46,9 +52,9 @@ describe('transitions of a journal in a chart', () => {
   it('are the ones that the machine took, in random runs', async () => {
     const seen = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         let steps: readonly RealStep[] = [];
-        const { run } = await playRandomRun(random, {}, (started) => {
+        const { run } = await startRandomRun(random, {}, (started) => {
           steps = watchRun(started).steps;
         });
         for (const way of everyWayIsTheRealOne(run.journal, steps)) seen.add(way);
@@ -60,11 +66,11 @@ describe('transitions of a journal in a chart', () => {
 
   it('are the ones that the machine took with documents, a session, embeddings, and a fallback', async () => {
     await fc.assert(
-      fc.asyncProperty(aFullRun, async (full) => {
+      fc.asyncProperty(fullRunArbitrary, async (full) => {
         const { chain, clock } = fullChain(full);
         const run = chain.run(fullRunOptions(full));
         const { steps } = watchRun(run);
-        await playToEnd(run, clock, full.random.words);
+        await runUntilEnded(run, clock, full.random.words);
         everyWayIsTheRealOne(run.journal, steps);
       }),
       { numRuns: 30 },

@@ -9,8 +9,7 @@ import { contextOf } from '../../../machines/policies/context.ts';
 import { contextHistory, listOperations } from '../../../src/journal/context-history.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
-import { aFullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { playToEnd } from '../../support/random-runs.ts';
+import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { folded } from '../rig/folded.ts';
 
@@ -113,10 +112,10 @@ describe('the context log', () => {
 describe('the context of a run', () => {
   it('equals the recorded state contexts and the fold of its operations at every entry', async () => {
     await fc.assert(
-      fc.asyncProperty(aFullRun, fc.infiniteStream(fc.nat()), async (full, askedAt) => {
+      fc.asyncProperty(fullRunArbitrary, fc.infiniteStream(fc.nat()), async (full, askedAt) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });
         const run = chain.run(fullRunOptions(full));
-        await playToEnd(run, clock, full.random.words);
+        await runUntilEnded(run, clock, full.random.words);
         const entries = run.journal;
         const { log, fold } = folded(entries);
         const kept = new Map<number, unknown>();

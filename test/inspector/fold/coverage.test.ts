@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageOf } from '../../../inspector/fold/coverage.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
-import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { realPlace, watchRun } from '../rig/watched-run.ts';
@@ -12,10 +12,10 @@ describe('coverage of the charts', () => {
     const folds: RunFold[] = [];
     let before = 0;
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         const distinct = new Set<unknown>();
         let steps: ReturnType<typeof watchRun>['steps'] = [];
-        const { run } = await playRandomRun(random, {}, (started) => {
+        const { run } = await startRandomRun(random, {}, (started) => {
           steps = watchRun(started).steps;
         });
         for (const { machine, taken } of steps) distinct.add(`${machine} ${realPlace(taken)}`);

@@ -6,8 +6,7 @@ import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
-import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { playToEnd } from '../../support/random-runs.ts';
+import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
@@ -46,12 +45,12 @@ describe('the outcome of an external event', () => {
   it('matches what XState did with it, in every run', async () => {
     const seen = new Set<Kind>();
     await fc.assert(
-      fc.asyncProperty(aFullRun, async (full: FullRun) => {
+      fc.asyncProperty(fullRunArbitrary, async (full: FullRun) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });
         const run = chain.run(fullRunOptions(full));
         const kinds = watch(run);
         run.send({ type: 'run.adjusted', limits: { maxCycles: 2 } });
-        await playToEnd(run, clock, full.random.words);
+        await runUntilEnded(run, clock, full.random.words);
         await run.answer;
         const told = outcomes(recorded(run));
         for (const [seq, kind] of kinds) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { marksAt } from '../../../inspector/fold/marks.ts';
-import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 import { type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
@@ -19,9 +19,9 @@ function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Reco
 describe('chart marks', () => {
   it('count what the machines took up to every step and identify the last transition', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         let steps: readonly RealStep[] = [];
-        const { run } = await playRandomRun(random, {}, (started) => {
+        const { run } = await startRandomRun(random, {}, (started) => {
           steps = watchRun(started).steps;
         });
         const { transitions } = folded(run.journal).fold;

@@ -4,7 +4,7 @@ import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { folded } from '../rig/folded.ts';
 
@@ -56,8 +56,8 @@ describe('measurements of each state', () => {
   it('equal a walk over all entries, at any entry', async () => {
     let retried = 0;
     await fc.assert(
-      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
-        const { run } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+        const { run } = await startRandomRun(random);
         const fold = folded(run.journal).fold;
         const measures = stateMeasuresOf(fold, runCharts);
         const until = Math.floor(share * (run.journal.length - 1));
@@ -82,31 +82,38 @@ describe('measurements of each state', () => {
 
   it('are the same when entries arrive one by one', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, fc.infiniteStream(fc.integer({ min: 1, max: 40 })), async (random, sizes) => {
-        const { run } = await playRandomRun(random);
-        const fold = createRunFold();
-        const next = sizes[Symbol.iterator]();
-        let left = 0;
-        for (const entry of run.journal) {
-          fold.take(entry);
-          left -= 1;
-          if (left > 0) continue;
-          stateMeasuresOf(fold, runCharts);
-          left = next.next().value ?? 1;
-        }
-        const last = run.journal.length - 1;
-        const [grown, whole] = [stateMeasuresOf(fold, runCharts), stateMeasuresOf(folded(run.journal).fold, runCharts)];
-        for (const { id, states } of runCharts.charts)
-          for (const { id: state } of states) expect(grown.at(id, state, last)).toEqual(whole.at(id, state, last));
-      }),
+      fc.asyncProperty(
+        randomRunArbitrary,
+        fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
+        async (random, sizes) => {
+          const { run } = await startRandomRun(random);
+          const fold = createRunFold();
+          const next = sizes[Symbol.iterator]();
+          let left = 0;
+          for (const entry of run.journal) {
+            fold.take(entry);
+            left -= 1;
+            if (left > 0) continue;
+            stateMeasuresOf(fold, runCharts);
+            left = next.next().value ?? 1;
+          }
+          const last = run.journal.length - 1;
+          const [grown, whole] = [
+            stateMeasuresOf(fold, runCharts),
+            stateMeasuresOf(folded(run.journal).fold, runCharts),
+          ];
+          for (const { id, states } of runCharts.charts)
+            for (const { id: state } of states) expect(grown.at(id, state, last)).toEqual(whole.at(id, state, last));
+        },
+      ),
       { numRuns: 20 },
     );
   });
 
   it('have all tokens and the whole duration in the root state', async () => {
-    const [random] = fc.sample(aRandomRun, { numRuns: 1, seed: 7 });
+    const [random] = fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 });
     if (random === undefined) throw new Error('no run');
-    const { run } = await playRandomRun(random);
+    const { run } = await startRandomRun(random);
     const ends = run.journal.filter((entry) => entry.type === 'attempt-end');
     const last = run.journal.length - 1;
     const root = stateMeasuresOf(folded(run.journal).fold, runCharts).at('postChain', 'postChain', last);

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { LONG_HISTORY } from '../../support/journal-file.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { LONG_HISTORY } from '../../support/journal-files.ts';
+import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import { complaintsIn } from '../rig/axe.ts';
 import { stumbling } from '../rig/rich-runs.ts';
 import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';

@@ -10,10 +10,10 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
-import { SEED } from '../../support/seed.ts';
+import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../../support/hostile-input.ts';
+import { SEED } from '../../support/random.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
-import { type ChangesOfLines, changedLines, changedValue, changesOfLines } from './hostile-lines.ts';
 import { browserFor, openWatched } from './page-rig.ts';
 
 const browser = await browserFor('the page on hostile journals');
@@ -33,22 +33,22 @@ afterAll(async () => {
 
 interface Hostile {
   readonly journal: number;
-  readonly changes: ChangesOfLines;
+  readonly changes: LineMutations;
   /** Changes to the charts and to the listed run. */
-  readonly around: ChangesOfLines | null;
+  readonly around: LineMutations | null;
 }
 
 const aHostile: fc.Arbitrary<Hostile> = fc.record({
   journal: fc.nat(journals.length - 1),
-  changes: changesOfLines,
-  around: fc.option(changesOfLines, { freq: 4 }),
+  changes: lineMutations,
+  around: fc.option(lineMutations, { freq: 4 }),
 });
 
 function exportedOf({ journal, changes, around }: Hostile, runId: string): ExportedRun {
-  const lines = changedLines(journals[journal] ?? [], changes);
+  const lines = mutateLines(journals[journal] ?? [], changes);
   const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
   const whole = { version: 1, run: { ...run, fidelity: [] }, charts: runCharts } as const;
-  return { ...whole, lines, ...(around !== null && { charts: changedValue(runCharts, around) }) };
+  return { ...whole, lines, ...(around !== null && { charts: mutateValue(runCharts, around) }) };
 }
 
 /** Opens every panel and tab of the page at some entries and returns the blank ones. */
@@ -143,7 +143,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
     const faults: string[] = [];
     for (const [index, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {
-      const exported = changedValue(
+      const exported = mutateValue(
         exportedOf(hostile, `f${index}`),
         index % 2 === 0 ? [] : (hostile.around ?? hostile.changes),
       );

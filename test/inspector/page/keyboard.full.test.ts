@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LONG_HISTORY } from '../../support/journal-file.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { LONG_HISTORY } from '../../support/journal-files.ts';
+import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import { stumbling } from '../rig/rich-runs.ts';
 import { pageOnRuns } from './page-on-runs.ts';
 import { browserFor, goTo, PANEL_NAMES, settled, shown, showPanel } from './page-rig.ts';

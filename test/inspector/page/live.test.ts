@@ -2,8 +2,7 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/wire.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import { browserFor, followedTo, openWatched, settled, shown, showPanel } from './page-rig.ts';
 import { readmeRun } from './page-runs.ts';
 

@@ -7,7 +7,7 @@ import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
-import { type HeldModel, heldModel } from './held-model.ts';
+import { type PausableModel, pausableModel } from '../../support/scripted-models.ts';
 
 const { documents } = await loadDocuments(['docs']);
 const index = createPassageIndex(documents);
@@ -16,8 +16,8 @@ const index = createPassageIndex(documents);
 export function readmeRun(
   held: readonly number[] = [],
   runId = 'readme',
-): { readonly run: Run; readonly model: HeldModel } {
-  const model = heldModel(extractiveModel(), held);
+): { readonly run: Run; readonly model: PausableModel } {
+  const model = pausableModel(extractiveModel(), held);
   return { run: readmeRunOn(model, runId), model };
 }
 

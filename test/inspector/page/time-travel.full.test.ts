@@ -4,10 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { revealHidden } from '../../../inspector/fold/text.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { everyTask, wish } from '../../support/every-task.ts';
-import { LONG_HISTORY } from '../../support/journal-file.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import type { ScriptedRun } from '../../support/run-chain.ts';
+import { LONG_HISTORY } from '../../support/journal-files.ts';
+import { everyTask, type ScriptedRun, unsureAnswer, workCall } from '../../support/run-chain.ts';
 import { runCharts } from '../rig/file-page.ts';
 import { play } from '../rig/rich-runs.ts';
 import { type RealStanding, watchRun } from '../rig/watched-run.ts';
@@ -33,7 +31,7 @@ async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: rea
       action: (call: number) =>
         call === 1
           ? { failure: { code: 'server_error', status: 503, retryAfterMs: 2_000 } }
-          : { ...replies.action, call: wish },
+          : { ...replies.action, call: workCall },
       observation: (call: number) =>
         call < 3 ? { text: '{"insights": ["It is so", 3], "undigested": "no"}' } : replies.observation,
       yield: (call: number) => unsureAnswer(call, { proposedPhase: call % 2 === 0 ? 'action' : null }),

@@ -9,8 +9,8 @@ import { type JournalEntry, journalEntrySchema } from '../../../machines/contrac
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { withTexts } from '../../../src/inspection/redaction.ts';
+import { NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
 import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
-import { NAUGHTY } from './naughty-texts.ts';
 import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
 import { storeOf } from './page-runs.ts';
 import { tooWide } from './too-wide.ts';
@@ -38,7 +38,7 @@ function told(entries: readonly JournalEntry[], pieces: readonly string[], runId
   });
 }
 
-const runs = Object.entries(NAUGHTY).map(([name, pieces], index) => ({
+const runs = Object.entries(NAUGHTY_STRINGS).map(([name, pieces], index) => ({
   ...{ name, pieces },
   entries: told(journals[index % journals.length] ?? [], pieces, name),
 }));

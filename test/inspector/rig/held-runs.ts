@@ -1,7 +1,6 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { type Plan, scriptedChain } from '../../support/run-chain.ts';
+import { type Plan, scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
 import { heldRun } from './held-run.ts';
 
 /** A run, a fork of it that its threshold ends at once, and one whose model failed once and was sure in the end. */

@@ -1,11 +1,16 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { everyTask, wish } from '../../support/every-task.ts';
-import { LONG_HISTORY } from '../../support/journal-file.ts';
-import { playToEnd, type RandomRun } from '../../support/random-runs.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { type Plan, type ScriptedRun, scriptedChain } from '../../support/run-chain.ts';
+import { LONG_HISTORY } from '../../support/journal-files.ts';
+import { type RandomRun, runUntilEnded } from '../../support/random-runs.ts';
+import {
+  everyTask,
+  type Plan,
+  type ScriptedRun,
+  scriptedChain,
+  unsureAnswer,
+  workCall,
+} from '../../support/run-chain.ts';
 
 type Words = RandomRun['words'];
 type Asked = Parameters<ReturnType<typeof scriptedChain>['chain']['run']>[0];
@@ -21,7 +26,7 @@ export async function play(
   const { chain, clock } = scriptedChain(plan, { journals: memoryJournals(), ...options });
   const run = chain.run({ request: 'Is it so?', ...asked });
   onStart(run);
-  await playToEnd(run, clock, words);
+  await runUntilEnded(run, clock, words);
   await run.answer;
   return run;
 }
@@ -36,7 +41,7 @@ const busy = { failure: { code: 'server_error', status: 503, retryAfterMs: 2_000
 export const stumbling = () =>
   play(
     {
-      action: (call: number) => (call === 1 ? busy : { ...replies.action, call: wish }),
+      action: (call: number) => (call === 1 ? busy : { ...replies.action, call: workCall }),
       observation: { text: '{"insights": ["It is so", 3], "undigested": "no"}' },
       yield: (call: number) =>
         call === 2 ? misfit : call < 4 ? unsureAnswer(call, { proposedPhase: 'action' }) : replies.yield,

@@ -3,37 +3,42 @@ import { capabilityResultSchema } from '../../../machines/contracts/capability.t
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { limitsSchema } from '../../../machines/contracts/limits.ts';
 
-import { actionRig, call, done, next, ran, saying } from './action-rig.ts';
+import { actionReply, call, capabilityResult, done, next, startAction } from '../../support/action-machine.ts';
 
 describe('a single request', () => {
   test('[R1] returns only the reply and calls nothing else when the model requests no capability', async () => {
-    const rig = actionRig({ reply: saying(null) });
-    expect(await rig.result()).toEqual({ reply: saying(null), results: [], stopReason: 'nothing_to_run', memory: [] });
+    const rig = startAction({ reply: actionReply(null) });
+    expect(await rig.result()).toEqual({
+      reply: actionReply(null),
+      results: [],
+      stopReason: 'nothing_to_run',
+      memory: [],
+    });
     expect(rig.asked).toEqual({ validate: [], execute: [], decide: [] });
   });
 
   test('[R2] resolves, validates, and executes a requested capability with the validated arguments, then asks the decider', async () => {
-    const rig = actionRig({
-      reply: saying(call('draft', { topic: 'sky' })),
+    const rig = startAction({
+      reply: actionReply(call('draft', { topic: 'sky' })),
       validate: () => ({ ok: true, arguments: { topic: 'sky', words: 100 } }),
     });
     const { results, stopReason } = await rig.result();
     expect(rig.asked.validate).toEqual([call('draft', { topic: 'sky' })]);
     expect(rig.asked.execute).toMatchObject([{ capability: 'draft', arguments: { topic: 'sky', words: 100 } }]);
     expect(rig.asked.decide).toEqual([
-      { request: 'Write a note.', reply: saying(call('draft', { topic: 'sky' })), results, runsLeft: 4 },
+      { request: 'Write a note.', reply: actionReply(call('draft', { topic: 'sky' })), results, runsLeft: 4 },
     ]);
     expect({ output: results[0]?.output, stopReason }).toEqual({ output: 'draft ran', stopReason: 'done' });
   });
 
   test('[R1] calls the model once regardless of how many capabilities run', async () => {
-    const rig = actionRig({ decide: (_, asked) => (asked < 5 ? next('review') : done()) });
+    const rig = startAction({ decide: (_, asked) => (asked < 5 ? next('review') : done()) });
     expect((await rig.result()).results).toHaveLength(5);
     expect(rig.model.calls).toHaveLength(1);
   });
 
   test('fails without running a capability when the model call fails', async () => {
-    const rig = actionRig({ reply: { response: 5 } });
+    const rig = startAction({ reply: { response: 5 } });
     await rig.settle();
     expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
     expect(rig.asked.execute).toEqual([]);
@@ -42,13 +47,13 @@ describe('a single request', () => {
 
 describe('stopping the loop', () => {
   test('[R5] stops after the first run when there is no decider', async () => {
-    const rig = actionRig({ input: { decider: 'none' } });
+    const rig = startAction({ input: { decider: 'none' } });
     expect(await rig.result()).toMatchObject({ results: [{ capability: 'draft' }], stopReason: 'no_decider' });
     expect(rig.asked.decide).toEqual([]);
   });
 
   test('[R5] stops when the decider immediately returns done (the default)', async () => {
-    const { results, stopReason } = await actionRig().result();
+    const { results, stopReason } = await startAction().result();
     expect({ runs: results.length, stopReason, synthesized: results[0]?.synthesized }).toEqual({
       runs: 1,
       stopReason: 'done',
@@ -57,7 +62,7 @@ describe('stopping the loop', () => {
   });
 
   test.each([1, 2, 5])('[R3] stops after %i capability runs and returns the last result', async (maxContinuations) => {
-    const rig = actionRig({ decide: () => next('review'), input: { maxContinuations } });
+    const rig = startAction({ decide: () => next('review'), input: { maxContinuations } });
     const { results, stopReason } = await rig.result();
     expect({ runs: rig.asked.execute.length, results: results.length, stopReason }).toEqual({
       runs: maxContinuations,
@@ -73,12 +78,12 @@ describe('stopping the loop', () => {
   });
 
   test('[R5] returns done and keeps the final output when the decider finishes at the limit', async () => {
-    const rig = actionRig({ decide: () => done('In short.'), input: { maxContinuations: 1 } });
+    const rig = startAction({ decide: () => done('In short.'), input: { maxContinuations: 1 } });
     expect(await rig.result()).toMatchObject({ results: [{ output: 'In short.' }], stopReason: 'done' });
   });
 
   test('[R7] keeps all results so far when the decider throws', async () => {
-    const rig = actionRig({
+    const rig = startAction({
       decide: (_, asked) => {
         if (asked === 2) throw new Error('no idea');
         return next('review');
@@ -95,17 +100,17 @@ describe('stopping the loop', () => {
     ['returns null', null],
     ['returns a non-string final output', { done: true, finalOutput: 5 }],
   ])('[R5] keeps all results so far when the decider %s', async (_, says) => {
-    const rig = actionRig({ decide: () => says as never });
+    const rig = startAction({ decide: () => says as never });
     expect((await rig.result()).results).toMatchObject([{ output: 'draft ran' }]);
   });
 });
 
 describe('a failed capability run', () => {
   test('[R7] records a failed result and continues when the capability throws', async () => {
-    const rig = actionRig({
+    const rig = startAction({
       execute: (input, run) => {
         if (run === 1) throw new Error('disk full\nat write');
-        return ran(input);
+        return capabilityResult(input);
       },
       decide: (_, asked) => (asked === 1 ? next('review') : done()),
     });
@@ -119,8 +124,8 @@ describe('a failed capability run', () => {
   });
 
   test('[R7] aborts the capability, records a failed result, and continues when the capability times out', async () => {
-    const rig = actionRig({
-      execute: (input, run) => (run === 1 ? new Promise<never>(() => {}) : ran(input)),
+    const rig = startAction({
+      execute: (input, run) => (run === 1 ? new Promise<never>(() => {}) : capabilityResult(input)),
       decide: (_, asked) => (asked === 1 ? next('review') : done()),
       input: { capabilityMs: 1_000 },
     });
@@ -139,7 +144,7 @@ describe('a failed capability run', () => {
   });
 
   it('[R2] records how long a timed-out run was awaited; the journal has its start time', async () => {
-    const rig = actionRig({ execute: () => new Promise<never>(() => {}), input: { capabilityMs: 1_000 } });
+    const rig = startAction({ execute: () => new Promise<never>(() => {}), input: { capabilityMs: 1_000 } });
     rig.clock.increment(500);
     await rig.settle();
     rig.clock.increment(1_000);
@@ -148,8 +153,8 @@ describe('a failed capability run', () => {
 
   test('discards a result that arrives after the deadline', async () => {
     let finish: () => void = () => {};
-    const rig = actionRig({
-      execute: (input) => new Promise((resolve) => (finish = () => resolve(ran(input)))),
+    const rig = startAction({
+      execute: (input) => new Promise((resolve) => (finish = () => resolve(capabilityResult(input)))),
     });
     await rig.settle();
     rig.clock.increment(1_000);
@@ -160,7 +165,7 @@ describe('a failed capability run', () => {
 
 describe('reported events', () => {
   test('[R8] reports the start and end of every run with its index and result, in order and in journal format', async () => {
-    const rig = actionRig({ decide: (_, asked) => (asked === 1 ? next('review') : done()) });
+    const rig = startAction({ decide: (_, asked) => (asked === 1 ? next('review') : done()) });
     const { results } = await rig.result();
     expect(rig.facts).toEqual([
       { type: 'capability-start', capability: 'draft', index: 1 },
@@ -175,14 +180,14 @@ describe('reported events', () => {
   });
 
   test('keeps the context JSON-serializable in every snapshot', async () => {
-    const rig = actionRig({ decide: (_, asked) => (asked < 3 ? next('review', { n: 1 }) : done('End.')) });
+    const rig = startAction({ decide: (_, asked) => (asked < 3 ? next('review', { n: 1 }) : done('End.')) });
     await rig.result();
     expect(rig.contexts.length).toBeGreaterThan(8);
     for (const context of rig.contexts) expect(JSON.parse(JSON.stringify(context))).toStrictEqual(context);
   });
 
   test('aborts the running capability and reports nothing more when the loop is stopped', async () => {
-    const rig = actionRig({ execute: () => new Promise<never>(() => {}) });
+    const rig = startAction({ execute: () => new Promise<never>(() => {}) });
     await rig.settle();
     rig.actor.stop();
     await rig.settle();

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loopPlan } from './loop-plan.ts';
-import { playLoop } from './played-loop.ts';
-import { referenceLoop } from './reference-loop.ts';
+import { loopPlanArbitrary, referenceLoop } from '../../support/loop-reference.ts';
+import { runLoopPlan } from '../../support/loop-simulation.ts';
 
 /** Printed on failure with the path of the smallest failing plan: pass both to fast-check to reproduce it. */
 const SEED = 20_260_802;
@@ -27,8 +26,8 @@ describe('5,000 capability loops', () => {
   it('[R1] [R2] [R3] [R4] [R5] [R7] [R8] [R10] match a straightforward implementation of the rules and leave no timers or listeners behind', async () => {
     const met = new Map<string, number>();
     await fc.assert(
-      fc.asyncProperty(loopPlan, async (plan) => {
-        const { outcome, leftovers } = await playLoop(plan);
+      fc.asyncProperty(loopPlanArbitrary, async (plan) => {
+        const { outcome, leftovers } = await runLoopPlan(plan);
         const expected = referenceLoop(plan);
         expect({ ...outcome, leftovers }).toEqual({ ...expected, leftovers: [] });
         const way = `${expected.stopReason} ${expected.code ?? ''}`.trim();

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
-import { actionRig, call, done, next, saying } from './action-rig.ts';
+import { actionReply, call, done, next, startAction } from '../../support/action-machine.ts';
 
 describe('an invalid next step', () => {
   const cases: readonly (readonly [string, unknown, string])[] = [
@@ -17,7 +17,7 @@ describe('an invalid next step', () => {
   ];
 
   test.each(cases)('[R5] ends the loop with the last result and a cause when the step %s', async (_, says, code) => {
-    const rig = actionRig({ decide: () => says as Continuation });
+    const rig = startAction({ decide: () => says as Continuation });
     const { results, stopReason } = await rig.result();
     expect(results).toMatchObject([{ capability: 'draft', output: 'draft ran', synthesized: false }]);
     expect(stopReason).toBe('invalid_next_step');
@@ -27,7 +27,7 @@ describe('an invalid next step', () => {
   });
 
   test('[R5] ends the loop with the last result when the arguments fail the schema', async () => {
-    const rig = actionRig({
+    const rig = startAction({
       decide: () => next('review', { n: 'no number' }),
       validate: (_, asked) =>
         asked === 1 ? { ok: true, arguments: {} } : { ok: false, code: 'arguments_misfit', problem: 'n: no number' },
@@ -40,7 +40,7 @@ describe('an invalid next step', () => {
   });
 
   test('[R5] ends the loop with the last result when argument validation throws', async () => {
-    const rig = actionRig({
+    const rig = startAction({
       decide: () => next('review'),
       validate: (_, asked) => {
         if (asked === 2) throw new Error('bad schema');
@@ -50,7 +50,7 @@ describe('an invalid next step', () => {
     expect(await rig.result()).toMatchObject({ results: [{ capability: 'draft' }], stopReason: 'invalid_next_step' });
   });
 
-  it.each<[string, Parameters<typeof actionRig>[0]]>([
+  it.each<[string, Parameters<typeof startAction>[0]]>([
     [
       'arguments that fail the schema',
       { validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'the-very-problem' }) },
@@ -64,7 +64,7 @@ describe('an invalid next step', () => {
       },
     ],
   ])('[R5] reports what was wrong with %s', async (_, script) => {
-    const rig = actionRig(script);
+    const rig = startAction(script);
     const result = await rig.result();
     expect(JSON.stringify([result, rig.facts])).toContain('the-very-problem');
   });
@@ -78,10 +78,10 @@ describe('an invalid first step', () => {
     ['__proto__', 'unknown_capability'],
     ['Draft', 'unknown_capability'],
   ])('[R5] [R10] runs nothing and records a failed result for the name %j: %s', async (name, code) => {
-    const rig = actionRig({ reply: saying(call(name)) });
+    const rig = startAction({ reply: actionReply(call(name)) });
     const result = await rig.result();
     expect(result).toMatchObject({
-      reply: saying(call(name)),
+      reply: actionReply(call(name)),
       results: [{ capability: name, arguments: {}, success: false, code, output: '' }],
       stopReason: 'invalid_next_step',
       memory: [{ role: 'user' }, { role: 'assistant', capability: name, success: false }],
@@ -92,7 +92,7 @@ describe('an invalid first step', () => {
   });
 
   test('[R5] runs nothing and records a failed result when the arguments are invalid, and keeps the reply', async () => {
-    const rig = actionRig({ validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'no' }) });
+    const rig = startAction({ validate: () => ({ ok: false, code: 'arguments_misfit', problem: 'no' }) });
     expect(await rig.result()).toMatchObject({
       reply: { response: 'Hi' },
       results: [{ success: false, code: 'arguments_misfit', error: 'no' }],
@@ -109,7 +109,7 @@ describe('draft, review, summarize', () => {
       [next('review', { of: 'draft' }), next('summarise', { words: 20 }), last][asked - 1] ?? done();
 
   test('[R9] runs the three steps chosen by the decider and returns the last result unchanged', async () => {
-    const rig = actionRig({ decide: steps(done()) });
+    const rig = startAction({ decide: steps(done()) });
     const { results, stopReason } = await rig.result();
     expect(results.map(({ output }) => output)).toEqual(['draft ran', 'review ran', 'summarise ran']);
     expect(stopReason).toBe('done');
@@ -122,7 +122,7 @@ describe('draft, review, summarize', () => {
   });
 
   test('[R5] [R9] replaces only the last output with the final output and marks the replacement', async () => {
-    const { results } = await actionRig({ decide: steps(done('The note, in short.')) }).result();
+    const { results } = await startAction({ decide: steps(done('The note, in short.')) }).result();
     expect(results.map(({ output, synthesized }) => ({ output, synthesized }))).toEqual([
       { output: 'draft ran', synthesized: false },
       { output: 'review ran', synthesized: false },
@@ -131,20 +131,20 @@ describe('draft, review, summarize', () => {
   });
 
   test.each(['', ' ', '\n\t '])('[R5] [R9] ignores the blank final output %j', async (blank) => {
-    const { results } = await actionRig({ decide: steps(done(blank)) }).result();
+    const { results } = await startAction({ decide: steps(done(blank)) }).result();
     expect(results.at(-1)).toMatchObject({ output: 'summarise ran', synthesized: false });
   });
 
   test('[R9] returns the review of the draft as the last result when a middle step is invalid', async () => {
     const decide = (_: unknown, asked: number) => (asked === 1 ? next('review') : next('publish'));
-    expect(await actionRig({ decide }).result()).toMatchObject({
+    expect(await startAction({ decide }).result()).toMatchObject({
       results: [{ capability: 'draft' }, { capability: 'review', synthesized: false }],
       stopReason: 'invalid_next_step',
     });
   });
 
   test('[R9] does not run the summary step with a limit of two', async () => {
-    const rig = actionRig({ decide: steps(done()), input: { maxContinuations: 2 } });
+    const rig = startAction({ decide: steps(done()), input: { maxContinuations: 2 } });
     expect(await rig.result()).toMatchObject({
       results: [{ capability: 'draft' }, { capability: 'review' }],
       stopReason: 'limit_reached',

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
 import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop.ts';
-import { actionInput, actionRig, call, done, next, saying } from './action-rig.ts';
+import { actionInput, actionReply, call, done, next, startAction } from '../../support/action-machine.ts';
 
-type Script = Parameters<typeof actionRig>[0];
+type Script = Parameters<typeof startAction>[0];
 
 const boom = (): never => {
   throw new Error('no idea');
@@ -16,7 +16,7 @@ const thinking = { decider: 'model' } as const;
 
 /** The visited states, the stop reason, and the failure. */
 async function way(script: Script) {
-  const rig = actionRig(script);
+  const rig = startAction(script);
   const visited: string[] = [];
   const visit = ({ value }: { value: unknown }) =>
     visited.push(typeof value === 'string' ? value : JSON.stringify(value));
@@ -40,7 +40,7 @@ const asked = 'asking';
 describe('visited states', () => {
   it.each<[string, string, Script, readonly string[]]>([
     ['R1', 'a capability is requested and the decider is asked', {}, [...ran, asked, 'concluded']],
-    ['R1', 'no capability is requested', { reply: saying(null) }, ['concluded']],
+    ['R1', 'no capability is requested', { reply: actionReply(null) }, ['concluded']],
     ['R1', 'the first step is given and needs no classification', { input: started }, [...ran, 'concluded']],
     [
       'R1',
@@ -49,7 +49,7 @@ describe('visited states', () => {
       [...ran, asked, ...ran, asked, 'concluded'],
     ],
     ['R5', 'there is no decider', { input: { decider: 'none' } }, [...ran, 'concluded']],
-    ['R5', 'an unknown capability is not validated', { reply: saying(call('publish')) }, ['concluded']],
+    ['R5', 'an unknown capability is not validated', { reply: actionReply(call('publish')) }, ['concluded']],
     ['R5', 'invalid arguments are not executed', { validate: () => refused }, ['validatingArguments', 'concluded']],
     [
       'R6',
@@ -70,7 +70,7 @@ describe('stop reasons', () => {
   const says = (said: unknown): Script => ({ decide: () => said as Continuation });
 
   it.each<[string, Script, string, string | null]>([
-    ['no capability is requested', { reply: saying(null) }, 'nothing_to_run', null],
+    ['no capability is requested', { reply: actionReply(null) }, 'nothing_to_run', null],
     ['there is no decider', { input: { decider: 'none' } }, 'no_decider', null],
     ['the decider is done', says(done()), 'done', null],
     ['the limit is reached', { decide: () => next('review'), input: { maxContinuations: 2 } }, 'limit_reached', null],
@@ -103,7 +103,7 @@ describe('stop reasons', () => {
   it('[R7] gives a decider the timeout of the loop, regardless of the timeout of the previous capability', async () => {
     const { input } = actionInput(['draft']);
     const capabilities = input.capabilities.map((capability) => ({ ...capability, timeoutMs: 5 }));
-    const own = actionRig({ decide: never, input: { input: { ...input, capabilities } } });
+    const own = startAction({ decide: never, input: { input: { ...input, capabilities } } });
     await own.settle();
     own.clock.increment(999);
     expect(own.actor.getSnapshot().value).toBe('asking');
@@ -121,7 +121,7 @@ describe('stop reasons', () => {
 });
 
 describe('guards', () => {
-  const { context } = actionRig().actor.getSnapshot();
+  const { context } = startAction().actor.getSnapshot();
   const wishing = (capability: string): ActionState => ({ ...context, call: call(capability) });
 
   it.each([
@@ -142,7 +142,7 @@ describe('guards', () => {
 
 describe('loop memory', () => {
   it('[R4] is set before the decider replies', async () => {
-    const rig = actionRig({ decide: never });
+    const rig = startAction({ decide: never });
     await rig.settle();
     const { context, value } = rig.actor.getSnapshot();
     expect(value).toBe('asking');
@@ -154,7 +154,7 @@ describe('loop memory', () => {
   });
 
   it('[R4] contains one user message and one entry per run in every state of the loop', async () => {
-    const rig = actionRig({ decide: () => next('review'), input: { maxContinuations: 4 } });
+    const rig = startAction({ decide: () => next('review'), input: { maxContinuations: 4 } });
     await rig.settle();
     for (const { memory, results } of rig.contexts) {
       expect(memory.filter(({ role }) => role === 'user')).toHaveLength(memory.length === 0 ? 0 : 1);

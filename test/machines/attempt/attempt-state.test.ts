@@ -1,13 +1,21 @@
 import { describe, expect, it, test } from 'vitest';
 import { attemptExecutionSchema } from '../../../machines/contracts/attempt.ts';
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
-import { attemptRig, badReply, brokenReply, flush, reply, SCHEMA_FAILURE, USAGE } from './attempt-rig.ts';
+import {
+  failedReply,
+  flush,
+  invalidReply,
+  reply,
+  SCHEMA_FAILURE,
+  startAttempt,
+  USAGE,
+} from '../../support/attempt-machine.ts';
 
 /** An invalid reply, a broken call, a late one, a stalled one, then a valid one. */
 async function eventful() {
-  const rig = attemptRig();
-  await rig.end(badReply());
-  await rig.end(brokenReply());
+  const rig = startAttempt();
+  await rig.end(invalidReply());
+  await rig.end(failedReply());
   rig.clock.increment(100);
   rig.clock.increment(1_000);
   rig.clock.increment(200);
@@ -29,23 +37,23 @@ describe('attempt state', () => {
   });
 
   test('[A5] clears all state of an attempt before the next one starts', async () => {
-    const rig = attemptRig();
-    await rig.end(brokenReply());
+    const rig = startAttempt();
+    await rig.end(failedReply());
     rig.clock.increment(100);
     expect(rig.state()).toEqual({ calling: 'opening' });
     expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, next: null });
-    await rig.end(badReply());
+    await rig.end(invalidReply());
     expect(rig.actor.getSnapshot().context).toMatchObject({ reply: null, value: null, failure: null, next: null });
   });
 
   it('[A5] does not carry timestamps over to the next attempt', async () => {
-    const rig = attemptRig({
+    const rig = startAttempt({
       onRead: (attempt) => {
         if (attempt === 2) throw new Error('no reader');
       },
     });
     rig.clock.increment(500);
-    await rig.end(badReply());
+    await rig.end(invalidReply());
     const [, second] = rig.outcome().execution.attempts;
     expect(second).toMatchObject({ attempt: 2, durationMs: 0 });
   });
@@ -58,9 +66,9 @@ describe('attempt state', () => {
   });
 
   test('[A11] adds up usage across failed attempts', async () => {
-    const rig = attemptRig();
-    await rig.end(badReply());
-    await rig.end(brokenReply());
+    const rig = startAttempt();
+    await rig.end(invalidReply());
+    await rig.end(failedReply());
     rig.clock.increment(100);
     await rig.end(reply({ usage: { ...USAGE, outputTokens: 6 } }));
     expect(rig.outcome().execution.usage).toEqual({
@@ -73,7 +81,7 @@ describe('attempt state', () => {
   });
 
   test('[A11] marks total usage as an estimate and still counts the call when an attempt reports no usage', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     rig.clock.increment(1_000);
     rig.clock.increment(100);
     await rig.end(reply());
@@ -87,9 +95,9 @@ describe('attempt state', () => {
   });
 
   test('records each attempt with its text, failure, and timestamps', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     rig.clock.increment(40);
-    await rig.end(badReply('{"good":0}'));
+    await rig.end(invalidReply('{"good":0}'));
     rig.clock.increment(60);
     await rig.end(reply());
     expect(rig.outcome().execution.attempts).toEqual([
@@ -109,7 +117,7 @@ describe('attempt state', () => {
 
 describe('a previous attempt', () => {
   test('[A8] is ignored once the next one is in flight', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     const [first] = rig.calls;
     rig.clock.increment(1_000);
     rig.clock.increment(100);
@@ -123,24 +131,24 @@ describe('a previous attempt', () => {
   });
 
   test('[A8] is stopped before the next one starts', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     for (let retry = 0; retry < 3; retry += 1) {
-      await rig.end(brokenReply());
+      await rig.end(failedReply());
       rig.clock.increment(1_000);
       expect(rig.calls.map(({ stopped }) => stopped)).toEqual([...rig.calls.slice(1).map(() => true), false]);
     }
   });
 
   test('handles only the first end of a reply that ends twice', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     rig.call().ended(reply());
-    rig.call().ended(badReply());
+    rig.call().ended(invalidReply());
     await flush();
     expect(rig.outcome()).toMatchObject({ ok: true, execution: { attempts: [{ attempt: 1 }] } });
   });
 
   test('ignores a validation that completes after the machine stopped', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     rig.call().ended(reply());
     rig.actor.stop();
     await flush();
@@ -158,9 +166,9 @@ describe('emitted events', () => {
   });
 
   test('[A11] reports every step in order, in journal format', async () => {
-    const rig = attemptRig();
-    await rig.end(badReply());
-    await rig.end(brokenReply());
+    const rig = startAttempt();
+    await rig.end(invalidReply());
+    await rig.end(failedReply());
     rig.clock.increment(100);
     await rig.end(reply());
     expect(rig.facts).toEqual([

@@ -2,11 +2,11 @@ import { describe, expect, it, test } from 'vitest';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { limitsSchema } from '../../../machines/contracts/limits.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { attemptRig, badReply, brokenReply, reply, SCHEMA_FAILURE } from './attempt-rig.ts';
+import { failedReply, invalidReply, reply, SCHEMA_FAILURE, startAttempt } from '../../support/attempt-machine.ts';
 
 describe('a valid reply', () => {
   test('[A1] becomes the output of the machine after one call', async () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     expect(rig.state()).toEqual({ calling: 'opening' });
     rig.call().started();
     expect(rig.state()).toEqual({ calling: 'streaming' });
@@ -19,7 +19,7 @@ describe('a valid reply', () => {
   });
 
   test('[A6] takes the same path and yields the same value when no chunk arrives before the end', async () => {
-    const [chunked, whole] = [attemptRig(), attemptRig()];
+    const [chunked, whole] = [startAttempt(), startAttempt()];
     chunked.call().started();
     chunked.call().progressed();
     await chunked.end(reply());
@@ -30,8 +30,8 @@ describe('a valid reply', () => {
 
 describe('an invalid reply', () => {
   test('[A4] is corrected immediately in a second call', async () => {
-    const rig = attemptRig();
-    await rig.end(badReply());
+    const rig = startAttempt();
+    await rig.end(invalidReply());
     expect(rig.calls).toHaveLength(2);
     expect(rig.clock.now()).toBe(0);
     await rig.end(reply());
@@ -42,8 +42,8 @@ describe('an invalid reply', () => {
   test.each([0, 1, 2, 5])(
     '[A4] with %i corrections, makes one call more than that and then returns the last failure',
     async (maxCorrections) => {
-      const rig = attemptRig({ policy: { maxCorrections } });
-      for (let call = 0; call <= maxCorrections; call += 1) await rig.end(badReply());
+      const rig = startAttempt({ policy: { maxCorrections } });
+      for (let call = 0; call <= maxCorrections; call += 1) await rig.end(invalidReply());
       expect(rig.calls).toHaveLength(maxCorrections + 1);
       expect(rig.outcome()).toMatchObject({
         ok: false,
@@ -63,7 +63,7 @@ describe('an invalid reply', () => {
   test.each(['extraction', 'schema', 'refinement', 'transformation'] as const)(
     '[A10] counts a %s failure against the corrections',
     async (stage) => {
-      const rig = attemptRig({
+      const rig = startAttempt({
         validate: async () => ({ ok: false, failure: failureOf(stage, 'bad', 'No.') }),
         policy: { maxCorrections: 1 },
       });
@@ -77,9 +77,9 @@ describe('an invalid reply', () => {
   );
 
   test('never makes more calls than the run has left', async () => {
-    const rig = attemptRig({ policy: { maxCorrections: 9, maxCalls: 2 } });
-    await rig.end(badReply());
-    await rig.end(badReply());
+    const rig = startAttempt({ policy: { maxCorrections: 9, maxCalls: 2 } });
+    await rig.end(invalidReply());
+    await rig.end(invalidReply());
     expect(rig.calls).toHaveLength(2);
     expect(rig.outcome()).toMatchObject({ ok: false });
   });
@@ -91,7 +91,7 @@ describe('correction feedback', () => {
       { path: 'ids.3.name', message: 'expected string' },
       { path: '', message: 'too much' },
     ];
-    const rig = attemptRig({
+    const rig = startAttempt({
       validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, issues } }),
     });
     expect(rig.call().input.feedback).toBeNull();
@@ -105,7 +105,7 @@ describe('correction feedback', () => {
 
   test('[A9] is bounded for a huge reply and many errors, and states what was omitted', async () => {
     const issues = Array.from({ length: 5_000 }, (_, n) => ({ path: `items.${n}`, message: 'expected number' }));
-    const rig = attemptRig({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, issues } }) });
+    const rig = startAttempt({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, issues } }) });
     await rig.end(reply({ text: `begin${'x'.repeat(1_000_000)}end` }));
     const { previousReply = '', problem = '' } = rig.call().input.feedback ?? {};
     expect(previousReply.length).toBeLessThan(5_000);
@@ -119,16 +119,16 @@ describe('correction feedback', () => {
     ['issue path', { issues: [{ path: 'x'.repeat(1_000_000), message: 'no' }] }],
     ['failure message', { message: 'x'.repeat(1_000_000) }],
   ])('[A9] is bounded for a very long %s', async (_, changes) => {
-    const rig = attemptRig({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, ...changes } }) });
+    const rig = startAttempt({ validate: async () => ({ ok: false, failure: { ...SCHEMA_FAILURE, ...changes } }) });
     await rig.end(reply());
     expect(rig.call().input.feedback?.problem.length).toBeLessThan(10_000);
   });
 
   test('[A9] keeps the previous feedback after a transport failure', async () => {
-    const rig = attemptRig();
-    await rig.end(badReply('{"first":1}'));
+    const rig = startAttempt();
+    await rig.end(invalidReply('{"first":1}'));
     const told = rig.call().input.feedback;
-    await rig.end(brokenReply());
+    await rig.end(failedReply());
     rig.clock.increment(100);
     expect(rig.call().input).toMatchObject({ attempt: 3, feedback: told });
     expect(told?.previousReply).toBe('{"first":1}');
@@ -137,15 +137,15 @@ describe('correction feedback', () => {
 
 describe('a custom retry policy', () => {
   test('[A3] ends the attempts by declining a retry', async () => {
-    const rig = attemptRig({ machine: attemptMachine.provide({ guards: { retryIsAllowed: () => false } }) });
-    await rig.end(badReply());
+    const rig = startAttempt({ machine: attemptMachine.provide({ guards: { retryIsAllowed: () => false } }) });
+    await rig.end(invalidReply());
     expect(rig.calls).toHaveLength(1);
     expect(rig.outcome()).toMatchObject({ ok: false, failure: SCHEMA_FAILURE });
   });
 
   test('[A3] replaces the backoff, which is a named delay', async () => {
-    const rig = attemptRig({ machine: attemptMachine.provide({ delays: { backoff: 7 } }) });
-    await rig.end(brokenReply());
+    const rig = startAttempt({ machine: attemptMachine.provide({ delays: { backoff: 7 } }) });
+    await rig.end(failedReply());
     rig.clock.increment(6);
     expect(rig.calls).toHaveLength(1);
     rig.clock.increment(1);

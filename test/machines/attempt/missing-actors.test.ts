@@ -6,8 +6,8 @@ import { attemptMachine, createAttemptMachine } from '../../../machines/attempt/
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { AttemptOutcome, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
 import { chainInput } from '../../../src/engine/runtime/bare-chain.ts';
-import { actionInput } from '../action/action-rig.ts';
-import { attemptRig, flush, POLICY, reply } from './attempt-rig.ts';
+import { actionInput } from '../../support/action-machine.ts';
+import { flush, POLICY, reply, startAttempt } from '../../support/attempt-machine.ts';
 
 const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLICY };
 const readReply = fromCallback<ReplyEvent, ReadReplyInput>(() => {});
@@ -75,7 +75,7 @@ describe('a missing actor', () => {
 });
 
 describe('an actor that fails', () => {
-  const validator = (thrown: unknown) => attemptRig({ validate: () => Promise.reject(thrown) });
+  const validator = (thrown: unknown) => startAttempt({ validate: () => Promise.reject(thrown) });
 
   test.each([
     ['an error', new Error('schema gone\nat line 1'), 'schema gone'],
@@ -107,7 +107,7 @@ describe('an actor that fails', () => {
   });
 
   test('reports an unexpected failure when a reader throws on start', async () => {
-    const rig = attemptRig({
+    const rig = startAttempt({
       onRead: () => {
         throw new Error('no reader');
       },
@@ -122,7 +122,7 @@ describe('an actor that fails', () => {
   });
 
   test('stops the reader when the machine is stopped during an attempt', () => {
-    const rig = attemptRig();
+    const rig = startAttempt();
     rig.call().started();
     rig.actor.stop();
     expect(rig.call().stopped).toBe(true);

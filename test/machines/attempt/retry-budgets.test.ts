@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { attemptRig, badReply, brokenReply, reply } from './attempt-rig.ts';
+import { failedReply, invalidReply, reply, startAttempt } from '../../support/attempt-machine.ts';
 
 /** Possible outcomes of one call. */
 const KINDS = ['good', 'wrong', 'broken', 'hopeless', 'silent', 'stalled'] as const;
@@ -8,16 +8,16 @@ type Kind = (typeof KINDS)[number];
 
 const MAX_WAIT_MS = 1_000;
 
-async function play(rig: ReturnType<typeof attemptRig>, kind: Kind): Promise<void> {
+async function play(rig: ReturnType<typeof startAttempt>, kind: Kind): Promise<void> {
   switch (kind) {
     case 'good':
       return rig.end(reply());
     case 'wrong':
-      return rig.end(badReply());
+      return rig.end(invalidReply());
     case 'broken':
-      return rig.end(brokenReply());
+      return rig.end(failedReply());
     case 'hopeless':
-      return rig.end(brokenReply({ retryable: false, status: 401 }));
+      return rig.end(failedReply({ retryable: false, status: 401 }));
     case 'silent':
       return void rig.clock.increment(1_000);
     case 'stalled':
@@ -49,7 +49,7 @@ describe('any sequence of call outcomes', () => {
   test('[A4] makes as many calls as the two retry budgets allow, each paid from its own budget', async () => {
     await fc.assert(
       fc.asyncProperty(outcomes, bound, bound, async (kinds, maxCorrections, maxTransportRetries) => {
-        const rig = attemptRig({ policy: { maxCorrections, maxTransportRetries, maxCalls: 100 } });
+        const rig = startAttempt({ policy: { maxCorrections, maxTransportRetries, maxCalls: 100 } });
         for (const kind of kinds) {
           if (rig.actor.getSnapshot().status === 'done') break;
           await play(rig, kind);
@@ -66,7 +66,7 @@ describe('any sequence of call outcomes', () => {
   test('[A11] records and counts every call once and pairs every start with an end', async () => {
     await fc.assert(
       fc.asyncProperty(outcomes, async (kinds) => {
-        const rig = attemptRig({ policy: { maxCorrections: 3, maxTransportRetries: 3 } });
+        const rig = startAttempt({ policy: { maxCorrections: 3, maxTransportRetries: 3 } });
         for (const kind of [...kinds, 'hopeless' as const]) {
           if (rig.actor.getSnapshot().status === 'done') break;
           await play(rig, kind);

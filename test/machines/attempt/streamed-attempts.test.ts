@@ -1,20 +1,20 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ChatModel, ModelPart } from '../../../machines/contracts/model.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { attemptWithModel, GOAL } from './attempt-with-model.ts';
+import { GOAL, startAttemptWithModel } from '../../support/attempt-machine.ts';
 
 const wrong = { ...GOAL, clarity: 3, alignment: [{ messageId: 7, score: 0.5 }] };
 
 describe('attempts with a model', () => {
   test('[A6] yields the same value for any chunking and for a single chunk', async () => {
     for (const chunkChars of [1, 3, 16, 100_000]) {
-      const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }, { chunkChars }));
+      const rig = startAttemptWithModel(scriptedModel({ intention: [GOAL] }, { chunkChars }));
       expect((await rig.settle()).output).toMatchObject({ ok: true, value: GOAL });
     }
   });
 
   test('[A7] emits the last partial, equal to the value, before the end', async () => {
-    const rig = attemptWithModel(scriptedModel({ intention: [GOAL] }));
+    const rig = startAttemptWithModel(scriptedModel({ intention: [GOAL] }));
     await rig.settle();
     const types = rig.seen.map(({ type }) => type);
     expect(types.lastIndexOf('partial')).toBeLessThan(types.indexOf('attempt-end'));
@@ -23,7 +23,7 @@ describe('attempts with a model', () => {
   });
 
   test('[A8] emits all partials of a failed attempt before its attempt-end and restarts partials on retry', async () => {
-    const rig = attemptWithModel(scriptedModel({ intention: [wrong, GOAL] }));
+    const rig = startAttemptWithModel(scriptedModel({ intention: [wrong, GOAL] }));
     await rig.settle();
     const spans = rig.seen.map((one) => {
       if (one.type === 'partial') return `partial ${one.attempt}`;
@@ -38,7 +38,7 @@ describe('attempts with a model', () => {
 
   test('[A9] sends the invalid reply and its errors, path by path, in the second call', async () => {
     const model = scriptedModel({ intention: [wrong, GOAL] });
-    const rig = attemptWithModel(model);
+    const rig = startAttemptWithModel(model);
     expect((await rig.settle()).output).toMatchObject({ ok: true, execution: { corrections: 1 } });
     const [first, second] = model.calls;
     expect(second?.turns.slice(0, 2)).toEqual(first?.turns);
@@ -48,7 +48,7 @@ describe('attempts with a model', () => {
   });
 
   test('[A10] distinguishes transport, extraction, and schema failures', async () => {
-    const rig = attemptWithModel(
+    const rig = startAttemptWithModel(
       scriptedModel({
         intention: [{ text: 'no JSON' }, wrong, { reply: GOAL, cut: 20 }],
       }),
@@ -63,7 +63,7 @@ describe('attempts with a model', () => {
   });
 
   test('[A2] leaves validation to the machine: the stream level returns what it read, valid or not', async () => {
-    const rig = attemptWithModel(scriptedModel({ intention: [wrong] }), { maxCorrections: 0 });
+    const rig = startAttemptWithModel(scriptedModel({ intention: [wrong] }), { maxCorrections: 0 });
     await rig.settle();
     expect(rig.ofType('partial').at(-1)?.value).toEqual(wrong);
     expect(rig.actor.getSnapshot().output).toMatchObject({ ok: false, failure: { stage: 'schema' } });
@@ -71,7 +71,7 @@ describe('attempts with a model', () => {
 
   test('[A11] adds up the usage of failed attempts', async () => {
     const usage = { inputTokens: 100, outputTokens: 7, estimated: false };
-    const rig = attemptWithModel(scriptedModel({ intention: [wrong, { text: '' }, GOAL] }, { usage }));
+    const rig = startAttemptWithModel(scriptedModel({ intention: [wrong, { text: '' }, GOAL] }, { usage }));
     expect((await rig.settle()).output?.execution).toMatchObject({
       usage: { modelCalls: 3, inputTokens: 300, outputTokens: 21, estimated: false, cost: null },
     });
@@ -79,7 +79,7 @@ describe('attempts with a model', () => {
 
   it('[A11] charges a stalled attempt with an estimate of its prompt and the streamed text', async () => {
     const text = '{"goal":"'.padEnd(4_000, 'x');
-    const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text }, GOAL] }));
+    const rig = startAttemptWithModel(scriptedModel({ intention: [{ hang: true, text }, GOAL] }));
     await rig.settle();
     rig.clock.increment(900);
     const [end] = rig.ofType('attempt-end');
@@ -90,7 +90,7 @@ describe('attempts with a model', () => {
 
 describe('an attempt that is left early', () => {
   test('[A13] aborts a stalled stream, ignores its later chunks, and succeeds on retry', async () => {
-    const rig = attemptWithModel(scriptedModel({ intention: [{ hang: true, text: '{"goal":"so' }, GOAL] }));
+    const rig = startAttemptWithModel(scriptedModel({ intention: [{ hang: true, text: '{"goal":"so' }, GOAL] }));
     await rig.settle();
     rig.clock.increment(900);
     const before = rig.ofType('partial').length;
@@ -112,7 +112,7 @@ describe('an attempt that is left early', () => {
         for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
       },
     };
-    const rig = attemptWithModel(model);
+    const rig = startAttemptWithModel(model);
     await rig.settle();
     push('{"goal":"so');
     await rig.settle();
@@ -134,7 +134,7 @@ describe('an attempt that is left early', () => {
         for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
       },
     };
-    const rig = attemptWithModel(model, { chunkMs: 800 });
+    const rig = startAttemptWithModel(model, { chunkMs: 800 });
     const beats = new Set<number>();
     rig.actor.subscribe(({ context }) => void beats.add(context.progress?.atMs ?? 0));
     for (let ms = 0; ms < 500; ms += 10) {
@@ -163,7 +163,7 @@ describe('errors around the model', () => {
       },
     ],
   ])('[A10] reports an unexpected failure and does not retry when a model %s', async (_, stream) => {
-    const rig = attemptWithModel({ id: 'broken', contextWindowTokens: 1_000, stream });
+    const rig = startAttemptWithModel({ id: 'broken', contextWindowTokens: 1_000, stream });
     expect((await rig.settle()).output).toMatchObject({
       ok: false,
       failure: { stage: 'unexpected', message: 'not today', retryable: false },
@@ -173,7 +173,7 @@ describe('errors around the model', () => {
 
   test('reports invalid prompt input by name and does not call the model', async () => {
     const model = scriptedModel({});
-    const rig = attemptWithModel(model, {}, { phase: 'intention', request: 5 });
+    const rig = startAttemptWithModel(model, {}, { phase: 'intention', request: 5 });
     const { output } = await rig.settle();
     expect(output).toMatchObject({ ok: false, failure: { stage: 'unexpected', code: 'prompt_failed' } });
     expect(model.calls).toHaveLength(0);

@@ -4,7 +4,7 @@ import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { aChainInput } from '../policies/states.ts';
+import { aChainInput } from '../../support/contract-samples.ts';
 
 type Primitive = string | number | boolean | null;
 type Unknown<T> = unknown extends T ? true : false;

@@ -6,7 +6,7 @@ import { failureStageSchema } from '../../../machines/contracts/failure.ts';
 import { PHASES, phaseSchema, TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { readChoice } from '../../../machines/policies/consent.ts';
-import { results } from './samples.ts';
+import { results } from '../../support/contract-samples.ts';
 
 describe('run contracts', () => {
   it('[C1] define six phases in order, each with a reply schema', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { contractCases } from './contract-cases.ts';
-import { aFinalAnswer, aMessage } from './samples.ts';
+import { contractCases } from '../../support/contract-cases.ts';
+import { aFinalAnswer, aMessage } from '../../support/contract-samples.ts';
 
 /** Returns a copy of the value with another value at a dotted path. */
 function withValueAt(value: object, path: string, bad: unknown): object {

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { aChainInput } from '../policies/states.ts';
-import { aCapabilityResult, aDecision, aFailure, aFinalAnswer, aMessage, operations, results } from './samples.ts';
+import {
+  aCapabilityResult,
+  aChainInput,
+  aDecision,
+  aFailure,
+  aFinalAnswer,
+  aMessage,
+  operations,
+  results,
+} from '../../support/contract-samples.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
 const item = { operationId: 'o', messageId: 'm', preview: 'p', chars: 2_000, summary: 's' };

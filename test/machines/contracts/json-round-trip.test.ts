@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contractCases } from './contract-cases.ts';
+import { contractCases } from '../../support/contract-cases.ts';
 
 describe('contracts', () => {
   it.each(contractCases)('$title survives JSON unchanged and is accepted again', ({ schema, value }) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { adjust } from '../../../machines/policies/limits.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { aChainInput } from './states.ts';
+import { aChainInput } from '../../support/contract-samples.ts';
 
 describe('adjusting limits and thresholds during a run', () => {
   const state = initialState(aChainInput());

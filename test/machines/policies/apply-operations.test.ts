@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { aMessage, operations } from '../contracts/samples.ts';
-import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { contextArbitrary, operationArbitrary } from '../../support/arbitraries.ts';
+import { aMessage, deepFreeze, operations } from '../../support/contract-samples.ts';
 
 const idsOf = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
 const operationsArbitrary = fc.array(operationArbitrary, { maxLength: 12 });

@@ -5,11 +5,8 @@ import { assessmentSchema } from '../../../machines/contracts/decision.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { assess, fingerprint } from '../../../machines/policies/assessment.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
-import { aMessage, results } from '../contracts/samples.ts';
-import { chainStateArbitrary } from './chain-state.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { replies } from './replies.arbitrary.ts';
-import { anAssessment, aState } from './states.ts';
+import { chainStateArbitrary, replyArbitraries } from '../../support/arbitraries.ts';
+import { aMessage, anAssessment, aState, deepFreeze, results } from '../../support/contract-samples.ts';
 
 const reply = results.yield.reply;
 const assessed = (state: ReturnType<typeof aState>, said: Partial<YieldReply> = {}) =>
@@ -19,7 +16,7 @@ const withResults = (changes: object) => aState({ results: { ...results, ...chan
 describe('assessing an answer', () => {
   it('[Y8] is valid in any state, has a rationale, and uses the numbers of the reply', () => {
     fc.assert(
-      fc.property(chainStateArbitrary, replies.yield as fc.Arbitrary<YieldReply>, (state, said) => {
+      fc.property(chainStateArbitrary, replyArbitraries.yield as fc.Arbitrary<YieldReply>, (state, said) => {
         const found = assess(deepFreeze(state), visibleMessages(state), deepFreeze(said));
         expect(assessmentSchema.parse(found)).toEqual(found);
         expect(found.rationale).not.toBe('');

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConsentChoice, ContextOperation } from '../../../machines/contracts/context.ts';
 import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
 import { applyOperations, KEPT_BY_USER } from '../../../machines/policies/context.ts';
-import { aMessage, operations } from '../contracts/samples.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { aMessage, deepFreeze, operations } from '../../support/contract-samples.ts';
 
 const LONG = `The user wrote this, and much more of it. ${'More and more. '.repeat(80)}`;
 const user = (id: string) => aMessage({ id, role: 'user', content: LONG });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import { append, applyOperations, contextDocument, contextOf, redo, undo } from '../../../machines/policies/context.ts';
-import { contextArbitrary, operationArbitrary } from './context.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
+import { contextArbitrary, operationArbitrary } from '../../support/arbitraries.ts';
+import { deepFreeze } from '../../support/contract-samples.ts';
 
 /** Operations with unique ids, numbered like the steps of a run. */
 const numbered = fc

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
-import { anyText, prose } from './context.arbitrary.ts';
+import { anyText, prose } from '../../support/arbitraries.ts';
 
 /** Reference implementation: distinct words and signs of plain prose, split at spaces. */
 function naiveChange(a: string, b: string): number {

@@ -11,10 +11,8 @@ import {
   NO_DECISION,
 } from '../../../machines/policies/decisions.ts';
 import { evaluateYieldRules, YIELD_RULES, type YieldRule } from '../../../machines/policies/yield-rules.ts';
-import { results } from '../contracts/samples.ts';
-import { chainStateArbitrary } from './chain-state.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { anAssessment, aState } from './states.ts';
+import { chainStateArbitrary } from '../../support/arbitraries.ts';
+import { anAssessment, aState, deepFreeze, results } from '../../support/contract-samples.ts';
 
 const RULES = Object.keys(YIELD_RULES) as YieldRule[];
 const withRules = (state: ChainState): ChainState => ({ ...state, ...evaluateYieldRules(state) });

@@ -6,8 +6,7 @@ import { synthesisInput } from '../../../machines/policies/synthesis/input.ts';
 import { composedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { readSynthesisInput } from '../../../machines/policies/synthesis/read-input.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
-import { aDecision, aPhaseFailure, results } from '../contracts/samples.ts';
-import { anAssessment, aState } from './states.ts';
+import { aDecision, anAssessment, aPhaseFailure, aState, results } from '../../support/contract-samples.ts';
 
 const complete = aState({
   results,

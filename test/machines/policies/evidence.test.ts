@@ -5,9 +5,8 @@ import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
-import { aMessage, results } from '../contracts/samples.ts';
-import { anyText, unit } from './context.arbitrary.ts';
-import { anAssessment, aState } from './states.ts';
+import { anyText, unit } from '../../support/arbitraries.ts';
+import { aMessage, anAssessment, aState, results } from '../../support/contract-samples.ts';
 
 const found = (content: string, id = 'p1') => aMessage({ id, role: 'search', content });
 const asked = (request: string, changes: Partial<ChainState> = {}) =>

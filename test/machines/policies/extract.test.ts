@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extractSummary } from '../../../machines/text/summary.ts';
-import { prose } from './context.arbitrary.ts';
+import { prose } from '../../support/arbitraries.ts';
 
 const sentence = fc
   .array(fc.constantFrom('bridge', 'opened', 'harbour', 'fog', 'steel', 'king'), { minLength: 1, maxLength: 8 })

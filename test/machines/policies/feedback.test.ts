@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import * as feedback from '../../../machines/policies/retry.ts';
-import { aFailure } from '../contracts/samples.ts';
+import { aFailure } from '../../support/contract-samples.ts';
 
 const feedbackFor = (text: string, failure: Failure, maxChars = 8_000) => feedback.feedbackFor(text, failure, maxChars);
 const issues = (count: number) =>

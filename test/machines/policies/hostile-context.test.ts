@@ -3,13 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { contextArbitrary } from './context.arbitrary.ts';
-import { asks, found, leftUnasked, mustStay, planned, said, saidByUsers, user } from './hostile.ts';
-import { someThresholds } from './states.ts';
+import { contextArbitrary } from '../../support/arbitraries.ts';
+import { aMessage, someThresholds } from '../../support/contract-samples.ts';
+import {
+  applyWithoutConsent,
+  assistantMessage,
+  isProtected,
+  requiresConsent,
+  retentionPlan,
+  searchMessage,
+  userMessage,
+  userTexts,
+} from '../../support/retention.ts';
 
-const losses = (messages: readonly Message[], changes: Parameters<typeof planned>[1] = {}) =>
-  planned(messages, changes).operations.filter(({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM');
+const losses = (messages: readonly Message[], changes: Parameters<typeof retentionPlan>[1] = {}) =>
+  retentionPlan(messages, changes).operations.filter(
+    ({ operation }) => operation === 'PRUNE' || operation === 'TRANSFORM',
+  );
 
 /** Thresholds that compare with relevance, at their limits and in between. */
 const thresholds = fc
@@ -46,12 +56,12 @@ describe('any context under any limits', () => {
     fc.assert(
       fc.property(contextArbitrary, thresholds, limits, fc.nat(9), (messages, given, room, cycle) => {
         const changes = { thresholds: given, ...room, cycle };
-        const left = leftUnasked(messages, changes);
-        expect(saidByUsers(left)).toEqual(saidByUsers(messages));
+        const left = applyWithoutConsent(messages, changes);
+        expect(userTexts(left)).toEqual(userTexts(messages));
         const targets = losses(messages, changes).map(({ target }) => target);
         const newest = messages.findLast(({ role }) => role === 'assistant')?.id;
         for (const message of messages)
-          if (mustStay(message) || message.id === newest) expect(targets).not.toContain(message.id);
+          if (isProtected(message) || message.id === newest) expect(targets).not.toContain(message.id);
       }),
     );
   });
@@ -59,8 +69,8 @@ describe('any context under any limits', () => {
   it('[U10] ends up within its limits or reports the excess', () => {
     fc.assert(
       fc.property(contextArbitrary, limits, (messages, room) => {
-        const { excess } = planned(messages, room);
-        const left = leftUnasked(messages, room);
+        const { excess } = retentionPlan(messages, room);
+        const left = applyWithoutConsent(messages, room);
         expect(excess.messages).toBe(Math.max(0, left.length - room.maxMessages));
       }),
     );
@@ -69,9 +79,9 @@ describe('any context under any limits', () => {
   it('[U7] [U11] yields valid operations for any value of importance, cycle, or time', () => {
     fc.assert(
       fc.property(oddContext, limits, (messages, room) => {
-        for (const operation of planned(messages, room).operations)
+        for (const operation of retentionPlan(messages, room).operations)
           expect(contextOperationSchema.parse(operation)).toEqual(operation);
-        expect(saidByUsers(leftUnasked(messages, room))).toEqual(saidByUsers(messages));
+        expect(userTexts(applyWithoutConsent(messages, room))).toEqual(userTexts(messages));
       }),
     );
   });
@@ -80,7 +90,7 @@ describe('any context under any limits', () => {
     fc.assert(
       fc.property(contextArbitrary, limits, (messages, room) => {
         const at = (time: (place: number) => number) =>
-          planned(
+          retentionPlan(
             messages.map((message, place) => ({ ...message, createdAtMs: time(place) })),
             room,
           );
@@ -94,7 +104,7 @@ describe('any context under any limits', () => {
   it('[U1] ignores similarities that are too few, too many, or not numbers', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.array(number), (messages, similarity) => {
-        for (const { metadata } of planned(messages, { similarity, tokensAllowed: 0 }).operations)
+        for (const { metadata } of retentionPlan(messages, { similarity, tokensAllowed: 0 }).operations)
           if ('relevance' in metadata)
             expect(metadata['relevance']).toSatisfy((value: number) => value >= 0 && value <= 1);
       }),
@@ -102,10 +112,10 @@ describe('any context under any limits', () => {
   });
 
   it('needs no operations without messages or with empty messages', () => {
-    expect(planned([])).toEqual({ operations: [], excess: { tokens: 0, messages: 0 } });
+    expect(retentionPlan([])).toEqual({ operations: [], excess: { tokens: 0, messages: 0 } });
     const blank = ['', ' ', '\n\t '].flatMap((content, at) => [
-      user(`u${at}`, content),
-      found(`f${at}`, content, { cycle: 3 }),
+      userMessage(`u${at}`, content),
+      searchMessage(`f${at}`, content, { cycle: 3 }),
     ]);
     expect(losses(blank)).toEqual([]);
   });
@@ -113,13 +123,13 @@ describe('any context under any limits', () => {
 
 // Guards against counting an invalid rating as 0 in the average, which would prune a message.
 it('[U1] [U5] a rating that is not a number is ignored', () => {
-  const full = said('a', 'The harbour bridge was opened in 1932. '.repeat(4), {
+  const full = assistantMessage('a', 'The harbour bridge was opened in 1932. '.repeat(4), {
     cycle: 3,
     importance: 1,
     phase: 'action',
   });
   const rated = (relevance: number) =>
-    losses([full, said('n', 'Yes.', { cycle: 3, phase: 'action' })], {
+    losses([full, assistantMessage('n', 'Yes.', { cycle: 3, phase: 'action' })], {
       assessments: [{ messageId: 'a', relevance, reason: '' }],
     });
   expect(rated(1)).toEqual([]);
@@ -130,8 +140,10 @@ it('[U1] [U5] a rating that is not a number is ignored', () => {
 it('[U1] [U7] a rating outside 0..1 is clamped', () => {
   for (const relevance of [7, -3]) {
     const assessments = [{ messageId: 'a', relevance, reason: '' }];
-    for (const operation of planned([said('a', 'So it was.', { cycle: 3 }), said('n', 'Yes.')], { assessments })
-      .operations)
+    for (const operation of retentionPlan(
+      [assistantMessage('a', 'So it was.', { cycle: 3 }), assistantMessage('n', 'Yes.')],
+      { assessments },
+    ).operations)
       expect(contextOperationSchema.safeParse(operation).success).toBe(true);
   }
 });
@@ -140,8 +152,12 @@ it('[U1] [U7] a rating outside 0..1 is clamped', () => {
 it.each([Number.NaN, -2_000])(
   '[U10] a message of %d tokens does not hide that the context is over its limit',
   (odd) => {
-    const messages = [user('u', 'Hello.'), found('b', 'So it was. '.repeat(40), { cycle: 3 }), said('n', 'Yes.')];
-    const { operations: made, excess } = planned(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
+    const messages = [
+      userMessage('u', 'Hello.'),
+      searchMessage('b', 'So it was. '.repeat(40), { cycle: 3 }),
+      assistantMessage('n', 'Yes.'),
+    ];
+    const { operations: made, excess } = retentionPlan(messages, { tokens: [odd, 1_000, 1], tokensAllowed: 10 });
     expect(made.map(({ target }) => target)).toContain('b');
     expect(Number.isFinite(excess.tokens)).toBe(true);
   },
@@ -151,7 +167,7 @@ describe('circular links and references', () => {
   it('[U2] [U6] terminate and keep the messages they refer to', () => {
     const round = (at: number) => [`f${(at + 1) % 50}`, `f${at}`];
     const ring = Array.from({ length: 50 }, (_, at) =>
-      found(`f${at}`, `Passage ${at} about the tide of ${1800 + at}.`, {
+      searchMessage(`f${at}`, `Passage ${at} about the tide of ${1800 + at}.`, {
         references: round(at),
         links: round(at).map((to) => ({ to, relation: 'follows', strength: 1 })),
       }),
@@ -162,8 +178,11 @@ describe('circular links and references', () => {
 
   // Guards against counting references and links of a message to itself as those of others.
   it('[U6] leave a search result that refers only to itself unreferenced', () => {
-    const alone = found('a', 'Tide tables.', { references: ['a'], links: [{ to: 'a', relation: 'is', strength: 1 }] });
-    expect(losses([alone, said('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
+    const alone = searchMessage('a', 'Tide tables.', {
+      references: ['a'],
+      links: [{ to: 'a', relation: 'is', strength: 1 }],
+    });
+    expect(losses([alone, assistantMessage('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
   });
 });
 
@@ -172,11 +191,11 @@ describe('ids equal to built-in object properties', () => {
 
   it('[C3] [U12] are handled like any other id in plans, contexts, and undo', () => {
     const messages = ids.flatMap((id, at) => [
-      found(id, `Tide table ${at} of ${1900 + at}.`, { references: [ids[(at + 1) % ids.length] ?? ''] }),
-      user(`u.${id}`, `Question ${at}?`),
+      searchMessage(id, `Tide table ${at} of ${1900 + at}.`, { references: [ids[(at + 1) % ids.length] ?? ''] }),
+      userMessage(`u.${id}`, `Question ${at}?`),
     ]);
     expect(losses(messages)).toEqual([]);
-    const made = losses(messages, { maxMessages: 5 }).filter((operation) => !asks(operation));
+    const made = losses(messages, { maxMessages: 5 }).filter((operation) => !requiresConsent(operation));
     expect(made.map(({ target }) => target).toSorted()).toEqual(ids.toSorted());
     const document = append(contextDocument(messages), made);
     expect(contextOf(document).map(({ id }) => id)).toEqual(ids.map((id) => `u.${id}`));
@@ -188,5 +207,5 @@ describe('ids equal to built-in object properties', () => {
 // Guards against calling a missing rule, which would end a bare machine without an answer.
 it('[U3] a message with an unknown role is left unchanged', () => {
   const odd = ['system', '', '__proto__'].map((role, at) => aMessage({ id: `o${at}`, role: role as Message['role'] }));
-  expect(losses([...odd, said('n', 'Yes.')])).toEqual([]);
+  expect(losses([...odd, assistantMessage('n', 'Yes.')])).toEqual([]);
 });

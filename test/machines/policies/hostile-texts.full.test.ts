@@ -11,7 +11,16 @@ import { sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { relevanceOf } from '../../../machines/policies/relevance.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
-import { found, HOSTILE_TEXTS, leftUnasked, planned, REQUEST, said, saidByUsers, user } from './hostile.ts';
+import { HOSTILE_TEXTS } from '../../support/hostile-input.ts';
+import {
+  applyWithoutConsent,
+  assistantMessage,
+  REQUEST,
+  retentionPlan,
+  searchMessage,
+  userMessage,
+  userTexts,
+} from '../../support/retention.ts';
 
 const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);
 /** Has no lone surrogates. */
@@ -22,7 +31,7 @@ const HUGE = 10_000_000;
 /** The default maximum reply length of a run. */
 const LONGEST_REPLY = 2_000_000;
 const kinds = Object.entries(HOSTILE_TEXTS);
-const roles = { user, search: found, assistant: said };
+const roles = { user: userMessage, search: searchMessage, assistant: assistantMessage };
 
 describe('a message of 10 MB', () => {
   it.each(kinds)(
@@ -30,15 +39,15 @@ describe('a message of 10 MB', () => {
     (_, textOf) => {
       const text = textOf(HUGE);
       for (const make of Object.values(roles)) {
-        const messages = [make('huge', text, { cycle: 3 }), said('n', 'Yes.', { cycle: 3 })];
-        const { operations } = planned(messages, { tokensAllowed: 1_000 });
+        const messages = [make('huge', text, { cycle: 3 }), assistantMessage('n', 'Yes.', { cycle: 3 })];
+        const { operations } = retentionPlan(messages, { tokensAllowed: 1_000 });
         for (const operation of operations)
           if (operation.operation === 'TRANSFORM') {
             expect(operation.data.content.length).toBeLessThanOrEqual(operation.data.maxChars);
             expect(operation.data.content.trim()).not.toBe('');
           }
         expect(
-          saidByUsers(leftUnasked(messages, { tokensAllowed: 1_000 })).join('') === saidByUsers(messages).join(''),
+          userTexts(applyWithoutConsent(messages, { tokensAllowed: 1_000 })).join('') === userTexts(messages).join(''),
         ).toBe(true);
       }
     },
@@ -48,7 +57,9 @@ describe('a message of 10 MB', () => {
     const text = textOf(HUGE);
     const gathered = [{ id: 'a', content: text }];
 
-    expect(() => planned([found('a', 'The bridge.'), said('n', 'Yes.')], { request: text })).not.toThrow();
+    expect(() =>
+      retentionPlan([searchMessage('a', 'The bridge.'), assistantMessage('n', 'Yes.')], { request: text }),
+    ).not.toThrow();
     share(sufficiencyOf(text, gathered).score);
     share(groundingOf('In 1932.', gathered, text).support);
     share(
@@ -96,7 +107,7 @@ describe('10,000 messages', () => {
   function watched(count: number) {
     let readings = 0;
     const messages = Array.from({ length: count }, (_, at): Message => {
-      const make = [user, found, said][at % 3] ?? user;
+      const make = [userMessage, searchMessage, assistantMessage][at % 3] ?? userMessage;
       const message = make(`m${at}`, '', { references: at % 7 === 0 ? [`m${at + 1}`] : [] });
       const content = `Note ${at} of the harbour, with ${(at * 7_919) % 997} boats and ${(at * 104_729) % 991} gulls.`;
       return Object.defineProperty(message, 'content', {
@@ -118,7 +129,7 @@ describe('10,000 messages', () => {
     (maxMessages, tokensAllowed) => {
       const readingsEach = (count: number) => {
         const { messages, readings } = watched(count);
-        planned(messages, { tokens: messages.map(() => 20), maxMessages, tokensAllowed });
+        retentionPlan(messages, { tokens: messages.map(() => 20), maxMessages, tokensAllowed });
         return readings() / count;
       };
       const few = readingsEach(1_000);
@@ -128,11 +139,11 @@ describe('10,000 messages', () => {
   );
 
   it('[U8] from a user need only one consent request and stay until the reply', () => {
-    const messages = Array.from({ length: 10_000 }, (_, at) => user(`u${at}`, `Question ${at}?`));
-    const { operations, excess } = planned(messages, { maxMessages: 1 });
+    const messages = Array.from({ length: 10_000 }, (_, at) => userMessage(`u${at}`, `Question ${at}?`));
+    const { operations, excess } = retentionPlan(messages, { maxMessages: 1 });
     expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(9_999);
     expect(excess.messages).toBe(9_999);
-    expect(leftUnasked(messages, { maxMessages: 1 })).toHaveLength(10_000);
+    expect(applyWithoutConsent(messages, { maxMessages: 1 })).toHaveLength(10_000);
   });
 });
 
@@ -186,7 +197,7 @@ it('[U10] a text that was read is not retained through its words', () => {
         `unheardofword${'abcdefghij'.charAt(at % 10)}${'klmnopqrst'.charAt(at / 10)} ${'So it was. '.repeat(200_000)}`,
       ),
     );
-    relevanceOf([found('a', content)], { request: REQUEST, cycle: 1, halfLifeCycles: 2, similarity: null });
+    relevanceOf([searchMessage('a', content)], { request: REQUEST, cycle: 1, halfLifeCycles: 2, similarity: null });
   }
   expect(heapMb() - before).toBeLessThan(30);
 });

@@ -5,9 +5,8 @@ import { settleAssessment, settlePhase } from '../../../machines/policies/outcom
 import { enterPhase, failPhase, initialState } from '../../../machines/policies/progress.ts';
 import { recency } from '../../../machines/policies/relevance.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
-import { results } from '../contracts/samples.ts';
-import { found, planned, said } from './hostile.ts';
-import { aChainInput, failed, someLimits, succeeded } from './states.ts';
+import { aChainInput, failed, results, someLimits, succeeded } from '../../support/contract-samples.ts';
+import { assistantMessage, retentionPlan, searchMessage } from '../../support/retention.ts';
 
 /** A proxy of a value that counts every read at any depth. */
 function watched<T extends object>(value: T, look: () => void): T {
@@ -82,10 +81,12 @@ describe('a run of 1,000 cycles', () => {
 
 describe('a previous run with many cycles', () => {
   it('[U6] [U11] does not make its messages newer than those of the current run', () => {
-    const [old] = initialState(aChainInput({ messages: [found('old', 'Tide tables.', { cycle: 50 })] })).messages;
+    const [old] = initialState(
+      aChainInput({ messages: [searchMessage('old', 'Tide tables.', { cycle: 50 })] }),
+    ).messages;
     if (old === undefined) throw new Error('no message');
     expect(recency(3 - old.cycle, 2)).toBeLessThan(1);
-    expect(planned([old, said('n', 'Yes.', { cycle: 3 })], { cycle: 3 }).operations).toMatchObject([
+    expect(retentionPlan([old, assistantMessage('n', 'Yes.', { cycle: 3 })], { cycle: 3 }).operations).toMatchObject([
       { operation: 'PRUNE', target: old.id },
     ]);
   });

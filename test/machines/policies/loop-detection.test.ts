@@ -4,8 +4,7 @@ import type { Turn } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { decideToContinue, rememberTurn } from '../../../machines/policies/decisions.ts';
 import { countRepeats, loopDetected } from '../../../machines/policies/yield-rules.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { anAssessment, aState, someThresholds } from './states.ts';
+import { anAssessment, aState, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
 
 const turn: fc.Arbitrary<Turn> = fc.record({
   cycle: fc.nat(100),

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
 import { nearDuplicates } from '../../../machines/policies/near-duplicates.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { found, leftUnasked, planned, said } from './hostile.ts';
+import { aMessage } from '../../support/contract-samples.ts';
+import { applyWithoutConsent, assistantMessage, retentionPlan, searchMessage } from '../../support/retention.ts';
 
-const newest = said('n', 'Yes.', { cycle: 3 });
+const newest = assistantMessage('n', 'Yes.', { cycle: 3 });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).filter((id) => id !== 'n');
 
 it('[U6] near-duplicates are the same whether a list grows by one message or is passed whole, also with other lists in between', () => {
@@ -32,10 +32,10 @@ describe('near-duplicate search results', () => {
   const tide = 'The tide in the harbour of the old town is lowest on the second Monday of March.';
 
   it('[U6] are reduced to one in any order, and the remaining one references the others', () => {
-    const all = ['a', 'b', 'c'].map((id) => found(id, tide, { cycle: 3 }));
+    const all = ['a', 'b', 'c'].map((id) => searchMessage(id, tide, { cycle: 3 }));
     for (const messages of [all, all.toReversed()]) {
-      expect(idsOf(leftUnasked([...messages, newest]))).toEqual([messages[0]?.id]);
-      const links = planned([...messages, newest]).operations.filter(({ operation }) => operation === 'LINK');
+      expect(idsOf(applyWithoutConsent([...messages, newest]))).toEqual([messages[0]?.id]);
+      const links = retentionPlan([...messages, newest]).operations.filter(({ operation }) => operation === 'LINK');
       expect(links.map(({ target }) => target)).toEqual([messages[0]?.id, messages[0]?.id]);
     }
   });
@@ -47,34 +47,37 @@ describe('near-duplicate search results', () => {
       tide.replace('is lowest', 'is not lowest'),
       tide.replace('March', 'March 1932'),
     ];
-    expect(nearDuplicates(texts.map((text, at) => found(`f${at}`, text))).size).toBe(0);
+    expect(nearDuplicates(texts.map((text, at) => searchMessage(`f${at}`, text))).size).toBe(0);
   });
 
   // Guards against treating a name as one of many equal words, which would lose the facts about the second station.
   it('[U6] are distinct if they name different things', () => {
     const station = (name: string) =>
-      found(
+      searchMessage(
         name,
         `The station of ${name} was opened in 1932. It has two platforms, a waiting room and a ticket hall, and it is staffed on
         weekdays. A small café in the hall sells tea, coffee and cake to travellers.`,
         { cycle: 3 },
       );
-    expect(idsOf(leftUnasked([station('Aldmoor'), station('Brennick'), newest]))).toEqual(['Aldmoor', 'Brennick']);
+    expect(idsOf(applyWithoutConsent([station('Aldmoor'), station('Brennick'), newest]))).toEqual([
+      'Aldmoor',
+      'Brennick',
+    ]);
   });
 
   // Guards against pruning both: the newer one as a duplicate, the older one as unreferenced.
   it('[U6] are not all pruned if one was just retrieved', () => {
-    const messages = [found('old', tide, { cycle: 1 }), found('new', tide, { cycle: 3 }), newest];
-    expect(idsOf(leftUnasked(messages))).not.toEqual([]);
+    const messages = [searchMessage('old', tide, { cycle: 1 }), searchMessage('new', tide, { cycle: 3 }), newest];
+    expect(idsOf(applyWithoutConsent(messages))).not.toEqual([]);
   });
 
   it('[U6] are not all pruned if other messages refer to the newer one', () => {
     const messages = [
-      found('old', tide, { cycle: 1 }),
-      found('new', tide, { cycle: 3 }),
+      searchMessage('old', tide, { cycle: 1 }),
+      searchMessage('new', tide, { cycle: 3 }),
       { ...newest, references: ['new'] },
     ];
-    expect(idsOf(leftUnasked(messages))).toEqual(['new']);
+    expect(idsOf(applyWithoutConsent(messages))).toEqual(['new']);
   });
 });
 
@@ -88,6 +91,6 @@ it('[C7] [U6] an existing link is not added again when its other end returns', (
     reason: 'why',
     metadata: {},
   };
-  const [linked] = applyOperations([found('a', 'The tide.')], [link, { ...link, id: 'o2' }]);
+  const [linked] = applyOperations([searchMessage('a', 'The tide.')], [link, { ...link, id: 'o2' }]);
   expect(linked?.links).toHaveLength(1);
 });

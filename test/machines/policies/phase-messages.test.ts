@@ -4,11 +4,8 @@ import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { phaseResultSchema } from '../../../machines/contracts/phase-io.ts';
 import { phaseOutput } from '../../../machines/policies/phase-output.ts';
-import { aCapabilityResult, aMessage, aPassage, results } from '../contracts/samples.ts';
-import { chainStateArbitrary } from './chain-state.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { replies } from './replies.arbitrary.ts';
-import { aState } from './states.ts';
+import { chainStateArbitrary, replyArbitraries } from '../../support/arbitraries.ts';
+import { aCapabilityResult, aMessage, aPassage, aState, deepFreeze, results } from '../../support/contract-samples.ts';
 
 const state = deepFreeze(
   aState({
@@ -148,7 +145,7 @@ describe('every phase', () => {
     '[C1] [C3] %s builds a valid result and valid operations from any valid reply, in any state',
     (phase) => {
       fc.assert(
-        fc.property(chainStateArbitrary, replies[phase], (given, value) => {
+        fc.property(chainStateArbitrary, replyArbitraries[phase], (given, value) => {
           const entered = { ...given, recursion: { ...given.recursion, step: given.recursion.step + 1 } };
           const { result, operations } = phaseOutput(deepFreeze(entered), phase, deepFreeze(value));
           expect(phaseResultSchema.parse(result)).toEqual(result);

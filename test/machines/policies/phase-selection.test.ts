@@ -9,9 +9,8 @@ import {
   type SelectionInputs,
   selectNextPhase,
 } from '../../../machines/policies/phase-selection.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { unit } from './context.arbitrary.ts';
-import { someThresholds } from './states.ts';
+import { unit } from '../../support/arbitraries.ts';
+import { aMessage, someThresholds } from '../../support/contract-samples.ts';
 
 const thresholds = someThresholds();
 const manyMessages = (count: number) => Array.from({ length: count }, (_, at) => aMessage({ id: `m${at}` }));

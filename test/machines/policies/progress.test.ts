@@ -11,10 +11,17 @@ import {
 import { executionId, phaseInput, searchQuery } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
 import { tokensAllowed } from '../../../machines/policies/understanding.ts';
-import { aMessage, results } from '../contracts/samples.ts';
-import { chainStateArbitrary } from './chain-state.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { aChainInput, aState, failed, someThresholds, succeeded } from './states.ts';
+import { chainStateArbitrary } from '../../support/arbitraries.ts';
+import {
+  aChainInput,
+  aMessage,
+  aState,
+  deepFreeze,
+  failed,
+  results,
+  someThresholds,
+  succeeded,
+} from '../../support/contract-samples.ts';
 
 const entered = aState({ recursion: { step: 1 } });
 const LONG = 'The user wrote this. '.repeat(100);

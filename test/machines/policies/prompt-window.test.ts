@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promptMessages } from '../../../machines/policies/prompt-window.ts';
 import { contextTokens, tokensAllowed } from '../../../machines/policies/understanding.ts';
-import { contextArbitrary } from './context.arbitrary.ts';
-import { found, mustStay, said, saidByUsers, user } from './hostile.ts';
-import { aState } from './states.ts';
+import { contextArbitrary } from '../../support/arbitraries.ts';
+import { aState } from '../../support/contract-samples.ts';
+import { assistantMessage, isProtected, searchMessage, userMessage, userTexts } from '../../support/retention.ts';
 
 describe('the context shown to a model', () => {
   it('[U10] is complete when it is within its limit', () => {
@@ -20,20 +20,21 @@ describe('the context shown to a model', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.constantFrom(0, 10, 100), (messages, contextWindowTokens) => {
         const shown = promptMessages(aState({ messages, contextWindowTokens }));
-        expect(saidByUsers(shown)).toEqual(saidByUsers(messages));
+        expect(userTexts(shown)).toEqual(userTexts(messages));
         const newest = messages.findLast(({ role }) => role === 'assistant');
-        for (const message of messages) if (mustStay(message) || message === newest) expect(shown).toContain(message);
+        for (const message of messages)
+          if (isProtected(message) || message === newest) expect(shown).toContain(message);
       }),
     );
   });
 
   it('[U10] is a copy within the limit if the user messages are', () => {
     const messages = [
-      user('u', 'When is the tide low?'),
+      userMessage('u', 'When is the tide low?'),
       ...Array.from({ length: 40 }, (_, at) =>
-        found(`f${at}`, `Report ${at} of tide ${at * 7}. ${'It was so. '.repeat(20)}`),
+        searchMessage(`f${at}`, `Report ${at} of tide ${at * 7}. ${'It was so. '.repeat(20)}`),
       ),
-      said('n', 'Yes.'),
+      assistantMessage('n', 'Yes.'),
     ];
     const state = aState({ messages, contextWindowTokens: 1_000 });
     const shown = promptMessages(state);
@@ -44,9 +45,9 @@ describe('the context shown to a model', () => {
 
   it('[U10] is within the limit by measured tokens', () => {
     const messages = [
-      user('u', '潮'),
-      ...Array.from({ length: 20 }, (_, at) => found(`f${at}`, `${at}${'潮水很低'.repeat(25)}`)),
-      said('n', '是'),
+      userMessage('u', '潮'),
+      ...Array.from({ length: 20 }, (_, at) => searchMessage(`f${at}`, `${at}${'潮水很低'.repeat(25)}`)),
+      assistantMessage('n', '是'),
     ];
     const state = aState({ messages, contextWindowTokens: 1_000, tokensPerChar: 1 });
     expect(contextTokens(state, promptMessages(state))).toBeLessThanOrEqual(tokensAllowed(state));

@@ -11,9 +11,16 @@ import {
   phaseMayBeSkipped,
   phaseMayRepeat,
 } from '../../../machines/policies/recovery.ts';
-import { aFailure, anAttempt, anExecution, aPhaseFailure } from '../contracts/samples.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { aState, failed, someLimits } from './states.ts';
+import {
+  aFailure,
+  anAttempt,
+  anExecution,
+  aPhaseFailure,
+  aState,
+  deepFreeze,
+  failed,
+  someLimits,
+} from '../../support/contract-samples.ts';
 
 const stateAfter = (phase: (typeof PHASES)[number], changes: Parameters<typeof failed>[0] = {}) => {
   const state = deepFreeze(aState({ recursion: { step: 4 } }));

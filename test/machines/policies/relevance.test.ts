@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { RELEVANCE_WEIGHTS, recency, referencedIds, relevanceOf } from '../../../machines/policies/relevance.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { contextArbitrary, messageArbitrary, prose } from './context.arbitrary.ts';
+import { contextArbitrary, messageArbitrary, prose } from '../../support/arbitraries.ts';
+import { aMessage } from '../../support/contract-samples.ts';
 
 const inputs = { request: 'bridge harbour', cycle: 4, halfLifeCycles: 2, similarity: null };
 const plain = aMessage({ id: 'm1', content: 'nothing of it', cycle: 1, importance: 0.2 });

@@ -5,11 +5,9 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
 import { planRetention } from '../../../machines/policies/retention.ts';
 import { estimatedMeasures, pruningLog, statistics } from '../../../machines/policies/understanding.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { contextArbitrary, prose, unit } from './context.arbitrary.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { type EvaluatedInputs, evaluated, tokensOf } from './evaluated.ts';
-import { someThresholds } from './states.ts';
+import { contextArbitrary, prose, unit } from '../../support/arbitraries.ts';
+import { aMessage, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
+import { type EvaluatedInputs, estimatedTokens, plannedOperations } from '../../support/retention.ts';
 
 const assessments = fc.array(
   fc.record({ messageId: fc.constantFrom('a', 'b', 'c', 'd', 'nobody'), relevance: unit, reason: fc.constant('') }),
@@ -35,12 +33,12 @@ const isProtected = (message: Message, messages: readonly Message[]) =>
 
 /** Returns the operations applied when the user keeps everything. */
 const unasked = (inputs: EvaluatedInputs) =>
-  evaluated(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
+  plannedOperations(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
 
 function expectWithinLimits(inputs: EvaluatedInputs): void {
   const { messages, maxMessages, tokensAllowed } = inputs;
   const left = applyOperations(messages, unasked(inputs));
-  if (left.length > maxMessages || tokensOf(left) > tokensAllowed)
+  if (left.length > maxMessages || estimatedTokens(left) > tokensAllowed)
     expect(left.filter((message) => !isProtected(message, messages))).toEqual([]);
 }
 
@@ -80,7 +78,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const byId = new Map(given.messages.map((message) => [message.id, message]));
-        for (const { target } of evaluated(given))
+        for (const { target } of plannedOperations(given))
           expect(byId.get(target)?.tags.filter((tag) => tag === 'pinned' || tag === 'critical')).toEqual([]);
       }),
     );
@@ -90,7 +88,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const newest = given.messages.findLast(({ role }) => role === 'assistant')?.id;
-        expect(evaluated(given).filter(({ target }) => target === newest)).toEqual([]);
+        expect(plannedOperations(given).filter(({ target }) => target === newest)).toEqual([]);
       }),
     );
   });
@@ -98,7 +96,7 @@ describe('retention under any context', () => {
   it('[C3] [U7] [U13] yields valid operations with unique ids, reasons, and numbers', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
-        const all = evaluated(given);
+        const all = plannedOperations(given);
         expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
         for (const operation of all) {
           expect(contextOperationSchema.parse(operation)).toEqual(operation);
@@ -112,7 +110,7 @@ describe('retention under any context', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const copy = structuredClone(given);
-        expect(evaluated(deepFreeze(given))).toEqual(evaluated(copy));
+        expect(plannedOperations(deepFreeze(given))).toEqual(plannedOperations(copy));
       }),
     );
   });
@@ -151,7 +149,7 @@ describe('a context over its limit', () => {
       fill('new', 'assistant', 400),
     ];
     const pruned = (limit: Partial<EvaluatedInputs>) =>
-      evaluated(inputs(messages, { ...limit, thresholds: none }))
+      plannedOperations(inputs(messages, { ...limit, thresholds: none }))
         .filter(({ metadata }) => metadata['requiresConsent'] !== true)
         .map(({ target }) => target);
     const wanted = [[], ['s2'], ['s2', 's1'], ['s2', 's1', 'a1'], ['s2', 's1', 'a1']];
@@ -192,7 +190,7 @@ describe('a context over its limit', () => {
       fill('s3', 'search', 400, { importance: 0.1 }),
     ];
     const limit = { tokensAllowed: 200, thresholds: someThresholds({ prune: 0 }) };
-    expect(evaluated(inputs(messages, limit)).map(({ target }) => target)).toEqual(['s2']);
+    expect(plannedOperations(inputs(messages, limit)).map(({ target }) => target)).toEqual(['s2']);
   });
 
   it('[U10] reports the excess of pinned messages and drops none', () => {
@@ -210,7 +208,7 @@ describe('a context over its limit', () => {
 
   it('[U7] [U13] reports which limit is exceeded', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
-    const reason = (limit: Partial<EvaluatedInputs>) => evaluated(inputs(messages, limit))[0]?.reason;
+    const reason = (limit: Partial<EvaluatedInputs>) => plannedOperations(inputs(messages, limit))[0]?.reason;
     expect(reason({ tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
     expect(reason({ maxMessages: 1, tokensAllowed: 200 })).toBe('2 messages exceed the limit of 1');
   });

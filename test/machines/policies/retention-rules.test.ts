@@ -5,9 +5,8 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { nearDuplicates } from '../../../machines/policies/near-duplicates.ts';
 import { relevanceOf } from '../../../machines/policies/relevance.ts';
-import { aMessage } from '../contracts/samples.ts';
-import { type EvaluatedInputs, evaluated } from './evaluated.ts';
-import { someThresholds } from './states.ts';
+import { aMessage, someThresholds } from '../../support/contract-samples.ts';
+import { type EvaluatedInputs, plannedOperations } from '../../support/retention.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);
 /** So old, unimportant, and off-topic that the computed relevance is 0, and only half of the rating of the model remains. */
@@ -17,7 +16,7 @@ const newest = aMessage({ id: 'new', content: 'short', cycle: 9_999, role: 'assi
 const rated = (relevance: number) => [{ messageId: 'old', relevance: relevance * 2, reason: 'said so' }];
 
 const planned = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
-  evaluated({
+  plannedOperations({
     messages: [...messages, newest],
     request: 'When was the bridge opened?',
     cycle: 10_000,

@@ -13,9 +13,7 @@ import {
   retryAllowed,
 } from '../../../machines/policies/retry.ts';
 import { writingInput } from '../../../machines/policies/synthesis/writing.ts';
-import { aFailure, anAttempt, anExecution } from '../contracts/samples.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { aState, someLimits } from './states.ts';
+import { aFailure, anAttempt, anExecution, aState, deepFreeze, someLimits } from '../../support/contract-samples.ts';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const policy = (changes: Partial<AttemptPolicy> = {}): AttemptPolicy => ({ ...attemptPolicy(aState()), ...changes });

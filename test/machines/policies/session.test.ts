@@ -17,10 +17,18 @@ import {
   turnOf,
 } from '../../../machines/policies/session.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
+import {
+  aCapabilityResult,
+  aFinalAnswer,
+  aMessage,
+  aState,
+  deepFreeze,
+  failed,
+  results,
+  someLimits,
+  succeeded,
+} from '../../support/contract-samples.ts';
 import { aTurn } from '../../support/sessions.ts';
-import { aCapabilityResult, aFinalAnswer, aMessage, results } from '../contracts/samples.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { aState, failed, someLimits, succeeded } from './states.ts';
 
 const manyRuns = (count: number, summary = 'done'): SessionTurn['runs'] =>
   Array.from({ length: count }, (_, at) => ({ capability: `c${at}`, success: true, summary }));

@@ -1,13 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
 import { append, applyOperations, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
 import { initialMessages } from '../../../machines/policies/progress.ts';
-import { operations } from '../contracts/samples.ts';
-import { found, leftUnasked, said, saidByUsers, user } from './hostile.ts';
-import { aChainInput } from './states.ts';
+import { aChainInput, operations } from '../../support/contract-samples.ts';
+import {
+  applyWithoutConsent,
+  assistantMessage,
+  searchMessage,
+  userMessage,
+  userTexts,
+} from '../../support/retention.ts';
 
 describe('messages that share an id', () => {
-  const own = user('x', 'I live in a small town.');
-  const other = found('x', 'Tide tables of the north.');
+  const own = userMessage('x', 'I live in a small town.');
+  const other = searchMessage('x', 'Tide tables of the north.');
   const both = [
     [own, other],
     [other, own],
@@ -21,15 +26,15 @@ describe('messages that share an id', () => {
   it('[C3] are unaffected by an operation on another message', () => {
     for (const messages of both)
       for (const target of ['elsewhere', 'y'])
-        expect(saidByUsers(applyOperations([...messages, said('y', 'Yes.')], [{ ...operations.TAG, target }]))).toEqual(
-          [own.content],
-        );
+        expect(
+          userTexts(applyOperations([...messages, assistantMessage('y', 'Yes.')], [{ ...operations.TAG, target }])),
+        ).toEqual([own.content]);
   });
 
   // Guards against applying an operation planned for the search result to the user message with the same id.
   it('[U3] [U4] [U8] keep the user message when a rule prunes the search result', () => {
     for (const messages of both)
-      expect(saidByUsers(leftUnasked([...messages, said('n', 'Yes.')]))).toEqual([own.content]);
+      expect(userTexts(applyWithoutConsent([...messages, assistantMessage('n', 'Yes.')]))).toEqual([own.content]);
   });
 
   it('[U12] keep the user message in a document with any operation, undone or not', () => {
@@ -38,8 +43,8 @@ describe('messages that share an id', () => {
         { ...operations.PRUNE, id: 'o1', target: 'nothing' },
         { ...operations.TAG, id: 'o2', target: 'nothing' },
       ]);
-      expect(saidByUsers(contextOf(document))).toEqual([own.content]);
-      expect(saidByUsers(contextOf(undo(document, 'o1')))).toEqual([own.content]);
+      expect(userTexts(contextOf(document))).toEqual([own.content]);
+      expect(userTexts(contextOf(undo(document, 'o1')))).toEqual([own.content]);
     }
   });
 
@@ -66,7 +71,10 @@ describe('messages that share an id', () => {
 
   // Guards against comparing near-duplicates by id, which would remove both.
   it('[U6] are reduced to one if they have the same content', () => {
-    const twice = [found('x', 'The tide is low.', { cycle: 3 }), found('x', 'The tide is low.', { cycle: 3 })];
-    expect(leftUnasked([...twice, said('n', 'Yes.')]).some(({ id }) => id === 'x')).toBe(true);
+    const twice = [
+      searchMessage('x', 'The tide is low.', { cycle: 3 }),
+      searchMessage('x', 'The tide is low.', { cycle: 3 }),
+    ];
+    expect(applyWithoutConsent([...twice, assistantMessage('n', 'Yes.')]).some(({ id }) => id === 'x')).toBe(true);
   });
 });

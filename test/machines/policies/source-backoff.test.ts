@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextSourceRetry, sourceMayRecover } from '../../../machines/policies/recovery.ts';
-import { aState, someLimits } from './states.ts';
+import { aState, someLimits } from '../../support/contract-samples.ts';
 
 const limits = someLimits({ phaseMs: 10_000, maxTransportRetries: 3, backoffBaseMs: 500, backoffMaxMs: 1_500 });
 const limited = { status: 429 };

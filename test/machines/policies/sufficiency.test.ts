@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SUFFICIENCY_WEIGHTS, sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
 import { isGeneral, requestTerms, stemsOf } from '../../../machines/text/terms.ts';
-import { someThresholds } from './states.ts';
+import { someThresholds } from '../../support/contract-samples.ts';
 
 const gather = (contents: readonly string[]) => contents.map((content, at) => ({ id: `m${at}`, content }));
 const sufficiency = (request: string, ...contents: readonly string[]) => sufficiencyOf(request, gather(contents));

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
 import { initialMessages } from '../../../machines/policies/progress.ts';
-import { results } from '../contracts/samples.ts';
-import { found, said, user } from './hostile.ts';
-import { aChainInput, aState } from './states.ts';
+import { aChainInput, aState, results } from '../../support/contract-samples.ts';
+import { assistantMessage, searchMessage, userMessage } from '../../support/retention.ts';
 
 const request = 'When was the harbour bridge opened, and by whom?';
 const text = 'The harbour bridge was opened on 19 March 1932 by the engineer Ludo Farrant.';
 
 /** Returns the remaining confidence for a reported confidence of 1. */
 const confidenceIn = (answer: string): number => {
-  const messages = [found('a', text), user('request', request)];
+  const messages = [searchMessage('a', text), userMessage('request', request)];
   return checkAgainstEvidence(aState({ request, hasDocuments: true, messages }), messages, {
     ...results.yield.reply,
     answer,
@@ -53,8 +52,8 @@ describe('an answer that the model is confident in', () => {
 describe('user satisfaction', () => {
   const thanks = 'No, that is all. Thank you, goodbye!';
   const satisfactionWith = (phase: 'yield' | null) => {
-    const before = { ...said('s6.m1', 'It was opened in 1932. Can I help you with anything else?'), phase };
-    const messages = initialMessages(aChainInput({ request: thanks, messages: [user('u', request), before] }));
+    const before = { ...assistantMessage('s6.m1', 'It was opened in 1932. Can I help you with anything else?'), phase };
+    const messages = initialMessages(aChainInput({ request: thanks, messages: [userMessage('u', request), before] }));
     return checkAgainstEvidence(aState({ request: thanks, messages }), messages, results.yield.reply).evidence
       .satisfaction;
   };

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type TokenUsage, type Usage, usageSchema } from '../../../machines/contracts/usage.ts';
 import { chargeExecution } from '../../../machines/policies/progress.ts';
 import { addCall, addUsage, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { anAttempt, anExecution } from '../contracts/samples.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { aState } from './states.ts';
+import { anAttempt, anExecution, aState, deepFreeze } from '../../support/contract-samples.ts';
 
 const call: fc.Arbitrary<TokenUsage> = fc.record({
   inputTokens: fc.nat(1e6),

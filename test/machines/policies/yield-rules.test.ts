@@ -8,8 +8,7 @@ import {
   cycleLimitReached,
   taskComplete,
 } from '../../../machines/policies/yield-rules.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { anAssessment, aState, someLimits, someThresholds } from './states.ts';
+import { anAssessment, aState, deepFreeze, someLimits, someThresholds } from '../../support/contract-samples.ts';
 
 type Changes = Parameters<typeof aState>[0];
 const ofCycles = (completedCycles: number) => ({ recursion: { completedCycles } });

@@ -2,16 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import { type Answerer, lineAnswerer, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
-import { resolved, startAsked, TWO, unsure } from '../../support/asked-run.ts';
-import { unsureAnswer } from '../../support/replies.ts';
-import { entriesOf, settle, startScripted } from '../../support/run-chain.ts';
-import { fakeTerminal } from '../../support/terminal.ts';
+import { entriesOf, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
+import {
+  consentResolutions,
+  fakeTerminal,
+  startWithTerminal,
+  TWO_LONG_MESSAGES,
+  unsure,
+} from '../../support/terminal.ts';
 
 describe('without a prompt', () => {
   it('[U8] answers consent with "keep" immediately when there is no terminal', async () => {
-    const { run, finish } = startAsked({}, { history: TWO }, lineAnswerer);
+    const { run, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, lineAnswerer);
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
   });
 
   it.each([
@@ -19,11 +23,11 @@ describe('without a prompt', () => {
     ['summarise', { summarised: 2 }],
     ['remove', { removed: 2 }],
   ] as const)('[U8] applies the choice "%s" from the options immediately', async (choice, counted) => {
-    const { run, fake, finish } = startAsked({}, { history: TWO }, (terminal) =>
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, (terminal) =>
       withConsent(terminalAnswerer(terminal), choice, 'option'),
     );
     await finish();
-    expect(resolved(run)).toMatchObject([counted]);
+    expect(consentResolutions(run)).toMatchObject([counted]);
     expect(fake.written()).toBe('');
   });
 
@@ -31,13 +35,13 @@ describe('without a prompt', () => {
     const broken = async (): Promise<never> => {
       throw new Error('EIO');
     };
-    const { run, finish } = startAsked(unsure, { history: TWO, mode: 'manual' }, () => ({
+    const { run, finish } = startWithTerminal(unsure, { history: TWO_LONG_MESSAGES, mode: 'manual' }, () => ({
       consent: broken,
       direction: broken,
       close: () => {},
     }));
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2 }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2 }]);
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['consent.given', 'run.finished']);
   });
 });
@@ -46,14 +50,18 @@ describe('replies', () => {
   it('are not sent after the deadline', async () => {
     let late: (event: ChainEvent) => void = () => {};
     const consent = () => new Promise<ChainEvent>((resolve) => (late = resolve));
-    const { run, clock, finish } = startAsked({ yield: { hang: true } }, { history: TWO }, (terminal) => ({
-      ...terminalAnswerer(terminal),
-      consent,
-    }));
+    const { run, clock, finish } = startWithTerminal(
+      { yield: { hang: true } },
+      { history: TWO_LONG_MESSAGES },
+      (terminal) => ({
+        ...terminalAnswerer(terminal),
+        consent,
+      }),
+    );
     await settle();
     clock.increment(120_000);
     await settle();
-    expect(resolved(run)).toMatchObject([{ by: 'time-out' }]);
+    expect(consentResolutions(run)).toMatchObject([{ by: 'time-out' }]);
     late({ type: 'consent.given', choice: 'remove' });
     await settle();
     expect(entriesOf(run, 'delivery')).toEqual([]);

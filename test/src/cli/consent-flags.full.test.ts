@@ -5,7 +5,7 @@ import { type JournalEntry, journalEntrySchema } from '../../../machines/contrac
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { cli, temporaryFolder } from '../../support/cli.ts';
-import { fileWith, LONG_HISTORY } from '../../support/journal-file.ts';
+import { fileWith, LONG_HISTORY } from '../../support/journal-files.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 const REQUEST = 'What does the Yield phase decide, and in which order?';

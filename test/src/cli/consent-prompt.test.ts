@@ -1,23 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { replies } from '../../../src/testing/replies.ts';
-import { fates, resolved, seen, startAsked, TWO, told, user } from '../../support/asked-run.ts';
 import { entriesOf, type Plan } from '../../support/run-chain.ts';
+import {
+  consentOutcomes,
+  consentResolutions,
+  longText,
+  startWithTerminal,
+  TWO_LONG_MESSAGES,
+  userTurn,
+  waitForText,
+} from '../../support/terminal.ts';
 
 /** Chooses one by one: the first message is removed, and the prompt for the second one is open. */
 async function atSecondPrompt() {
-  const asked = startAsked({}, { history: TWO });
-  await seen(asked.fake, 'Esc');
+  const asked = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+  await waitForText(asked.fake, 'Esc');
   await asked.fake.press('up', 'enter');
-  await seen(asked.fake, '1 of 2');
+  await waitForText(asked.fake, '1 of 2');
   await asked.fake.press('up', 'enter');
-  await seen(asked.fake, '2 of 2');
+  await waitForText(asked.fake, '2 of 2');
   return asked;
 }
 
 describe('consent at a terminal', () => {
   it('[U8] asks once for the batch, with previews of 50 characters and lengths, and keeps by default', async () => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc: keep all');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc: keep all');
     expect(fake.shown()).toEqual([
       '  2 messages of yours are long (kept after 120 s without a reply):',
       '    "Please look into the cellar. It is a long story. I…" (1,629 characters)',
@@ -31,7 +39,7 @@ describe('consent at a terminal', () => {
     ]);
     await fake.press('enter');
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2, summarised: 0, removed: 0, by: 'user' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, summarised: 0, removed: 0, by: 'user' }]);
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });
 
@@ -39,18 +47,18 @@ describe('consent at a terminal', () => {
     [1, { kept: 0, summarised: 2, removed: 0 }],
     [2, { kept: 0, summarised: 0, removed: 2 }],
   ])('[U8] applies choice %i to all messages', async (below, counted) => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     await fake.press(...Array.from({ length: below }, () => 'down' as const), 'enter');
     await finish();
-    expect(resolved(run)).toMatchObject([{ ...counted, by: 'user' }]);
+    expect(consentResolutions(run)).toMatchObject([{ ...counted, by: 'user' }]);
   });
 
   it('[U9] one by one: shows the recommendation and the proposed summary, and applies each reply separately', async () => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     await fake.press('up', 'enter');
-    await seen(fake, '1 of 2: "Please look into the cellar');
+    await waitForText(fake, '1 of 2: "Please look into the cellar');
     expect(fake.shown().join('\n')).toMatch(/summary: "Please look into the cellar\.[^"]+" \(\d+ characters\)/);
     expect(fake.shown().slice(-4)).toEqual([
       '  > keep',
@@ -59,32 +67,32 @@ describe('consent at a terminal', () => {
       '  ↑/↓: move · Enter: select · Esc: keep it and the rest',
     ]);
     await fake.press('down', 'enter');
-    await seen(fake, '2 of 2: "Please look into the attic');
+    await waitForText(fake, '2 of 2: "Please look into the attic');
     await fake.press('up', 'enter');
     await finish();
-    expect(fates(run)).toEqual(['TRANSFORM earlier.h1', 'PRUNE earlier.h2']);
+    expect(consentOutcomes(run)).toEqual(['TRANSFORM earlier.h1', 'PRUNE earlier.h2']);
   });
 
   it('[U9] keeps the messages without a reply on Escape', async () => {
     const { run, fake, finish } = await atSecondPrompt();
     await fake.press('escape');
     await finish();
-    expect(fates(run)).toEqual(['PRUNE earlier.h1', 'TAG earlier.h2']);
+    expect(consentOutcomes(run)).toEqual(['PRUNE earlier.h1', 'TAG earlier.h2']);
   });
 
   it('asks directly about a single message', async () => {
-    const { run, fake, finish } = startAsked({}, { history: [user(told('the cellar'))] });
-    await seen(fake, 'Esc: keep');
+    const { run, fake, finish } = startWithTerminal({}, { history: [userTurn(longText('the cellar'))] });
+    await waitForText(fake, 'Esc: keep');
     expect(fake.shown()[0]).toBe('  One of your messages is long (kept after 120 s without a reply):');
     await fake.press('down', 'enter');
     await finish();
-    expect(fates(run)).toEqual(['TRANSFORM earlier.h1']);
+    expect(consentOutcomes(run)).toEqual(['TRANSFORM earlier.h1']);
   });
 
   it('lists at most ten messages', async () => {
-    const history = Array.from({ length: 13 }, (_, at) => user(told(`room ${at + 1}`)));
-    const { fake, run, finish } = startAsked({}, { history });
-    await seen(fake, 'Esc: keep all');
+    const history = Array.from({ length: 13 }, (_, at) => userTurn(longText(`room ${at + 1}`)));
+    const { fake, run, finish } = startWithTerminal({}, { history });
+    await waitForText(fake, 'Esc: keep all');
     expect(fake.shown()[0]).toContain('13 messages of yours');
     expect(fake.shown()[11]).toBe('    … and 3 more');
     run.cancel();
@@ -92,19 +100,19 @@ describe('consent at a terminal', () => {
   });
 
   it.each(['escape', 'ctrl-d'] as const)('[U8] keeps everything on %s', async (key) => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     await fake.press(key);
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2, by: 'user' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'user' }]);
   });
 
   it('[U8] keeps everything without a reply in time, and restores the terminal', async () => {
-    const { run, clock, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, clock, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     clock.increment(120_000);
     await finish();
-    expect(resolved(run)).toMatchObject([{ kept: 2, by: 'time-out' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'time-out' }]);
     expect(fake.inOrder()).toMatchObject({ raw: false, cursorShown: true });
     expect(entriesOf(run, 'delivery')).toEqual([]);
   });
@@ -113,12 +121,12 @@ describe('consent at a terminal', () => {
     const { run, clock, finish } = await atSecondPrompt();
     clock.increment(120_000);
     await finish();
-    expect(fates(run)).toEqual(['TAG earlier.h1', 'TAG earlier.h2']);
+    expect(consentOutcomes(run)).toEqual(['TAG earlier.h1', 'TAG earlier.h2']);
   });
 
   it.each(['cancelled', 'interrupted'] as const)('closes the prompt if the run is %s', async (how) => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     run.send({ type: `run.${how}` });
     const answer = await finish();
     expect(answer.metadata.degraded).toBe(true);
@@ -127,8 +135,8 @@ describe('consent at a terminal', () => {
   });
 
   it('cancels the run on Ctrl-C', async () => {
-    const { run, fake, finish } = startAsked({}, { history: TWO });
-    await seen(fake, 'Esc');
+    const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
+    await waitForText(fake, 'Esc');
     await fake.press('ctrl-c');
     const answer = await finish();
     expect(answer).toMatchObject({ status: 'cancelled', metadata: { degraded: true } });
@@ -145,8 +153,10 @@ describe('consent at a terminal', () => {
   it('prints no control characters from a message or a summary', async () => {
     const hostile = '\u001b[2J\u001b]0;owned\u0007 \u202eevil\u202c \u009b31m\r\nnext\u0000 line.';
     const summary = { ...replies.summary, summaries: [{ messageId: 'earlier.h1', summary: `${hostile} Short.` }] };
-    const { fake, finish } = startAsked({ summary } as Plan, { history: [user(`${hostile} ${told('it')}`)] });
-    await seen(fake, 'Esc');
+    const { fake, finish } = startWithTerminal({ summary } as Plan, {
+      history: [userTurn(`${hostile} ${longText('it')}`)],
+    });
+    await waitForText(fake, 'Esc');
     const text = fake.written();
     for (const character of ['\u001b[2J', '\u001b]', '\u0007', '\u202e', '\u009b', '\u0000'])
       expect(text).not.toContain(character);

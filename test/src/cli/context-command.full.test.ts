@@ -6,7 +6,7 @@ import { applyOperations, contextOf } from '../../../machines/policies/context.t
 import { type ContextFlags, contextCommand } from '../../../src/cli/context-command.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { cli } from '../../support/cli.ts';
-import { fileWith, journalFile, LONG_HISTORY, linesOf, runOverHistory } from '../../support/journal-file.ts';
+import { fileWith, journalFile, LONG_HISTORY, linesOf, runOverHistory } from '../../support/journal-files.ts';
 
 const { journal } = await runOverHistory();
 const document = contextHistory(journal);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportCommand } from '../../../src/cli/export-command.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { journalFile } from '../../support/journal-file.ts';
+import { journalFile } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 /** The journal of a short run whose id and request are these. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 /** A server that has only the model "good". */
 const serverOfOne = () =>
   chatServer(({ body, response }) => {
-    if (body.model !== 'good') return refuse(response, 404, { error: { message: 'there is no such model' } });
+    if (body.model !== 'good') return respondWithJson(response, 404, { error: { message: 'there is no such model' } });
     const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });

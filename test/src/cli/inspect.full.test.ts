@@ -7,7 +7,7 @@ import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, streaming } from '../../support/chat-server.ts';
 import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
-import { openPage, rawRequest } from '../../support/inspector-page.ts';
+import { openPage, rawRequest } from '../../support/inspection-server.ts';
 
 type Started = ReturnType<typeof startCli>;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/engine/runtime/run-options.ts';
 import { aUser, temporaryFolder } from '../../support/cli.ts';
-import { journalFile } from '../../support/journal-file.ts';
+import { journalFile } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 /** Returns the first entries of a journal, as after an early kill. */

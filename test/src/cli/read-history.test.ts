@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../../src/cli/run-inputs.ts';
-import { fileWith } from '../../support/journal-file.ts';
+import { fileWith } from '../../support/journal-files.ts';
 
 const turns = [
   { role: 'user', content: 'Hello.\nIs it so?' },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { chatServer, event, refuse, streaming } from '../../support/chat-server.ts';
+import { chatServer, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const QUESTION = 'What does the Yield phase decide, and in which order?';
@@ -127,7 +127,7 @@ describe('postchain run', () => {
 
   it('prints the degraded answer and exits with 130 on Ctrl-C', async () => {
     const server = await chatServer(({ method, response }) => {
-      if (method === 'GET') return refuse(response, 404, {});
+      if (method === 'GET') return respondWithJson(response, 404, {});
       streaming(response).write(event({ choices: [{ index: 0, delta: { content: '{"response": "It' } }] }));
     });
     const { child, finished } = startCli(['run', 'Is it so?', '--json'], { OPENAI_BASE_URL: server.baseURL });

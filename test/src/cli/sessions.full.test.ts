@@ -7,7 +7,7 @@ import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
 import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 import { recall } from '../../support/sessions.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
@@ -17,7 +17,7 @@ const aFile = (): string => join(temporaryFolder(), 'chat.db');
 /** A server with a model that gives a valid reply to everything. */
 const aServer = () =>
   chatServer(({ method, body, response }) => {
-    if (method === 'GET') return refuse(response, 404, {});
+    if (method === 'GET') return respondWithJson(response, 404, {});
     const name = body.response_format?.json_schema?.name ?? '';
     streaming(response).end(completion(JSON.stringify(replies[name.replace('_reply', '') as Task])));
   });

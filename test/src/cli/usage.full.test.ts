@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { chatServer, refuse } from '../../support/chat-server.ts';
+import { chatServer, respondWithJson } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 describe('invalid usage prints one line and exits with 2, before anything starts', () => {
@@ -40,7 +40,9 @@ describe('invalid usage prints one line and exits with 2, before anything starts
   });
 
   it('a key that the server rejects is reported', async () => {
-    const server = await chatServer(({ response }) => refuse(response, 401, { error: { message: 'no such key' } }));
+    const server = await chatServer(({ response }) =>
+      respondWithJson(response, 401, { error: { message: 'no such key' } }),
+    );
     const env = { OPENAI_API_KEY: 'sk-wrong', OPENAI_BASE_URL: server.baseURL };
     const { code, stderr } = await startCli(['run', 'x'], env).finished;
     expect(code).toBe(2);

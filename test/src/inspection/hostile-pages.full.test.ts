@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalStore } from '../../../machines/contracts/journal.ts';
-import { openPage, startInspector } from '../../support/inspector-page.ts';
+import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('a page that sends requests and never reads', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
-import { openPage, startInspector } from '../../support/inspector-page.ts';
+import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
 
 /** A model that never replies, so that the run waits for an event. */

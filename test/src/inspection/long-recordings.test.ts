@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore, RunSummary } from '../../../machines/contracts/journal.ts';
 
-import { openPage, startInspector } from '../../support/inspector-page.ts';
+import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';
 
 const SUMMARY: RunSummary = {

@@ -5,8 +5,8 @@ import type { JournalEntry, JournalStore } from '../../../machines/contracts/jou
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { openPage, startInspector } from '../../support/inspector-page.ts';
-import { fileWith, linesOf } from '../../support/journal-file.ts';
+import { openPage, startInspector } from '../../support/inspection-server.ts';
+import { fileWith, linesOf } from '../../support/journal-files.ts';
 import { scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** An ended run and its stored journal. */

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { builtPage, openPage, rawRequest, startInspector } from '../../support/inspector-page.ts';
+import { builtPage, openPage, rawRequest, startInspector } from '../../support/inspection-server.ts';
 
 const UPGRADE = {
   connection: 'Upgrade',

@@ -8,7 +8,7 @@ import { runList } from '../../../src/inspection/runs.ts';
 import { openSockets, type SocketEndpoint } from '../../../src/inspection/sockets.ts';
 import { lineLog, type RunSource, type SourceSink } from '../../../src/inspection/source.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
-import { openPage } from '../../support/inspector-page.ts';
+import { openPage } from '../../support/inspection-server.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const chartNamed = (id: string): RunCharts => ({ charts: [{ id, states: [], transitions: [] }], invoked: {} });

@@ -5,7 +5,7 @@ import { createStructuredOutput } from '../../../src/engine/attempts/structured-
 import { createPostChain } from '../../../src/index.ts';
 import { onAbort } from '../../../src/internal/async.ts';
 import { settle } from '../../../src/testing/settle.ts';
-import { partModel, silence } from '../../support/part-model.ts';
+import { neverSettles, partModel } from '../../support/scripted-models.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
@@ -44,7 +44,7 @@ describe('abort handlers of one signal', () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on('warning', note);
-    const model = partModel([silence]);
+    const model = partModel([neverSettles]);
     const outputs = Array.from({ length: 20 }, () =>
       createStructuredOutput({ model, schema: z.object({}), prompt: 'x', signal }).value.catch(({ code }) => code),
     );

@@ -7,7 +7,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations, contextOf, redo, undo } from '../../../machines/policies/context.ts';
 
 import { contextChanges, contextHistory, listOperations } from '../../../src/journal/context-history.ts';
-import { LONG_HISTORY, runOverHistory } from '../../support/journal-file.ts';
+import { LONG_HISTORY, runOverHistory } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('contextHistory', () => {

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { aRandomRun, playToEnd, randomChain } from '../../support/random-runs.ts';
+import { randomChain, randomRunArbitrary, runUntilEnded } from '../../support/random-runs.ts';
 import { entriesOf, rulesOf, scriptedChain } from '../../support/run-chain.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
@@ -29,18 +29,18 @@ const atDecision = (journal: readonly JournalEntry[]): number =>
 describe('a fork', () => {
   it('without changes gives the same answer and makes no model call, wherever it starts', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+      fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
         const ids = ['first', 'fork'].values();
         const journals = memoryJournals();
         const { chain, model, clock } = randomChain(random, { journals, newId: () => ids.next().value ?? '' });
         const run = chain.run({ request: 'Is it so?', startAt: random.startAt });
-        await playToEnd(run, clock);
+        await runUntilEnded(run, clock);
         const answer = await run.answer;
         // A call without a recorded result would be made live.
         fc.pre(!run.journal.some((entry) => isTimer(entry) && !waitsForRetry(run.journal, entry)));
         const asked = model.calls.length;
         const fork = await chain.fork('first', { at: 1 + Math.floor(share * (run.journal.length - 2)) });
-        await playToEnd(fork, clock);
+        await runUntilEnded(fork, clock);
         const answerOfFork = await fork.answer;
         expect(model.calls.length).toBe(asked);
         expect(answerOfFork.answerText).toBe(answer.answerText);
@@ -49,7 +49,7 @@ describe('a fork', () => {
         const start = entriesOf(fork, 'run-start')[0];
         expect(start).toMatchObject({ runId: 'fork', forkedFrom: { runId: 'first', changes: [] } });
         expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
-        expect(clock.waiting.size).toBe(0);
+        expect(clock.openTimers).toBe(0);
       }),
       { numRuns: 150 },
     );

@@ -5,8 +5,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
-import { aFullRun, type FullRun, fullChain, fullRunOptions } from '../../support/full-runs.ts';
-import { playToEnd } from '../../support/random-runs.ts';
+import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 
 const aShare = fc.double({ min: 0, max: 1, noNaN: true });
 const changes = fc.constantFrom({}, { 'thresholds.confidence': 0.2 }, { 'limits.maxCycles': 1 }, { phase: 'yield' });
@@ -17,7 +16,7 @@ async function play(full: FullRun, ids = ['run']) {
   const names = ids.values();
   const chain = fullChain(full, { journals: memoryJournals(), newId: () => names.next().value ?? '' });
   const run = chain.chain.run(fullRunOptions(full));
-  await playToEnd(run, chain.clock, full.random.words);
+  await runUntilEnded(run, chain.clock, full.random.words);
   await run.answer;
   return { ...chain, run };
 }
@@ -30,9 +29,9 @@ async function resumed(full: FullRun, runId: string, recorded: readonly JournalE
   writer.close();
   const { chain, clock } = fullChain(full, { journals });
   const run = await chain.resume(runId);
-  await playToEnd(run, clock, full.random.words);
+  await runUntilEnded(run, clock, full.random.words);
   expect((await run.answer).answerText.trim()).not.toBe('');
-  expect(clock.waiting.size).toBe(0);
+  expect(clock.openTimers).toBe(0);
   return run.journal;
 }
 
@@ -48,7 +47,7 @@ const endedCalls = (journal: readonly JournalEntry[]): readonly number[] =>
 
 it('[promise 6] a run that uses every feature replays identically, however often it is killed and resumed', async () => {
   await fc.assert(
-    fc.asyncProperty(aFullRun, fc.array(aShare, { maxLength: 3 }), async (full, kills) => {
+    fc.asyncProperty(fullRunArbitrary, fc.array(aShare, { maxLength: 3 }), async (full, kills) => {
       let { journal } = (await play(full)).run;
       for (const kill of kills) {
         const recorded = upTo(kill, journal);
@@ -68,15 +67,15 @@ it('[promise 6] a run that uses every feature replays identically, however often
 it('[promise 6] a fork of a fork replays identically, and can be killed and resumed', async () => {
   const forks = fc.array(fc.record({ share: aShare, set: changes }), { minLength: 1, maxLength: 2 });
   await fc.assert(
-    fc.asyncProperty(aFullRun, forks, aShare, async (full, branches, kill) => {
+    fc.asyncProperty(fullRunArbitrary, forks, aShare, async (full, branches, kill) => {
       const { chain, clock, run } = await play(full, ['run', 'fork', 'fork of the fork']);
       let last = run;
       for (const { share, set } of branches) {
         last = await chain.fork(last.runId, { at: 1 + Math.floor(share * (last.journal.length - 2)), set });
-        await playToEnd(last, clock, full.random.words);
+        await runUntilEnded(last, clock, full.random.words);
         await last.answer;
         expect(replay(readBack(last.journal)).divergence).toBeNull();
-        expect(clock.waiting.size).toBe(0);
+        expect(clock.openTimers).toBe(0);
       }
       const journal = await resumed(full, last.runId, upTo(kill, last.journal));
       expect(replay(readBack(journal)).divergence).toBeNull();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ownerOf, releaseLock, takeLock } from '../../../src/journal/owner-lock.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith, linesOf } from '../../support/journal-file.ts';
+import { fileWith, linesOf } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 // Higher than any process id.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith, linesOf } from '../../support/journal-file.ts';
+import { fileWith, linesOf } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { divergenceText, replay } from '../../../src/journal/replay.ts';
-import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 
 /** As read back from a file. */
 const readBack = (journal: readonly JournalEntry[]): JournalEntry[] =>
@@ -12,9 +12,9 @@ const readBack = (journal: readonly JournalEntry[]): JournalEntry[] =>
 describe('replay', () => {
   it('[promise 6] reproduces every entry of any run, byte for byte', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         const journals = memoryJournals();
-        const { run } = await playRandomRun(random, { journals });
+        const { run } = await startRandomRun(random, { journals });
         const answer = await run.answer;
         const replayed = replay(readBack(run.journal));
         expect(replayed.divergence).toBeNull();

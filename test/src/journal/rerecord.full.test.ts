@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { rerecord } from '../../../src/journal/rerecord.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { aRandomRun, playRandomRun } from '../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 import { entriesOf, rulesOf, startScripted } from '../../support/run-chain.ts';
 
 const readBack = (journal: readonly JournalEntry[]): JournalEntry[] => JSON.parse(JSON.stringify(journal));
@@ -15,8 +15,8 @@ const rulesIn = (journal: readonly JournalEntry[]): readonly string[] =>
 describe('rerecord', () => {
   it('reproduces the run if the charts are unchanged', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun({ ...random, words: [], mode: 'automatic' });
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run } = await startRandomRun({ ...random, words: [], mode: 'automatic' });
         const { answerText, status } = await run.answer;
         const again = await rerecord(readBack(run.journal));
         expect(rulesIn(again)).toEqual(rulesOf(run));

@@ -8,7 +8,7 @@ import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { defineCapability } from '../../../src/tools/capability.ts';
-import { aRandomRun, playRandomRun, playToEnd, randomChain } from '../../support/random-runs.ts';
+import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../support/random-runs.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 
 /** A store with the entries written before the process was killed. */
@@ -32,14 +32,14 @@ const modelCallsIn = (entries: readonly JournalEntry[]): number =>
 describe('a killed run', () => {
   it('[promise 6] resumes at any entry to an answer, counts every call once, and replays as one run', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
-        const { run } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
+        const { run } = await startRandomRun(random);
         await run.answer;
         const recorded = run.journal.slice(0, 1 + Math.floor(share * (run.journal.length - 1)));
         const journals = storeWith(recorded);
         const { chain, model, clock } = randomChain(random, { journals });
         const resumed = await chain.resume('run-1');
-        await playToEnd(resumed, clock, random.words);
+        await runUntilEnded(resumed, clock, random.words);
         const answer = finalAnswerSchema.parse(await resumed.answer);
         expect(answer.answerText.trim()).not.toBe('');
         expect(answer.metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
@@ -49,7 +49,7 @@ describe('a killed run', () => {
         const replayed = replay(stored);
         expect(replayed.divergence).toBeNull();
         expect(replayed.answer).toEqual(answer);
-        expect(clock.waiting.size).toBe(0);
+        expect(clock.openTimers).toBe(0);
         expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: answer.status }]);
       }),
       { numRuns: 400 },

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
-import { appendTurns } from '../../support/append-turns.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { append, aTurn, recall, recalledIds } from '../../support/sessions.ts';
+import { append, appendTurns, aTurn, recall, recalledIds } from '../../support/sessions.ts';
 
 const aFile = (name = 'chat.db'): string => join(temporaryFolder(), name);
 const modeOf = (path: string): number => statSync(path).mode & 0o777;

@@ -6,7 +6,7 @@ import type { JournalEntry, JournalStore } from '../../../machines/contracts/jou
 import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt } from '../../../src/journal/state-at.ts';
-import { aRandomRun, playToEnd, type RandomRun, randomChain } from '../../support/random-runs.ts';
+import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../support/random-runs.ts';
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -30,14 +30,14 @@ async function played(random: RandomRun) {
   const { chain, clock } = randomChain(random, { journals });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   state = () => recorded(run.actor.getSnapshot().context);
-  await playToEnd(run, clock, random.words);
+  await runUntilEnded(run, clock, random.words);
   return { journal: json(run.journal) as JournalEntry[], states };
 }
 
 describe('stateAt', () => {
   it('[U12] returns the context at every entry', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { journal, states } = await played(random);
         expect(states.size).toBeGreaterThan(0);
         let current: unknown = null;
@@ -53,9 +53,9 @@ describe('stateAt', () => {
   });
 
   it('returns null if the run has no journal store', async () => {
-    const { chain, clock } = randomChain({ ...fc.sample(aRandomRun, { numRuns: 1, seed: 7 })[0] } as RandomRun);
+    const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
-    await playToEnd(run, clock);
+    await runUntilEnded(run, clock);
     expect(run.journal.some(({ type }) => type === 'state' || type === 'keyframe')).toBe(false);
     expect(stateAt(run.journal, 20)).toBeNull();
   });

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, event, refuse, streaming } from '../../support/chat-server.ts';
-import { modelRequest, partsOf } from '../../support/model-request.ts';
+import { chatServer, chunk, completion, event, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { modelRequest, partsOf } from '../../support/model-streams.ts';
 
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
@@ -89,7 +89,7 @@ describe('the openai model, aborted', () => {
   test('a signal that outlives many calls keeps no listener of finished calls', async () => {
     const server = await chatServer(({ index, response }) => {
       if (index % 2 === 0) streaming(response).end(completion('ok'));
-      else refuse(response, 500, { error: { message: 'No.' } });
+      else respondWithJson(response, 500, { error: { message: 'No.' } });
     });
     const { signal } = new AbortController();
     const subject = model(server.baseURL);

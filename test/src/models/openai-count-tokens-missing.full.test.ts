@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createContextMeasurer } from '../../../src/engine/runtime/context-measures.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { aMessage } from '../../machines/contracts/samples.ts';
+import { aMessage } from '../../support/contract-samples.ts';
 
 vi.mock('gpt-tokenizer/encoding/o200k_base', () => {
   throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { type ChatBody, chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
-import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const FAST_API = { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] };
 
@@ -10,7 +10,7 @@ async function pickyServer(complaint: (body: ChatBody, index: number) => readonl
   const server = await chatServer(({ body, index, response }) => {
     const refusal = complaint(body, index);
     if (refusal === null) streaming(response).end(completion('{}'));
-    else refuse(response, ...refusal);
+    else respondWithJson(response, ...refusal);
   });
   const model = openaiModel({
     model: 'm',

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { openaiEmbeddings } from '../../../src/models/openai/embeddings.ts';
-import { chatServer, type Exchange, refuse } from '../../support/chat-server.ts';
+import { chatServer, type Exchange, respondWithJson } from '../../support/chat-server.ts';
 
 const KEY = 'sk-test-1234567890';
 const { signal } = new AbortController();
@@ -109,7 +109,7 @@ describe('the openai embeddings', () => {
     async (status, body) => {
       const server = await chatServer((exchange) => {
         const isShort = bodyOf(exchange).input.every(({ length }) => length <= 2_000);
-        return isShort ? answer(exchange) : refuse(exchange.response, status, body);
+        return isShort ? answer(exchange) : respondWithJson(exchange.response, status, body);
       });
       const model = embeddings(server.baseURL);
       const sent = () => server.exchanges.map((exchange) => bodyOf(exchange).input.map(({ length }) => length));
@@ -129,7 +129,7 @@ describe('the openai embeddings', () => {
 
   it('fail after a few tries if the model does not accept even a short text [U1]', async () => {
     const { failure, calls } = await errorOn(({ response }) =>
-      refuse(response, 400, { error: { message: 'No.', code: 'context_length_exceeded' } }),
+      respondWithJson(response, 400, { error: { message: 'No.', code: 'context_length_exceeded' } }),
     );
     expect(failure).toMatchObject({ code: 'prompt_too_long' });
     expect(calls).toBe(4);
@@ -147,7 +147,7 @@ describe('errors of the openai embeddings', () => {
     '[U1] HTTP %i is a PostChainError caused by %s, retryable: %s, after one request',
     async (status, code, retryable) => {
       const { error, failure, calls } = await errorOn(({ response }) =>
-        refuse(response, status, { error: { message: `No, not with ${KEY}.` } }, { 'retry-after': '2' }),
+        respondWithJson(response, status, { error: { message: `No, not with ${KEY}.` } }, { 'retry-after': '2' }),
       );
       expect(error.code).toBe('embedding_failed');
       expect(failure).toMatchObject({ code, retryable, status, retryAfterMs: retryable ? 2_000 : null });

@@ -2,15 +2,15 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, refuse, streaming } from '../../support/chat-server.ts';
-import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+import { chatServer, chunk, completion, DONE, event, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const KEY = 'sk-test-1234567890';
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: KEY, baseURL });
 
 /** Returns the failure for this response, validated against the contract, and the number of requests. */
 async function failureOn(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
-  const server = await chatServer(({ response }) => refuse(response, status, body, headers));
+  const server = await chatServer(({ response }) => respondWithJson(response, status, body, headers));
   const now = () => Date.parse('2026-03-01T12:00:00Z');
   const failure = await failureFrom(openaiModel({ model: 'test-model', apiKey: KEY, baseURL: server.baseURL, now }));
   expect(failureSchema.parse(JSON.parse(JSON.stringify(failure)))).toEqual(failure);
@@ -106,7 +106,9 @@ describe('server errors of the openai model', () => {
   });
 
   test('secrets in headers and short keys are hidden, too', async () => {
-    const server = await chatServer(({ response, headers }) => refuse(response, 403, said(JSON.stringify(headers))));
+    const server = await chatServer(({ response, headers }) =>
+      respondWithJson(response, 403, said(JSON.stringify(headers))),
+    );
     const headers = { 'api-key': 'azure-secret-0123456789' };
     const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: 'abc', baseURL: server.baseURL, headers }));
     expect(server.exchanges[0]?.headers).toMatchObject({ ...headers, authorization: 'Bearer abc' });

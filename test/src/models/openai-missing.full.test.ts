@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { failureFrom } from '../../support/model-request.ts';
+import { failureFrom } from '../../support/model-streams.ts';
 
 vi.mock('openai', () => {
   throw Object.assign(new Error("Cannot find package 'openai'"), { code: 'ERR_MODULE_NOT_FOUND' });

@@ -7,12 +7,11 @@ import {
   chunk,
   completion,
   event,
-  refuse,
+  respondWithJson,
   streaming,
   toolChunk,
 } from '../../support/chat-server.ts';
-import { failureFrom, modelRequest, partsOf } from '../../support/model-request.ts';
-import { replyOf } from '../../support/reply-of.ts';
+import { failureFrom, modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
 
 const closed = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
 const loose = { type: 'object', properties: { q: { type: 'string' }, limit: { type: 'integer' } }, required: ['q'] };
@@ -29,7 +28,7 @@ async function pickyServer(complaint: (body: ChatBody) => readonly [number, unkn
     const refusal = complaint(body);
     const name = body.tools?.at(-1)?.function.name;
     const call = { index: 0, id: 'a', function: { name, arguments: '{"q":"x"}' } };
-    if (refusal !== null) refuse(response, ...refusal);
+    if (refusal !== null) respondWithJson(response, ...refusal);
     else if (name === undefined) streaming(response).end(completion('{}'));
     else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
   });

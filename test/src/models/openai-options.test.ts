@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { type OpenAIModelOptions, openaiSettings } from '../../../src/models/openai/options.ts';
-import { chatServer, completion, refuse, streaming } from '../../support/chat-server.ts';
-import { partsOf } from '../../support/model-request.ts';
+import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { partsOf } from '../../support/model-streams.ts';
 
 const KEY = 'sk-test-1234567890';
 const LOCAL = 'http://localhost:11434/v1';
@@ -123,7 +123,9 @@ describe('checking the key', () => {
     openaiModel({ model: 'a/b c', apiKey: KEY, baseURL }).checkKey({ signal });
 
   test.each([401, 403])('a rejected key is a failure: %i', async (status) => {
-    const server = await chatServer(({ response }) => refuse(response, status, { error: { message: `Bad ${KEY}` } }));
+    const server = await chatServer(({ response }) =>
+      respondWithJson(response, status, { error: { message: `Bad ${KEY}` } }),
+    );
     const failure = await check(server.baseURL);
     expect(failure).toMatchObject({ code: 'unauthorized', retryable: false, status });
     expect(failure?.message).not.toContain(KEY);
@@ -131,14 +133,14 @@ describe('checking the key', () => {
   });
 
   test.each([200, 404, 429, 500])('any other response resolves to null: %i', async (status) => {
-    const server = await chatServer(({ response }) => refuse(response, status, { error: { message: 'x' } }));
+    const server = await chatServer(({ response }) => respondWithJson(response, status, { error: { message: 'x' } }));
     expect(await check(server.baseURL)).toBeNull();
     expect(server.exchanges).toHaveLength(1);
   });
 
   test('a restricted key that may not list models is not rejected', async () => {
     const message = 'You have insufficient permissions for this operation. Missing scopes: api.model.read.';
-    const server = await chatServer(({ response }) => refuse(response, 403, { error: { message } }));
+    const server = await chatServer(({ response }) => respondWithJson(response, 403, { error: { message } }));
     expect(await check(server.baseURL)).toBeNull();
   });
 

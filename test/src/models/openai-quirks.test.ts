@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
-import { partsOf } from '../../support/model-request.ts';
-import { replyOf } from '../../support/reply-of.ts';
+import { partsOf, replyOf } from '../../support/model-streams.ts';
 
 /** Serves this body as an event stream over HTTP in the given chunks and returns the resulting parts. */
 async function partsFrom(...pieces: readonly (string | Uint8Array)[]) {

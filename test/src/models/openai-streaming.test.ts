@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
-import { modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+import { modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
 const usage = { inputTokens: 7, outputTokens: 3, estimated: false };

@@ -2,8 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
-import { modelRequest, partsOf } from '../../support/model-request.ts';
-import { replyOf } from '../../support/reply-of.ts';
+import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
 
 const request = modelRequest({ replyForm: 'tool-call' });
 const END = event(chunk({}, 'tool_calls')) + DONE;

@@ -6,12 +6,11 @@ import {
   chunk,
   completion,
   event,
-  refuse,
+  respondWithJson,
   streaming,
   toolChunk,
 } from '../../support/chat-server.ts';
-import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-request.ts';
-import { replyOf } from '../../support/reply-of.ts';
+import { failureFrom, modelRequest, partsOf, replyOf, textOf } from '../../support/model-streams.ts';
 
 const request = modelRequest({ replyForm: 'tool-call' });
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
@@ -25,7 +24,7 @@ async function pickyServer(complaint: (body: ChatBody, index: number) => readonl
   const server = await chatServer(({ body, index, response }) => {
     const refusal = complaint(body, index);
     const call = { index: 0, id: 'a', function: { name: body.tools?.[0]?.function.name, arguments: '{}' } };
-    if (refusal !== null) refuse(response, ...refusal);
+    if (refusal !== null) respondWithJson(response, ...refusal);
     else if (!body.tools) streaming(response).end(completion('{}'));
     else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'stop')));
   });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { always, type ScriptedModelOptions, type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
-import { modelRequest, partsOf } from '../../support/model-request.ts';
-import { replyOf } from '../../support/reply-of.ts';
+import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
 
 const wantsCall = modelRequest({ replyForm: 'tool-call' });
 const usage = { inputTokens: 10, outputTokens: 5, estimated: false };

@@ -4,7 +4,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { always, type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
-import { modelRequest, partsOf, textOf } from '../../support/model-request.ts';
+import { modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const finish: ModelPart = { type: 'finish', reason: 'stop', usage: null };
 const usage = { inputTokens: 10, outputTokens: 5, estimated: false };

@@ -4,7 +4,7 @@ import { chartOf } from '../../../src/engine/charts/chart.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
 import { done, fails } from '../../../src/testing/exploration/occurrences.ts';
 import { killReport, mutantsOf } from '../../../src/testing/mutants.ts';
-import { xstatePatterns } from './xstate-patterns.ts';
+import { xstatePatterns } from '../../support/example-machines.ts';
 
 const fetching = xstatePatterns.fetching.machine;
 

@@ -1,14 +1,19 @@
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import type { CapabilityFailure } from '../../../machines/contracts/capability.ts';
-import { next } from '../../machines/action/action-rig.ts';
-import { flush } from '../../machines/attempt/attempt-rig.ts';
-import { capability, resultOf, start, work } from './action-with-capabilities.ts';
+import {
+  actionResultOf,
+  next,
+  startActionWithCapabilities,
+  workCall,
+  workCapability,
+} from '../../support/action-machine.ts';
+import { flush } from '../../support/attempt-machine.ts';
 
 describe('the arguments of a capability in the action loop', () => {
   const strict = z.object({ n: z.number(), unit: z.string().default('m') });
   const run = (text: string, args: z.ZodType = strict) =>
-    resultOf({ capabilities: [capability((given) => given, args)], wish: work(text) });
+    actionResultOf({ capabilities: [workCapability((given) => given, args)], wish: workCall(text) });
 
   test('[R2] are the output of its schema, with defaults', async () => {
     const { results } = await run('{"n":3}');
@@ -55,7 +60,10 @@ describe('the arguments of a capability in the action loop', () => {
 
   it('are stored as JSON, even if the schema transforms them', async () => {
     const schema = z.object({ on: z.iso.date().transform((text) => new Date(text)) });
-    const { actor } = start({ capabilities: [capability(() => 'ok', schema)], wish: work('{"on":"2024-01-02"}') });
+    const { actor } = startActionWithCapabilities({
+      capabilities: [workCapability(() => 'ok', schema)],
+      wish: workCall('{"on":"2024-01-02"}'),
+    });
     await flush(500);
     const { checked, results } = actor.getSnapshot().context;
     expect(results).toHaveLength(1);
@@ -64,24 +72,26 @@ describe('the arguments of a capability in the action loop', () => {
 });
 
 describe('the decider', () => {
-  const capabilities = [capability(() => 'ran')];
+  const capabilities = [workCapability(() => 'ran')];
 
   test('[R6] by default ends the loop after the first run', async () => {
-    expect(await resultOf({ capabilities, wish: work() })).toMatchObject({
+    expect(await actionResultOf({ capabilities, wish: workCall() })).toMatchObject({
       results: [{ output: 'ran' }],
       stopReason: 'done',
     });
   });
 
   test('[R5] ends the loop after the first run if there is none', async () => {
-    expect(await resultOf({ capabilities, wish: work(), decider: null })).toMatchObject({ stopReason: 'no_decider' });
+    expect(await actionResultOf({ capabilities, wish: workCall(), decider: null })).toMatchObject({
+      stopReason: 'no_decider',
+    });
   });
 
   test('[R7] ends the loop with the last result if it throws synchronously', async () => {
     const decider = () => {
       throw new Error('no');
     };
-    expect(await resultOf({ capabilities, wish: work(), decider })).toMatchObject({
+    expect(await actionResultOf({ capabilities, wish: workCall(), decider })).toMatchObject({
       results: [{ output: 'ran' }],
       stopReason: 'decider_failed',
     });
@@ -89,16 +99,16 @@ describe('the decider', () => {
 
   test('[R5] ends the loop with the last result if its next step is unknown or has invalid arguments', async () => {
     for (const step of [next('play'), next('work', 5), next('constructor'), next('__proto__')]) {
-      const result = await resultOf({ capabilities, wish: work(), decider: () => step });
+      const result = await actionResultOf({ capabilities, wish: workCall(), decider: () => step });
       expect(result).toMatchObject({ results: [{ output: 'ran' }], stopReason: 'invalid_next_step' });
     }
   });
 
   test('is aborted when the machine stops', async () => {
     let signal: AbortSignal | undefined;
-    const { actor } = start({
+    const { actor } = startActionWithCapabilities({
       capabilities,
-      wish: work(),
+      wish: workCall(),
       decider: (_, options) => {
         signal = options.signal;
         return new Promise(() => {});
@@ -110,7 +120,11 @@ describe('the decider', () => {
   });
 
   it('ends the loop with the last result if it never answers', async () => {
-    const { actor, clock } = start({ capabilities, wish: work(), decider: () => new Promise(() => {}) });
+    const { actor, clock } = startActionWithCapabilities({
+      capabilities,
+      wish: workCall(),
+      decider: () => new Promise(() => {}),
+    });
     await flush(500);
     clock.increment(1_000_000_000);
     await flush(500);

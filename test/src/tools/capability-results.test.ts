@@ -1,11 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { Capability } from '../../../src/tools/capability.ts';
-import { flush } from '../../machines/attempt/attempt-rig.ts';
-import { capability, resultOf, type Scene, start, work } from './action-with-capabilities.ts';
+import {
+  actionResultOf,
+  type CapabilityActionOptions,
+  startActionWithCapabilities,
+  workCall,
+  workCapability,
+} from '../../support/action-machine.ts';
+import { flush } from '../../support/attempt-machine.ts';
 
 const one = async (execute: Capability['execute']) =>
-  (await resultOf({ capabilities: [capability(execute)], wish: work() })).results[0];
+  (await actionResultOf({ capabilities: [workCapability(execute)], wish: workCall() })).results[0];
 
 describe('the result of a capability in the action loop', () => {
   test.each<[string, unknown, string]>([
@@ -31,12 +37,12 @@ describe('the result of a capability in the action loop', () => {
   });
 
   test('[R2] is timed by the clock of the run', async () => {
-    const scene: Scene = {
-      capabilities: [capability(() => new Promise((resolve) => (finish = resolve)))],
-      wish: work(),
+    const scene: CapabilityActionOptions = {
+      capabilities: [workCapability(() => new Promise((resolve) => (finish = resolve)))],
+      wish: workCall(),
     };
     let finish: (text: string) => void = () => {};
-    const { actor, clock } = start(scene);
+    const { actor, clock } = startActionWithCapabilities(scene);
     clock.increment(400);
     await flush(500);
     clock.increment(70);
@@ -118,7 +124,7 @@ describe('the result of a capability in the action loop', () => {
           new Promise((resolve, reject) => {
             settle = { resolve, reject }[late];
           });
-        const { actor } = start({ capabilities: [capability(execute)], wish: work() });
+        const { actor } = startActionWithCapabilities({ capabilities: [workCapability(execute)], wish: workCall() });
         await flush(500);
         actor.stop();
         settle?.(new Error('late'));
@@ -135,16 +141,16 @@ describe('the result of a capability in the action loop', () => {
 
   test('[R10] is aborted when the machine stops', async () => {
     let signal: AbortSignal | undefined;
-    const { actor } = start({
+    const { actor } = startActionWithCapabilities({
       capabilities: [
-        capability(
+        workCapability(
           (_, context) =>
             new Promise(() => {
               signal = context.signal;
             }),
         ),
       ],
-      wish: work(),
+      wish: workCall(),
     });
     await flush(500);
     expect(signal?.aborted).toBe(false);
@@ -154,16 +160,16 @@ describe('the result of a capability in the action loop', () => {
 
   test('[R7] is aborted when the time limit is reached', async () => {
     let signal: AbortSignal | undefined;
-    const { actor, clock } = start({
+    const { actor, clock } = startActionWithCapabilities({
       capabilities: [
-        capability(
+        workCapability(
           (_, context) =>
             new Promise(() => {
               signal = context.signal;
             }),
         ),
       ],
-      wish: work(),
+      wish: workCall(),
       input: { capabilityMs: 10 },
     });
     await flush(500);

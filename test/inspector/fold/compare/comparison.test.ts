@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
-import { repliesWith, unsureAnswer } from '../../../support/replies.ts';
-import { scriptedChain, startScripted } from '../../../support/run-chain.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+import { repliesWith, scriptedChain, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { comparedRun } from '../../rig/folded.ts';
 
 async function runWith(confidence: number, limits = {}): Promise<readonly JournalEntry[]> {
@@ -18,8 +17,8 @@ async function runWith(confidence: number, limits = {}): Promise<readonly Journa
 describe('comparing runs', () => {
   it('finds no difference between a run and itself', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run } = await startRandomRun(random);
         const whole = comparedRun(run.journal);
         const { first, firstContent, starts, cutOff, rows } = compareRuns([whole, comparedRun(run.journal)]);
         expect({ first, starts, cutOff }).toEqual({ first: null, starts: [], cutOff: false });

@@ -3,16 +3,15 @@ import { continuationInputSchema } from '../../../../machines/contracts/capabili
 import { actionAttempt, continuationAttempt, joinExecutions } from '../../../../machines/policies/continuation.ts';
 import { newExecution } from '../../../../machines/policies/retry.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { aCapabilityResult, anAttempt } from '../../contracts/samples.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { aLoop } from './states.ts';
+import { anActionState } from '../../../support/action-machine.ts';
+import { aCapabilityResult, anAttempt, deepFreeze } from '../../../support/contract-samples.ts';
 
 const outputs = (count: number, chars: number) =>
   Array.from({ length: count }, () => aCapabilityResult({ output: 'x'.repeat(chars) }));
 
 /** Builds the part of the loop that the prompt of the deciding model shows. */
-const shownOf = (changes: Parameters<typeof aLoop>[0]) =>
-  continuationInputSchema.parse(continuationAttempt(deepFreeze(aLoop(changes))).input);
+const shownOf = (changes: Parameters<typeof anActionState>[0]) =>
+  continuationInputSchema.parse(continuationAttempt(deepFreeze(anActionState(changes))).input);
 
 const used = (modelCalls: number, inputTokens: number, outputTokens: number) => ({
   execution: {
@@ -23,7 +22,7 @@ const used = (modelCalls: number, inputTokens: number, outputTokens: number) => 
 
 describe('limits for the model calls of a loop', () => {
   it('[R1] equal the token budget of the loop for the single classification call', () => {
-    const loop = aLoop({ maxTokens: 70 });
+    const loop = anActionState({ maxTokens: 70 });
     expect(actionAttempt(loop)).toEqual({
       id: 's1.action',
       task: 'action',
@@ -34,8 +33,8 @@ describe('limits for the model calls of a loop', () => {
   });
 
   it('[R6] equal the remaining tokens for each later call, which has its own id', () => {
-    const { policy } = aLoop();
-    const loop = aLoop({ runs: 2, maxTokens: 100, policy: { ...policy, maxCalls: 5 }, ...used(2, 40, 25) });
+    const { policy } = anActionState();
+    const loop = anActionState({ runs: 2, maxTokens: 100, policy: { ...policy, maxCalls: 5 }, ...used(2, 40, 25) });
     expect(continuationAttempt(loop)).toMatchObject({
       id: 's1.action.c2',
       task: 'continuation',
@@ -44,8 +43,8 @@ describe('limits for the model calls of a loop', () => {
   });
 
   it('are never below the minimum for one attempt', () => {
-    const { policy } = aLoop();
-    const spent = aLoop({ maxTokens: 0, policy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
+    const { policy } = anActionState();
+    const spent = anActionState({ maxTokens: 0, policy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
     expect(actionAttempt(spent).policy.maxTokens).toBe(1);
     expect(continuationAttempt(spent).policy).toMatchObject({ maxCalls: 1, maxTokens: 1 });
   });

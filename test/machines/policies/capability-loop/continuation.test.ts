@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readContinuation, synthesizeLast } from '../../../../machines/policies/continuation.ts';
-import { aCapabilityResult } from '../../contracts/samples.ts';
-import { deepFreeze } from '../deep-freeze.ts';
+import { aCapabilityResult, deepFreeze } from '../../../support/contract-samples.ts';
 
 const runs = (count: number) => Array.from({ length: count }, () => aCapabilityResult());
 const throwing = {

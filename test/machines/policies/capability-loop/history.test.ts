@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
 import { abortLoop, appendMemory, appendResult, failedResult } from '../../../../machines/policies/capability-loop.ts';
-import { aCapabilityResult } from '../../contracts/samples.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { aLoop } from './states.ts';
+import { anActionState } from '../../../support/action-machine.ts';
+import { aCapabilityResult, deepFreeze } from '../../../support/contract-samples.ts';
 
 const long = 'x'.repeat(2_000);
 
 /** Returns the loop after these results. */
 function loopAfter(results: readonly CapabilityResult[]): ActionState {
-  let loop = deepFreeze(aLoop());
+  let loop = deepFreeze(anActionState());
   for (const result of results) {
     loop = { ...loop, ...appendResult(loop, result) };
     loop = deepFreeze({ ...loop, memory: appendMemory(loop) });
@@ -52,13 +51,13 @@ describe('the memory of a loop', () => {
   });
 
   it('[R4] stays unchanged when nothing ran', () => {
-    expect(appendMemory(aLoop())).toEqual([]);
+    expect(appendMemory(anActionState())).toEqual([]);
   });
 });
 
 describe('a failed run', () => {
   const call = { capability: 'review', arguments: '{"words":3}' };
-  const running = aLoop({ call, checked: { words: 3 }, sessionId: 'talk-1', begun: 1 });
+  const running = anActionState({ call, checked: { words: 3 }, sessionId: 'talk-1', begun: 1 });
 
   it('[R2] [R7] is recorded with its arguments, duration, session, and failure', () => {
     expect(failedResult(running, 'timed_out', 'too late', 40)).toEqual({

@@ -10,15 +10,15 @@ import {
   stepProblem,
 } from '../../../../machines/policies/capability-loop.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { aLoop } from './states.ts';
+import { anActionState } from '../../../support/action-machine.ts';
 
-const wish = (capability: string) => aLoop({ call: { capability, arguments: '{}' } });
+const wish = (capability: string) => anActionState({ call: { capability, arguments: '{}' } });
 
 describe('the rules of the capability loop', () => {
   it('[R5] treats a missing step as nothing to run at first, and as invalid after a decision', () => {
-    expect(nothingToRun(aLoop())).toEqual({ holds: true, inputs: { capability: null } });
+    expect(nothingToRun(anActionState())).toEqual({ holds: true, inputs: { capability: null } });
     expect(nothingToRun(wish('draft'))).toEqual({ holds: false, inputs: { capability: 'draft' } });
-    expect(nothingToRun(aLoop({ continuation: { done: false, next: null } })).holds).toBe(false);
+    expect(nothingToRun(anActionState({ continuation: { done: false, next: null } })).holds).toBe(false);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('the rules of the capability loop', () => {
 
   it('[R5] keeps the original cause of an unreadable step', () => {
     const problem = { code: 'missing_name' as const, message: 'it has none' };
-    expect(nextStepInvalid(aLoop({ continuation: { done: false, next: null }, problem }))).toMatchObject({
+    expect(nextStepInvalid(anActionState({ continuation: { done: false, next: null }, problem }))).toMatchObject({
       holds: true,
       inputs: { cause: 'missing_name' },
     });
@@ -54,7 +54,7 @@ describe('the rules of the capability loop', () => {
   it('[R3] reaches the limit exactly at the maximum number of runs', () => {
     fc.assert(
       fc.property(fc.nat(12), fc.integer({ min: 1, max: 12 }), (runs, maxContinuations) => {
-        expect(continuationLimitReached(aLoop({ runs, maxContinuations }))).toEqual({
+        expect(continuationLimitReached(anActionState({ runs, maxContinuations }))).toEqual({
           holds: runs >= maxContinuations,
           inputs: { runs, maxContinuations },
         });
@@ -63,12 +63,12 @@ describe('the rules of the capability loop', () => {
   });
 
   it('[R5] treats a step as the first one only before any run', () => {
-    expect(isFirstStep(aLoop()).holds).toBe(true);
-    expect(isFirstStep(aLoop({ runs: 1 })).holds).toBe(false);
+    expect(isFirstStep(anActionState()).holds).toBe(true);
+    expect(isFirstStep(anActionState({ runs: 1 })).holds).toBe(false);
   });
 
   it('[R6] asks the model only if it is the decider and calls and tokens remain', () => {
-    const base = aLoop({ decider: 'model', maxTokens: 100 });
+    const base = anActionState({ decider: 'model', maxTokens: 100 });
     const asked = (modelCalls: number, inputTokens: number, changes = {}) => {
       const usage = { ...NO_USAGE, modelCalls, inputTokens };
       const policy = { ...base.policy, maxCalls: 3 };

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
-import { draws } from '../../../src/engine/attempts/seeded.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { answerDifferences } from './answer-differences.ts';
-import { drawInput } from './draw-input.ts';
-import { drawOutcome } from './draw-outcome.ts';
-import { wantedOf } from './oracle.ts';
+import { deepFreeze } from '../../../support/contract-samples.ts';
+import { createRandom } from '../../../support/random.ts';
+import { randomSynthesisInput } from '../../../support/synthesis-inputs.ts';
+import { answerDifferences, expectedAnswer, randomOutcome } from '../../../support/synthesis-oracle.ts';
 
 const INPUTS = 100_000;
 const SHOWN = 3;
@@ -16,15 +14,15 @@ describe('the answer for any input', () => {
     const found: string[] = [];
     const counts = new Map<string, number>();
     for (let seed = 1; seed <= INPUTS && found.length < SHOWN; seed += 1) {
-      const draw = draws(seed);
-      const drawn = drawInput(draw);
-      const { outcome, told } = drawOutcome(draw);
-      const before = JSON.stringify(drawn.given);
-      const answer = composeAnswer(deepFreeze(drawn.given), outcome);
-      const wanted = wantedOf(drawn, told);
+      const draw = createRandom(seed);
+      const drawn = randomSynthesisInput(draw);
+      const { outcome, writing: told } = randomOutcome(draw);
+      const before = JSON.stringify(drawn.input);
+      const answer = composeAnswer(deepFreeze(drawn.input), outcome);
+      const wanted = expectedAnswer(drawn, told);
       const wrong = answerDifferences(answer, wanted, drawn, told);
       if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
-      if (JSON.stringify(drawn.given) !== before) wrong.push('the input was changed');
+      if (JSON.stringify(drawn.input) !== before) wrong.push('the input was changed');
       if (wrong.length > 0) found.push(`seed ${seed}: ${wrong.join('; ')}`);
       counts.set(String(wanted.reason), (counts.get(String(wanted.reason)) ?? 0) + 1);
     }

@@ -6,11 +6,18 @@ import { settlePhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { answerOf, settleWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { aDecision, aMessage, aPassage, results } from '../../contracts/samples.ts';
-import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { synthesisReply } from '../replies.arbitrary.ts';
-import { anAssessment, aState, failed, succeeded } from '../states.ts';
+import { chainStateArbitrary, synthesisReplyArbitrary } from '../../../support/arbitraries.ts';
+import {
+  aDecision,
+  aMessage,
+  anAssessment,
+  aPassage,
+  aState,
+  deepFreeze,
+  failed,
+  results,
+  succeeded,
+} from '../../../support/contract-samples.ts';
 
 const NONE: PhaseResults = aState().results;
 const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
@@ -40,7 +47,7 @@ describe('the final answer', () => {
 
   it('[E5] has flags that no model text can change', () => {
     fc.assert(
-      fc.property(chainStateArbitrary, synthesisReply, (state, reply) => {
+      fc.property(chainStateArbitrary, synthesisReplyArbitrary, (state, reply) => {
         const said = { type: 'written', reply, usage: NO_USAGE } as const;
         const { metadata, ...own } = answerOf({ ...state, written: composedOutcome('') });
         const { metadata: written, ...other } = answerOf({ ...state, written: said });

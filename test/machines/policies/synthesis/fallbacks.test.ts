@@ -4,10 +4,9 @@ import { failureOf } from '../../../../machines/policies/failures.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
 import { brokenOutcome, fallbackOf, lateOutcome, outcomeOf } from '../../../../machines/policies/synthesis/outcome.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { synthesisInputSample } from '../../contracts/answer-cases.ts';
-import { aMessage, anExecution } from '../../contracts/samples.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { CLAIMS, MISFITS } from './draw-outcome.ts';
+import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aMessage, anExecution, deepFreeze } from '../../../support/contract-samples.ts';
+import { FORGED_FIELDS, INVALID_REPLIES } from '../../../support/synthesis-oracle.ts';
 
 const run = { ...synthesisInputSample.run, interruption: null };
 const good = deepFreeze({ ...structuredClone(synthesisInputSample), semanticValidation: null, run });
@@ -76,7 +75,7 @@ describe('the four fallbacks for the final answer', () => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });
 
-  it.each(MISFITS.map((misfit) => [misfit]))('[E4] rejects an invalid reply of any kind: %j', (misfit) => {
+  it.each(INVALID_REPLIES.map((misfit) => [misfit]))('[E4] rejects an invalid reply of any kind: %j', (misfit) => {
     for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
       expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
       expect(answer.confidence).toBe(0.9);
@@ -87,7 +86,7 @@ describe('the four fallbacks for the final answer', () => {
 
 describe('claims of the model about its own answer', () => {
   it('[E5] never change the flags', () => {
-    const claims = { ...CLAIMS, answer: 'x', __proto__: { degraded: false } };
+    const claims = { ...FORGED_FIELDS, answer: 'x', __proto__: { degraded: false } };
     const degraded = { ...good, ttlRemaining: 0, convergenceStatus: false, totalPasses: 'x' };
     const outcome = { type: 'written', reply, usage } as const;
     const plain = composeAnswer(degraded, outcome);

@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
 import { modelMayWrite } from '../../../../machines/policies/synthesis/writing.ts';
-import { aDecision, results } from '../../contracts/samples.ts';
-import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { anAssessment, aState, someLimits } from '../states.ts';
+import { chainStateArbitrary } from '../../../support/arbitraries.ts';
+import { aDecision, anAssessment, aState, deepFreeze, results, someLimits } from '../../../support/contract-samples.ts';
 
 const done = aState({
   results,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Degradation, SynthesisOutcome } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
 import { composedOutcome, failedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
-import { synthesisInputSample } from '../../contracts/answer-cases.ts';
-import { aDecision } from '../../contracts/samples.ts';
+import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aDecision } from '../../../support/contract-samples.ts';
 
 type Given = Record<string, unknown> & { readonly run: Record<string, unknown> };
 const good: Given = {

@@ -3,11 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type SynthesisInput, synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesisInput } from '../../../../machines/policies/synthesis/input.ts';
 import { problemText, readSynthesisInput } from '../../../../machines/policies/synthesis/read-input.ts';
-import { synthesisInputSample } from '../../contracts/answer-cases.ts';
-import { aMessage } from '../../contracts/samples.ts';
-import { chainStateArbitrary } from '../chain-state.arbitrary.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { aState } from '../states.ts';
+import { chainStateArbitrary } from '../../../support/arbitraries.ts';
+import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aMessage, aState, deepFreeze } from '../../../support/contract-samples.ts';
 
 const sample = deepFreeze(structuredClone(synthesisInputSample));
 const problemsOf = (given: unknown) => readSynthesisInput(given).problems.map(problemText);

@@ -9,11 +9,9 @@ import {
 } from '../../../../machines/policies/synthesis/writing.ts';
 import { promptSpec, requestOf } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { synthesisInputSample } from '../../contracts/answer-cases.ts';
-import { aMessage } from '../../contracts/samples.ts';
-import { deepFreeze } from '../deep-freeze.ts';
-import { someLimits } from '../states.ts';
-import { TEXTS } from './values.ts';
+import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aMessage, deepFreeze, someLimits } from '../../../support/contract-samples.ts';
+import { TEXTS } from '../../../support/synthesis-inputs.ts';
 
 type RunView = SynthesisInput['run'];
 const WINDOW = 128_000;

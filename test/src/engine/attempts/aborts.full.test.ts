@@ -8,9 +8,9 @@ import type { Clock } from '../../../../src/engine/clock.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { chatServer, chunk, event, streaming } from '../../../support/chat-server.ts';
-import { type CallScript, partModel, said, silence, text } from '../../../support/part-model.ts';
-import { CountingClock } from './counting-clock.ts';
-import { down } from './retry-rig.ts';
+import { type CallScript, chunkedReply, neverSettles, partModel, textPart } from '../../../support/scripted-models.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+import { failingCall } from '../../../support/structured-outputs.ts';
 
 const Recipe = z.object({ title: z.string() });
 type Output = StructuredOutput<{ title: string }, { title: string }>;
@@ -43,12 +43,12 @@ afterEach(() => void process.off('warning', note));
 describe('10,000 aborts over one signal that never aborts', () => {
   /** Node warns about a possible leak from the eleventh listener on one signal. */
   const PARALLEL = 10;
-  const midStream: CallScript = [text('{"title":"Pan'), silence];
-  const whole = said({ title: 'Pancakes' }, 100);
+  const midStream: CallScript = [textPart('{"title":"Pan'), neverSettles];
+  const whole = chunkedReply({ title: 'Pancakes' }, 100);
   const points: readonly [string, CallScript, Stop][] = [
     ['before the start', whole, (output) => output.cancel()],
     ['never asked', whole, (output) => void output[Symbol.asyncIterator]()],
-    ['before the first part', [silence], awaited],
+    ['before the first part', [neverSettles], awaited],
     ['in mid-stream', midStream, awaited],
     ['left in mid-stream', midStream, readOnce],
     [
@@ -61,9 +61,9 @@ describe('10,000 aborts over one signal that never aborts', () => {
         await expect(value).rejects.toMatchObject(cancelled);
       },
     ],
-    ['while it backs off', down(), awaited],
-    ['left while it backs off', down(), readOnce],
-    ['while its schema validates', said({ title: 'slow' }, 100), awaited],
+    ['while it backs off', failingCall(), awaited],
+    ['left while it backs off', failingCall(), readOnce],
+    ['while its schema validates', chunkedReply({ title: 'slow' }, 100), awaited],
     [
       'right at the end',
       whole,
@@ -76,12 +76,12 @@ describe('10,000 aborts over one signal that never aborts', () => {
     ],
   ];
   // Some schemas validate indefinitely.
-  const schema = Recipe.refine(({ title }) => title !== 'slow' || silence);
+  const schema = Recipe.refine(({ title }) => title !== 'slow' || neverSettles);
 
   for (const [point, script, stop] of points)
     it(`[A13] leave no listener, timer or call: ${point}`, async () => {
       const { signal } = new AbortController();
-      const clock = new CountingClock();
+      const clock = new TestClock();
       const model = partModel(script);
       let most = 0;
       for (let done = 0; done < 10_000 / points.length; done += PARALLEL) {
@@ -101,19 +101,19 @@ describe('10,000 aborts over one signal that never aborts', () => {
         most = Math.max(most, listeners(signal));
       }
       await settle();
-      expect([listeners(signal), clock.open, model.open()]).toEqual([0, 0, 0]);
+      expect([listeners(signal), clock.openTimers, model.open()]).toEqual([0, 0, 0]);
       expect(most).toBeLessThanOrEqual(PARALLEL);
       expect(warnings).toEqual([]);
     });
 
   it('[A13] nor after the value was delivered', async () => {
     const { signal } = new AbortController();
-    const clock = new CountingClock();
+    const clock = new TestClock();
     const model = partModel(whole);
     for (let done = 0; done < 500; done += 1) {
       const output = createStructuredOutput({ model, schema, prompt: 'How?', signal, clock });
       expect(await output.value).toEqual({ title: 'Pancakes' });
-      expect([listeners(signal), clock.open, model.open()]).toEqual([0, 0, 0]);
+      expect([listeners(signal), clock.openTimers, model.open()]).toEqual([0, 0, 0]);
     }
   });
 });

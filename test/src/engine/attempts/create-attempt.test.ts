@@ -3,7 +3,7 @@ import { assign, createActor, SimulatedClock, setup, toPromise } from 'xstate';
 import { z } from 'zod';
 import { createAttempt } from '../../../../src/engine/attempts/create-attempt.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { type CallScript, partModel, said, silence } from '../../../support/part-model.ts';
+import { type CallScript, chunkedReply, neverSettles, partModel } from '../../../support/scripted-models.ts';
 
 const Ticket = z.object({ urgent: z.boolean(), at: z.string().transform((text) => new Date(text)) });
 const ticket = { urgent: true, at: '2026-01-02' };
@@ -53,7 +53,7 @@ function desk(...scripts: readonly CallScript[]) {
 
 describe('the attempt machine in a user-defined chart', () => {
   it('returns its typed and transformed value and emits partials', async () => {
-    const { actor, partials, model, triage } = desk(said({ ...ticket, urgent: 'very' }), said(ticket));
+    const { actor, partials, model, triage } = desk(chunkedReply({ ...ticket, urgent: 'very' }), chunkedReply(ticket));
     await toPromise(actor.start());
     expect(actor.getSnapshot().value).toBe('sorted');
     expect(actor.getSnapshot().context.found).toEqual({ urgent: true, at: new Date('2026-01-02') });
@@ -70,14 +70,14 @@ describe('the attempt machine in a user-defined chart', () => {
   });
 
   it('[A10] returns a failure as an outcome, never as an error', async () => {
-    const { actor } = desk(said('no JSON'));
+    const { actor } = desk(chunkedReply('no JSON'));
     await toPromise(actor.start());
     expect(actor.getSnapshot().value).toBe('unsorted');
     expect(actor.getSnapshot().context.found).toMatchObject({ ok: false, failure: { stage: 'extraction' } });
   });
 
   it('is a normal actor: visible in the system and stopped with the state that invokes it', async () => {
-    const { actor, model } = desk([silence]);
+    const { actor, model } = desk([neverSettles]);
     actor.start();
     await settle();
     expect(actor.getSnapshot().children['triage']?.getSnapshot().value).toEqual({ calling: 'opening' });
@@ -107,7 +107,7 @@ describe('a model that streams its reasoning', () => {
   it('[A13] does not stall, however long it reasons', async () => {
     const clock = new SimulatedClock();
     const script = [...Array(8)].flatMap((_, at) => [thought, later(clock, (at + 1) * 20_000)]);
-    const model = partModel([...script, ...said(ticket)]);
+    const model = partModel([...script, ...chunkedReply(ticket)]);
     const { machine, input } = createAttempt({ model, schema: Ticket, clock });
     const actor = createActor(machine, { input: input('Help!'), clock }).start();
     for (let step = 0; step < 9; step += 1) {
@@ -120,7 +120,7 @@ describe('a model that streams its reasoning', () => {
 
   it('[A13] stalls when it stops streaming', async () => {
     const clock = new SimulatedClock();
-    const model = partModel([thought, silence], said(ticket));
+    const model = partModel([thought, neverSettles], chunkedReply(ticket));
     const { machine, input } = createAttempt({ model, schema: Ticket, clock });
     const actor = createActor(machine, { input: input('Help!'), clock }).start();
     await settle();

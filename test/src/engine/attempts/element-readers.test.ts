@@ -2,7 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { ArkCity, City, cities, item, listFrom, osaka, paris, quito, short, watch, wrapped } from './elements-rig.ts';
+import {
+  ArkCity,
+  City,
+  cities,
+  describeElement,
+  describeUpdate,
+  listFrom,
+  osaka,
+  paris,
+  quito,
+  readElements,
+  wrappedList,
+} from '../../../support/structured-outputs.ts';
 
 describe('element readers', () => {
   it('[A8] do not receive voided items that they have not read yet', async () => {
@@ -10,37 +22,37 @@ describe('element readers', () => {
     const reading = output.elements[Symbol.asyncIterator]();
     const next = async (): Promise<string> => {
       const { done, value } = await reading.next();
-      return done ? 'done' : short(value);
+      return done ? 'done' : describeUpdate(value);
     };
     const first = next();
-    await model.say(wrapped([osaka, quito, { name: 'Nowhere' }]));
-    expect(await first).toBe(item(1, 0, osaka));
+    await model.write(wrappedList([osaka, quito, { name: 'Nowhere' }]));
+    expect(await first).toBe(describeElement(1, 0, osaka));
     await model.end();
-    await model.say(wrapped([paris, quito]));
+    await model.write(wrappedList([paris, quito]));
     await model.end();
     expect([await next(), await next(), await next(), await next()]).toEqual([
       '1:reset',
-      item(2, 0, paris),
-      item(2, 1, quito),
+      describeElement(2, 0, paris),
+      describeElement(2, 1, quito),
       'done',
     ]);
   });
 
   it('that start late receive all items so far, even after the end', async () => {
     const { model, output } = listFrom(z.array(City));
-    const early = watch(output.elements);
-    await model.say('Well: [{"name":"Lima"}]');
+    const early = readElements(output.elements);
+    await model.write('Well: [{"name":"Lima"}]');
     await model.end();
-    await model.say(`{"value":[${JSON.stringify(osaka)},${JSON.stringify(quito)}`);
-    const late = watch(output.elements);
+    await model.write(`{"value":[${JSON.stringify(osaka)},${JSON.stringify(quito)}`);
+    const late = readElements(output.elements);
     await settle(2);
-    expect(late.seen).toEqual([item(2, 0, osaka), item(2, 1, quito)]);
-    await model.say(`,${JSON.stringify(paris)}]}`);
+    expect(late.seen).toEqual([describeElement(2, 0, osaka), describeElement(2, 1, quito)]);
+    await model.write(`,${JSON.stringify(paris)}]}`);
     expect(late.seen).toHaveLength(3);
     await model.end();
-    const last = watch(output.elements);
+    const last = readElements(output.elements);
     await settle(2);
-    expect(last.seen).toEqual(cities.map((city, index) => item(2, index, city)));
+    expect(last.seen).toEqual(cities.map((city, index) => describeElement(2, index, city)));
     expect(late.seen).toEqual(last.seen);
     expect(early.seen).toEqual(['1:reset', ...last.seen]);
     expect([early, late, last].every(({ isOver }) => isOver())).toBe(true);
@@ -49,12 +61,12 @@ describe('element readers', () => {
   it('receive every item if the first one starts mid-stream', async () => {
     const { model, output } = listFrom(z.array(City));
     void output.value;
-    await model.say(`{"value":[${JSON.stringify(osaka)},`);
-    const { seen } = watch(output.elements);
-    await model.say(JSON.stringify(quito));
-    await model.say(']}');
+    await model.write(`{"value":[${JSON.stringify(osaka)},`);
+    const { seen } = readElements(output.elements);
+    await model.write(JSON.stringify(quito));
+    await model.write(']}');
     await model.end();
-    expect(seen).toEqual([item(1, 0, osaka), item(1, 1, quito)]);
+    expect(seen).toEqual([describeElement(1, 0, osaka), describeElement(1, 1, quito)]);
   });
 
   it('stop the call when the last one leaves, unless the value is awaited', async () => {
@@ -64,13 +76,13 @@ describe('element readers', () => {
       const reading = (async () => {
         for await (const _ of output.elements) break;
       })();
-      await model.say(`{"value":[${JSON.stringify(osaka)}`);
-      await model.say(',');
+      await model.write(`{"value":[${JSON.stringify(osaka)}`);
+      await model.write(',');
       await reading;
       await settle(2);
       expect(model.open()).toBe(isAwaited ? 1 : 0);
       if (value === null) continue;
-      await model.say(`${JSON.stringify(quito)}]}`);
+      await model.write(`${JSON.stringify(quito)}]}`);
       await model.end();
       expect(await value).toEqual([osaka, quito]);
     }
@@ -83,8 +95,8 @@ describe('element readers', () => {
         for await (const update of output.elements)
           if (update.type === 'element') (update.value as { name: string }).name = 'Poison';
       })();
-      await model.say(`{"value":[${JSON.stringify(osaka)},`);
-      await model.say(`${JSON.stringify(quito)}]}`);
+      await model.write(`{"value":[${JSON.stringify(osaka)},`);
+      await model.write(`${JSON.stringify(quito)}]}`);
       await model.end();
       await reading;
       expect(await output.value).toEqual([osaka, quito]);

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
 import type { ElementUpdate } from '../../../../src/engine/attempts/updates.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { partModel, said } from '../../../support/part-model.ts';
-import { City, item, listFrom, osaka, quito, watch } from './elements-rig.ts';
+import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
+import { City, describeElement, listFrom, osaka, quito, readElements } from '../../../support/structured-outputs.ts';
 
 const elementsOf = (output: object): AsyncIterable<ElementUpdate> =>
   (output as { readonly elements: AsyncIterable<ElementUpdate> }).elements;
@@ -19,39 +19,42 @@ describe('a list whose schema does not expose its item schema', () => {
     ['zod, transformed', z.array(City).transform((list) => list)],
   ] as const)('[A12] is validated one item at a time: %s', async (_, schema) => {
     const { model, output } = listFrom(schema as typeof listSchema);
-    const { seen, isOver } = watch(elementsOf(output));
-    await model.say(`{"value":[${JSON.stringify(osaka)}`);
+    const { seen, isOver } = readElements(elementsOf(output));
+    await model.write(`{"value":[${JSON.stringify(osaka)}`);
     await settle(3);
-    expect(seen).toEqual([item(1, 0, osaka)]);
-    await model.say(`,${JSON.stringify(quito)}]}`);
+    expect(seen).toEqual([describeElement(1, 0, osaka)]);
+    await model.write(`,${JSON.stringify(quito)}]}`);
     await model.end();
     await settle(3);
-    expect(seen).toEqual([item(1, 0, osaka), item(1, 1, quito)]);
+    expect(seen).toEqual([describeElement(1, 0, osaka), describeElement(1, 1, quito)]);
     expect(isOver()).toBe(true);
   });
 
   it('[A12] yields all items at the end if it requires more than one', async () => {
     const schema = toStandardJsonSchema(v.pipe(v.array(v.string()), v.minLength(2)));
     const { model, output } = listFrom(schema);
-    const { seen } = watch(elementsOf(output));
-    await model.say('{"value":["a","b"');
+    const { seen } = readElements(elementsOf(output));
+    await model.write('{"value":["a","b"');
     await settle(3);
     expect(seen).toEqual([]);
-    await model.say(']}');
+    await model.write(']}');
     await model.end();
     await settle(3);
-    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+    expect(seen).toEqual([describeElement(1, 0, 'a'), describeElement(1, 1, 'b')]);
   });
 
   it('[A8] voids the earlier items of a repeated key, because JSON.parse keeps the last one', async () => {
     for (const [text, wanted] of [
-      ['{"value":[1,2],"value":[3]}', [item(1, 0, 1), item(1, 1, 2), '1:reset', item(1, 0, 3)]],
-      ['{"value":[1,2],"value":[]}', [item(1, 0, 1), item(1, 1, 2), '1:reset']],
+      [
+        '{"value":[1,2],"value":[3]}',
+        [describeElement(1, 0, 1), describeElement(1, 1, 2), '1:reset', describeElement(1, 0, 3)],
+      ],
+      ['{"value":[1,2],"value":[]}', [describeElement(1, 0, 1), describeElement(1, 1, 2), '1:reset']],
     ] as const) {
       const { model, output } = listFrom(z.array(z.int()));
-      const { seen } = watch(elementsOf(output));
+      const { seen } = readElements(elementsOf(output));
       for (const piece of text.split(/(?=,"value")/)) {
-        await model.say(piece);
+        await model.write(piece);
         await settle(2);
       }
       await model.end();
@@ -63,7 +66,7 @@ describe('a list whose schema does not expose its item schema', () => {
 
   it('is read at the same cost for any number of readers', async () => {
     const many = Array.from({ length: 100_000 }, (_, at) => at);
-    const model = partModel(said(many, 1_000_000));
+    const model = partModel(chunkedReply(many, 1_000_000));
     const output = createStructuredOutput({ model, schema: z.array(z.int()), prompt: 'Which?' });
     await output.value;
     let count = 0;
@@ -73,8 +76,8 @@ describe('a list whose schema does not expose its item schema', () => {
 
   it('yields nothing if the schema does not produce a list', async () => {
     const { model, output } = listFrom(z.array(City).transform((list) => list.length));
-    const { seen, isOver } = watch(elementsOf(output));
-    await model.say(`{"value":[${JSON.stringify(osaka)}]}`);
+    const { seen, isOver } = readElements(elementsOf(output));
+    await model.write(`{"value":[${JSON.stringify(osaka)}]}`);
     await model.end();
     await settle(3);
     expect(seen).toEqual([]);

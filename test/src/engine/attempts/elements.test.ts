@@ -5,7 +5,19 @@ import { REPLY_FORMS } from '../../../../machines/contracts/model.ts';
 import { maxCorrections } from '../../../../src/engine/attempts/retry-policy.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { ArkCity, City, cities, item, listFrom, osaka, paris, quito, sayEach, watch, wrapped } from './elements-rig.ts';
+import {
+  ArkCity,
+  City,
+  cities,
+  describeElement,
+  listFrom,
+  osaka,
+  paris,
+  quito,
+  readElements,
+  streamCharacters,
+  wrappedList,
+} from '../../../support/structured-outputs.ts';
 
 const lists = { 'z.array': z.array(City), 'listOf(zod)': listOf(City), 'listOf(arktype)': listOf(ArkCity) };
 
@@ -15,11 +27,11 @@ describe('an item', () => {
       for (const isWrapped of [true, false])
         it(`[A12] is yielded at its last character: ${name}, ${replyForm}, ${isWrapped ? 'wrapped' : 'bare'}`, async () => {
           const { model, output } = listFrom(schema, { replyForm });
-          const { seen, isOver } = watch(output.elements);
-          const text = isWrapped ? wrapped(cities) : JSON.stringify(cities);
-          await sayEach(model, text, (said) => {
+          const { seen, isOver } = readElements(output.elements);
+          const text = isWrapped ? wrappedList(cities) : JSON.stringify(cities);
+          await streamCharacters(model, text, (said) => {
             const whole = cities.filter((city) => said.includes(JSON.stringify(city)));
-            expect(seen, said).toEqual(whole.map((city, index) => item(1, index, city)));
+            expect(seen, said).toEqual(whole.map((city, index) => describeElement(1, index, city)));
           });
           await model.end();
           expect(seen).toHaveLength(3);
@@ -30,16 +42,16 @@ describe('an item', () => {
   it('[A12] is yielded at its closing quote if it is a string', async () => {
     for (const schema of [z.array(z.string()), listOf(type('string'))]) {
       const { model, output } = listFrom(schema);
-      const { seen } = watch(output.elements);
+      const { seen } = readElements(output.elements);
       const texts = ['', 'a "quote"', '[1,2]', 'back\\slash', 'ü😀'];
-      await sayEach(model, wrapped(texts), (said) => {
+      await streamCharacters(model, wrappedList(texts), (said) => {
         let from = '{"value":['.length;
         const whole = texts.filter((one) => {
           const at = said.indexOf(JSON.stringify(one), from);
           from = at === -1 ? Number.MAX_SAFE_INTEGER : at + JSON.stringify(one).length;
           return at !== -1;
         });
-        expect(seen, said).toEqual(whole.map((one, index) => item(1, index, one)));
+        expect(seen, said).toEqual(whole.map((one, index) => describeElement(1, index, one)));
       });
       await model.end();
       expect(await output.value).toEqual(texts);
@@ -48,12 +60,12 @@ describe('an item', () => {
 
   it('[A12] is yielded once it is complete if it is a number, before the next one starts', async () => {
     const { model, output } = listFrom(z.array(z.number()));
-    const { seen } = watch(output.elements);
+    const { seen } = readElements(output.elements);
     const numbers = [1, 12, -0.5, 1e21, 0];
-    await sayEach(model, wrapped(numbers), (said) => {
+    await streamCharacters(model, wrappedList(numbers), (said) => {
       const closed = said.slice('{"value":['.length).match(/[,\]]/g)?.length ?? 0;
       const whole = numbers.slice(0, Math.min(closed, numbers.length));
-      expect(seen, said).toEqual(whole.map((one, index) => item(1, index, one)));
+      expect(seen, said).toEqual(whole.map((one, index) => describeElement(1, index, one)));
     });
     await model.end();
     expect(seen).toHaveLength(5);
@@ -62,21 +74,21 @@ describe('an item', () => {
   it('[A12] may be a list, a boolean, or null, with whitespace in between', async () => {
     const values = [[1, [2]], [], true, null, {}];
     const { model, output } = listFrom(z.array(z.json()));
-    const { seen } = watch(output.elements);
+    const { seen } = readElements(output.elements);
     for (const [index, value] of values.entries()) {
-      await model.say(`${index === 0 ? '{ "value" : [' : ' ,'}\n ${JSON.stringify(value)}`);
-      await model.say(' ');
-      expect(seen).toEqual(values.slice(0, index + 1).map((one, at) => item(1, at, one)));
+      await model.write(`${index === 0 ? '{ "value" : [' : ' ,'}\n ${JSON.stringify(value)}`);
+      await model.write(' ');
+      expect(seen).toEqual(values.slice(0, index + 1).map((one, at) => describeElement(1, at, one)));
     }
-    await model.say(']\n}');
+    await model.write(']\n}');
     await model.end();
     expect(await output.value).toEqual(values);
   });
 
   it('[A12] is yielded the same from large and small chunks', async () => {
     const { model, output } = listFrom(z.array(City));
-    const { seen } = watch(output.elements);
-    await model.say(`Here you are: ${wrapped(cities)}. Bye!`);
+    const { seen } = readElements(output.elements);
+    await model.write(`Here you are: ${wrappedList(cities)}. Bye!`);
     expect(seen).toHaveLength(3);
     await model.end();
     expect(await output.value).toEqual(cities);
@@ -84,8 +96,8 @@ describe('an item', () => {
 
   it('is never yielded for an empty list', async () => {
     const { model, output } = listFrom(z.array(City));
-    const { seen, isOver } = watch(output.elements);
-    await model.say(wrapped([]));
+    const { seen, isOver } = readElements(output.elements);
+    await model.write(wrappedList([]));
     await model.end();
     expect(seen).toEqual([]);
     expect(isOver()).toBe(true);
@@ -96,23 +108,23 @@ describe('item validation', () => {
   it('[A12] yields the output of the schema', async () => {
     const schema = z.array(z.object({ day: z.string().transform((text) => text.length), n: z.number().default(7) }));
     const { model, output } = listFrom(schema);
-    const { seen } = watch(output.elements);
-    await model.say('{"value":[{"day":"Monday"}');
-    expect(seen).toEqual([item(1, 0, { day: 6, n: 7 })]);
-    await model.say(']}');
+    const { seen } = readElements(output.elements);
+    await model.write('{"value":[{"day":"Monday"}');
+    expect(seen).toEqual([describeElement(1, 0, { day: 6, n: 7 })]);
+    await model.write(']}');
     await model.end();
     expect(await output.value).toEqual([{ day: 6, n: 7 }]);
   });
 
   it('[A12] withholds an invalid item and all after it until the attempt has failed', async () => {
     const { model, output } = listFrom(z.array(City));
-    const { seen } = watch(output.elements);
-    await model.say(wrapped([osaka, { ...quito, size: -1 }, paris]));
-    expect(seen).toEqual([item(1, 0, osaka)]);
+    const { seen } = readElements(output.elements);
+    await model.write(wrappedList([osaka, { ...quito, size: -1 }, paris]));
+    expect(seen).toEqual([describeElement(1, 0, osaka)]);
     await model.end();
-    expect(seen).toEqual([item(1, 0, osaka), '1:reset']);
-    await model.say(wrapped([paris]));
-    expect(seen.at(-1)).toBe(item(2, 0, paris));
+    expect(seen).toEqual([describeElement(1, 0, osaka), '1:reset']);
+    await model.write(wrappedList([paris]));
+    expect(seen.at(-1)).toBe(describeElement(2, 0, paris));
     await model.end();
     expect(await output.value).toEqual([paris]);
   });
@@ -125,9 +137,9 @@ describe('item validation', () => {
       }),
     );
     const { model, output } = listFrom(schema, { policy: maxCorrections(0) });
-    const { seen, error } = watch(output.elements);
-    await model.say(wrapped(['a', 'b', 'c']));
-    expect(seen).toEqual([item(1, 0, 'a')]);
+    const { seen, error } = readElements(output.elements);
+    await model.write(wrappedList(['a', 'b', 'c']));
+    expect(seen).toEqual([describeElement(1, 0, 'a')]);
     await model.end();
     expect(seen.at(-1)).toBe('1:reset');
     expect(error()).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'transformation' } });
@@ -135,21 +147,21 @@ describe('item validation', () => {
 
   it('[A8] voids valid items when the whole list is invalid', async () => {
     const { model, output } = listFrom(z.array(City).min(2));
-    const { seen } = watch(output.elements);
-    await model.say(wrapped([osaka]));
+    const { seen } = readElements(output.elements);
+    await model.write(wrappedList([osaka]));
     await model.end();
-    expect(seen).toEqual([item(1, 0, osaka), '1:reset']);
-    await model.say(wrapped([osaka, quito]));
+    expect(seen).toEqual([describeElement(1, 0, osaka), '1:reset']);
+    await model.write(wrappedList([osaka, quito]));
     await model.end();
-    expect(seen.slice(2)).toEqual([item(2, 0, osaka), item(2, 1, quito)]);
+    expect(seen.slice(2)).toEqual([describeElement(2, 0, osaka), describeElement(2, 1, quito)]);
   });
 
   it('[A8] voids the items of an interrupted reply and ends with the last reset', async () => {
     const { model, output } = listFrom(z.array(City), { policy: maxCorrections(1) });
-    const { seen, error } = watch(output.elements);
+    const { seen, error } = readElements(output.elements);
     for (const attempt of [1, 2]) {
-      await model.say(`{"value":[${JSON.stringify(osaka)},`);
-      expect(seen.at(-1)).toBe(item(attempt, 0, osaka));
+      await model.write(`{"value":[${JSON.stringify(osaka)},`);
+      expect(seen.at(-1)).toBe(describeElement(attempt, 0, osaka));
       await model.end();
       expect(seen.at(-1)).toBe(`${attempt}:reset`);
     }
@@ -160,17 +172,19 @@ describe('item validation', () => {
 describe('items of an invalid list', () => {
   const lima = { name: 'Lima', size: 10 };
   const replies = {
-    'a list in prose that breaks': `As [${JSON.stringify(lima)}, sic]: ${wrapped([osaka])}`,
+    'a list in prose that breaks': `As [${JSON.stringify(lima)}, sic]: ${wrappedList([osaka])}`,
     'a member that is given twice': `{"value":[${JSON.stringify(lima)}],"value":[${JSON.stringify(osaka)}]}`,
   };
   for (const [name, reply] of Object.entries(replies))
     it(`[A8] [A12] are voided: ${name}`, async () => {
       const { model, output } = listFrom(z.array(City));
-      const { seen } = watch(output.elements);
-      await sayEach(model, reply, () => {});
+      const { seen } = readElements(output.elements);
+      await streamCharacters(model, reply, () => {});
       await model.end();
       expect(await output.value).toEqual([osaka]);
-      expect(seen.slice(seen.findLastIndex((one) => one.endsWith('reset')) + 1)).toEqual([item(1, 0, osaka)]);
+      expect(seen.slice(seen.findLastIndex((one) => one.endsWith('reset')) + 1)).toEqual([
+        describeElement(1, 0, osaka),
+      ]);
     });
 });
 
@@ -192,12 +206,12 @@ describe('an asynchronous item schema', () => {
   it('[A12] yields items in order regardless of completion order', async () => {
     const { schema, check } = slowNames();
     const { model, output } = listFrom(schema);
-    const { seen } = watch(output.elements);
-    await model.say('{"value":["a","b","c"');
+    const { seen } = readElements(output.elements);
+    await model.write('{"value":["a","b","c"');
     await check('b', true);
     expect(seen).toEqual([]);
     await check('a', true);
-    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+    expect(seen).toEqual([describeElement(1, 0, 'a'), describeElement(1, 1, 'b')]);
     await check('c', true);
     expect(seen).toHaveLength(3);
   });
@@ -205,44 +219,44 @@ describe('an asynchronous item schema', () => {
   it('[A12] withholds the items after an invalid one', async () => {
     const { schema, check } = slowNames();
     const { model, output } = listFrom(schema);
-    const { seen } = watch(output.elements);
-    await model.say('{"value":["a","b","c"');
+    const { seen } = readElements(output.elements);
+    await model.write('{"value":["a","b","c"');
     for (const [name, fits] of [
       ['c', true],
       ['b', false],
       ['a', true],
     ] as const)
       await check(name, fits);
-    expect(seen).toEqual([item(1, 0, 'a')]);
+    expect(seen).toEqual([describeElement(1, 0, 'a')]);
   });
 
   it('[A8] yields nothing from an attempt after its reset', async () => {
     const { schema, checks, check } = slowNames();
     const { model, output } = listFrom(schema);
-    const { seen } = watch(output.elements);
-    await model.say('{"value":["old","older"');
+    const { seen } = readElements(output.elements);
+    await model.write('{"value":["old","older"');
     const [old, older] = ['old', 'older'].map((name) => checks.get(name));
     await model.end();
     expect(seen).toEqual(['1:reset']);
-    await model.say('{"value":["new"');
+    await model.write('{"value":["new"');
     old?.(true);
     older?.(true);
     await settle(2);
     expect(seen).toEqual(['1:reset']);
     await check('new', true);
-    expect(seen).toEqual(['1:reset', item(2, 0, 'new')]);
+    expect(seen).toEqual(['1:reset', describeElement(2, 0, 'new')]);
   });
 
   it('[A12] is awaited: every item is yielded once before the end', async () => {
     const { schema, checks, check } = slowNames();
     const { model, output } = listFrom(schema);
-    const { seen, isOver } = watch(output.elements);
-    await model.say('{"value":["a","b"]}');
+    const { seen, isOver } = readElements(output.elements);
+    await model.write('{"value":["a","b"]}');
     await check('a', true);
     await model.end();
     for (const name of ['a', 'b', 'a', 'b']) if (checks.has(name)) await check(name, true);
     await settle(2);
-    expect(seen).toEqual([item(1, 0, 'a'), item(1, 1, 'b')]);
+    expect(seen).toEqual([describeElement(1, 0, 'a'), describeElement(1, 1, 'b')]);
     expect(isOver()).toBe(true);
     expect(await output.value).toEqual(['a', 'b']);
   });

@@ -13,10 +13,10 @@ import {
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { chatServer, event } from '../../../support/chat-server.ts';
-import { partModel, said, text } from '../../../support/part-model.ts';
+import { chunkedReply, partModel, textPart } from '../../../support/scripted-models.ts';
 
 const Answer = z.object({ a: z.int() });
-const good = { model: partModel(said({ a: 1 })), schema: Answer, prompt: 'How many?' };
+const good = { model: partModel(chunkedReply({ a: 1 })), schema: Answer, prompt: 'How many?' };
 const once = retryPolicy(maxCorrections(0), maxTransportRetries(0));
 
 async function exhausted(value: Promise<unknown>): Promise<AttemptsExhausted> {
@@ -108,7 +108,7 @@ describe('invalid options', () => {
 });
 
 describe('a prompt over the limit of the model', () => {
-  const small = { ...partModel(said({ a: 1 })), contextWindowTokens: 200 };
+  const small = { ...partModel(chunkedReply({ a: 1 })), contextWindowTokens: 200 };
   const prompt = 'x'.repeat(2_000);
 
   it('is not sent, and the failure reports its size', async () => {
@@ -120,7 +120,7 @@ describe('a prompt over the limit of the model', () => {
   });
 
   it('is sent to a fallback model with a larger limit', async () => {
-    const large = partModel(said({ a: 2 }));
+    const large = partModel(chunkedReply({ a: 2 }));
     const policy = retryPolicy(fallbackModel(large));
     const output = createStructuredOutput({ model: small, schema: Answer, prompt, policy });
     expect(await output.value).toEqual({ a: 2 });
@@ -133,7 +133,7 @@ describe('an unusable reply', () => {
     '[A10] with a list instead of an object (%s) matches no schema, and its items are not used as the value',
     async (reply) => {
       const error = await exhausted(
-        createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
+        createStructuredOutput({ ...good, model: partModel(chunkedReply(reply)), policy: once }).value,
       );
       expect(error.failure).toMatchObject({ stage: 'schema', issues: [{ path: '' }] });
     },
@@ -143,7 +143,7 @@ describe('an unusable reply', () => {
     '[A10] of %s is not a JSON object and fails extraction',
     async (reply) => {
       const error = await exhausted(
-        createStructuredOutput({ ...good, model: partModel(said(reply)), policy: once }).value,
+        createStructuredOutput({ ...good, model: partModel(chunkedReply(reply)), policy: once }).value,
       );
       expect(error.failure.stage).toBe('extraction');
     },
@@ -151,13 +151,13 @@ describe('an unusable reply', () => {
 
   it('[A10] without an end is stopped at the size limit (200 MB)', async () => {
     const chunk = 'x'.repeat(64_000);
-    for (const part of [text(chunk), { type: 'reasoning-delta', text: chunk } satisfies ModelPart]) {
+    for (const part of [textPart(chunk), { type: 'reasoning-delta', text: chunk } satisfies ModelPart]) {
       let given = 0;
       const endless = {
         id: 'endless',
         contextWindowTokens: 1_000,
         async *stream(): AsyncGenerator<ModelPart> {
-          yield text('{"a":"');
+          yield textPart('{"a":"');
           for (; given < 200_000_000; given += chunk.length) yield part;
         },
       };

@@ -6,17 +6,17 @@ import { createStructuredOutput } from '../../../../src/engine/attempts/structur
 import type { DeepPartial } from '../../../../src/engine/attempts/updates.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { partModel, said } from '../../../support/part-model.ts';
-import { pancakes, Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
+import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
+import { invalidRecipe, pancakes, Recipe, readUpdates, recipeFrom } from '../../../support/structured-outputs.ts';
 
 describe('a request', () => {
   it('uses a valid tool name for the schema and counts the schema if it is sent beside the turns', async () => {
-    const model = partModel(said(pancakes));
+    const model = partModel(chunkedReply(pancakes));
     const name = `my recipe: ${'x'.repeat(80)}`;
     for (const replyForm of ['text', 'tool-call'] as const)
       await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
     for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
-    const tiny = { ...partModel(said(pancakes)), contextWindowTokens: 60 };
+    const tiny = { ...partModel(chunkedReply(pancakes)), contextWindowTokens: 60 };
     const { failure } = (await createStructuredOutput({
       model: tiny,
       schema: Recipe,
@@ -29,7 +29,7 @@ describe('a request', () => {
 
 describe('the output handle', () => {
   it('can be spread, logged, and serialized without calling a model', async () => {
-    const { model, output } = recipeFrom([said(pancakes)]);
+    const { model, output } = recipeFrom([chunkedReply(pancakes)]);
     expect({ ...output }).not.toHaveProperty('value');
     expect(JSON.parse(JSON.stringify(output))).toEqual({ execution: output.execution });
     inspect(output, { showHidden: true, getters: false });
@@ -50,10 +50,10 @@ describe('the output handle', () => {
   });
 
   it('fails with the stack of its caller and without a cause if there is none', async () => {
-    const { output } = recipeFrom([said(wrong, 50)]);
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 50)]);
     const error = await output.value.catch((met: unknown) => met as Error);
     expect((error as Error).stack).toMatch(
-      /^AttemptsExhausted: No value for "output"[^\n]*\n\s+at recipeFrom .*recipe-rig\.ts/,
+      /^AttemptsExhausted: No value for "output"[^\n]*\n\s+at recipeFrom .*structured-outputs\.ts/,
     );
     expect(error).not.toHaveProperty('cause');
   });
@@ -64,8 +64,8 @@ describe('the output handle', () => {
       z.object({ is: z.literal('b'), b: z.int() }),
     ]);
     for (const reply of [{ is: 'a', a: 'long enough' }, { value: { is: 'a', a: 'long enough' } }]) {
-      const output = createStructuredOutput({ model: partModel(said(reply)), schema, prompt: 'Which?' });
-      const updates = await read(output);
+      const output = createStructuredOutput({ model: partModel(chunkedReply(reply)), schema, prompt: 'Which?' });
+      const updates = await readUpdates(output);
       expect(updates.length).toBeGreaterThan(3);
       expect(updates.at(-2)).toMatchObject({ type: 'partial', value: { is: 'a', a: 'long enough' } });
       expect(updates.at(-1)).toMatchObject({ type: 'value', value: { is: 'a', a: 'long enough' } });

@@ -11,15 +11,24 @@ import {
   retryPolicy,
 } from '../../../../src/engine/attempts/retry-policy.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { silence } from '../../../support/part-model.ts';
-import { CountingClock } from './counting-clock.ts';
-import { waitsOf } from './play.ts';
-import { down, missing, named, refused, right, toldIn, tried, wrong } from './retry-rig.ts';
+import { neverSettles } from '../../../support/scripted-models.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+import {
+  failingCall,
+  feedbackIn,
+  invalidCall,
+  missingFieldCall,
+  namedModel,
+  runWithPolicy,
+  unauthorizedCall,
+  validCall,
+  waitsOf,
+} from '../../../support/structured-outputs.ts';
 
 class Own extends Error {}
 
 /** Records its calls. */
-class AskedClock extends CountingClock {
+class AskedClock extends TestClock {
   readonly asked: number[] = [];
 
   override setTimeout(fn: (...args: unknown[]) => void, timeout: number): number {
@@ -37,34 +46,34 @@ describe('shouldRetry', () => {
         return true;
       },
     });
-    await tried([wrong, down(), wrong, wrong], policy);
+    await runWithPolicy([invalidCall, failingCall(), invalidCall, invalidCall], policy);
     expect([...new Set(asked)]).toEqual(['1 schema schema', '2 transport transport', '3 schema schema']);
   });
 
   it('[A3] ends the attempts with the unchanged failure by returning false', async () => {
     for (const [script, stage] of [
-      [wrong, 'schema'],
-      [down(), 'transport'],
+      [invalidCall, 'schema'],
+      [failingCall(), 'transport'],
     ] as const) {
-      const { attempts, error, told } = await tried([script], { shouldRetry: () => false });
+      const { attempts, error, updates: told } = await runWithPolicy([script], { shouldRetry: () => false });
       expect(attempts).toHaveLength(1);
       expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage } });
-      expect(waitsOf({ told })).toEqual([null]);
+      expect(waitsOf({ updates: told })).toEqual([null]);
     }
   });
 
   it('[A3] [A4] cannot allow what the budgets, a permanent error, or maxCalls forbid', async () => {
     const eager: RetryPolicy = { shouldRetry: () => true };
-    expect((await tried([wrong], retryPolicy(maxCorrections(1), eager))).attempts).toHaveLength(2);
-    expect((await tried([refused], eager)).attempts).toHaveLength(1);
-    expect((await tried([wrong], eager, { limits: { maxCalls: 2 } })).attempts).toHaveLength(2);
+    expect((await runWithPolicy([invalidCall], retryPolicy(maxCorrections(1), eager))).attempts).toHaveLength(2);
+    expect((await runWithPolicy([unauthorizedCall], eager)).attempts).toHaveLength(1);
+    expect((await runWithPolicy([invalidCall], eager, { limits: { maxCalls: 2 } })).attempts).toHaveLength(2);
   });
 });
 
 describe('recordFailure', () => {
   it('[A3] determines how a failed attempt is recorded; a successful one is unchanged', async () => {
     const policy: RetryPolicy = { recordFailure: (record) => ({ ...record, text: '(left out)' }) };
-    const { attempts, told } = await tried([wrong, right], policy);
+    const { attempts, updates: told } = await runWithPolicy([invalidCall, validCall], policy);
     expect(attempts.map(({ text }) => text)).toEqual(['(left out)', '{"yes":true}']);
     for (const { update } of told) {
       expect(update.execution.attempts[0]?.text).toBe('(left out)');
@@ -73,8 +82,10 @@ describe('recordFailure', () => {
   });
 
   it('[A3] [A9] does not hide the previous reply from the model', async () => {
-    const { model } = await tried([wrong, right], { recordFailure: (record) => ({ ...record, text: '' }) });
-    expect(toldIn(model, 1)[0]).toBe('{"yes":"perhaps"}');
+    const { model } = await runWithPolicy([invalidCall, validCall], {
+      recordFailure: (record) => ({ ...record, text: '' }),
+    });
+    expect(feedbackIn(model, 1)[0]).toBe('{"yes":"perhaps"}');
   });
 
   it('receives the record and the execution before it', async () => {
@@ -85,7 +96,7 @@ describe('recordFailure', () => {
         return record;
       },
     };
-    await tried([wrong, missing, right], policy);
+    await runWithPolicy([invalidCall, missingFieldCall, validCall], policy);
     expect(seen).toEqual([
       [1, 0],
       [2, 1],
@@ -101,25 +112,29 @@ describe('prepareRetry', () => {
         feedback: feedback && { ...feedback, problem: 'Be brief.' },
       }),
     };
-    const { told, model, endedAtMs } = await tried(
-      [wrong, down(), right],
+    const {
+      updates: told,
+      model,
+      endedAtMs,
+    } = await runWithPolicy(
+      [invalidCall, failingCall(), validCall],
       retryPolicy(exponentialBackoff({ baseMs: 10 }), policy),
     );
-    expect(waitsOf({ told })).toEqual([25, 35]);
+    expect(waitsOf({ updates: told })).toEqual([25, 35]);
     expect(endedAtMs).toBe(60);
-    expect(toldIn(model, 1)[1]).toContain('Be brief.');
-    expect(toldIn(model, 2)).toEqual(toldIn(model, 1));
+    expect(feedbackIn(model, 1)[1]).toContain('Be brief.');
+    expect(feedbackIn(model, 2)).toEqual(feedbackIn(model, 1));
   });
 
   it('receives the prepared retry, the execution, and the failure, but is not called for a fallback model', async () => {
     const asked: unknown[] = [];
-    const policy = retryPolicy(maxCorrections(1), fallbackModel(named('b', right)), {
+    const policy = retryPolicy(maxCorrections(1), fallbackModel(namedModel('b', validCall)), {
       prepareRetry: (next, { attempts }, { stage }) => {
         asked.push([next.waitMs, attempts.length, stage]);
         return next;
       },
     });
-    expect((await tried([wrong], policy)).models).toEqual([0, 0, 1]);
+    expect((await runWithPolicy([invalidCall], policy)).models).toEqual([0, 0, 1]);
     expect(asked).toEqual([[0, 1, 'schema']]);
   });
 });
@@ -128,12 +143,14 @@ describe('an invalid delay', () => {
   // Guards against passing the requested delay on unchecked: the platform timer fires immediately for all of these but -1.
   it.for([Number.NaN, Number.POSITIVE_INFINITY, 1e12])('[A3] of %d ms never reaches a timer', async (waitMs) => {
     const clock = new AskedClock();
-    await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs }) }, { clock });
+    await runWithPolicy([failingCall(), validCall], { prepareRetry: (next) => ({ ...next, waitMs }) }, { clock });
     for (const ms of clock.asked) expect(ms >= 0 && ms <= 2_147_483_647).toBe(true);
   });
 
   it('[A3] below zero is zero', async () => {
-    const { endedAtMs } = await tried([down(), right], { prepareRetry: (next) => ({ ...next, waitMs: -5 }) });
+    const { endedAtMs } = await runWithPolicy([failingCall(), validCall], {
+      prepareRetry: (next) => ({ ...next, waitMs: -5 }),
+    });
     expect(endedAtMs).toBe(0);
   });
 });
@@ -141,7 +158,7 @@ describe('an invalid delay', () => {
 describe('finalizeOrThrow', () => {
   it('[A3] can replace the error that everybody receives', async () => {
     const heard: unknown[] = [];
-    const { error, output } = await tried([wrong], {
+    const { error, output } = await runWithPolicy([invalidCall], {
       finalizeOrThrow: (exhausted) => {
         heard.push(exhausted);
         throw new Own(`after ${exhausted.attempts.length}`);
@@ -161,8 +178,8 @@ describe('finalizeOrThrow', () => {
         asked += 1;
       },
     };
-    expect((await tried([wrong], policy)).error).toBeInstanceOf(AttemptsExhausted);
-    expect((await tried([right], policy)).value).toEqual({ yes: true });
+    expect((await runWithPolicy([invalidCall], policy)).error).toBeInstanceOf(AttemptsExhausted);
+    expect((await runWithPolicy([validCall], policy)).value).toEqual({ yes: true });
     expect(asked).toBe(1);
   });
 });
@@ -180,18 +197,18 @@ describe('a hook that throws', () => {
   for (const [name, policy] of rules) {
     it(`[A3] ends the attempts with the error of ${name} and cleans up`, async () => {
       const { signal } = new AbortController();
-      const { error, clock, model, output } = await tried([down()], policy, { signal });
+      const { error, clock, model, output } = await runWithPolicy([failingCall()], policy, { signal });
       expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
       expect(error?.message).toContain(`retry hook ${name} failed: a mistake in the rule`);
       expect(String((error?.cause as Error)?.message)).toContain('a mistake in the rule');
       await expect(output.next()).rejects.toBe(error);
       await settle();
-      expect([clock.open, model.open(), model.calls.length]).toEqual([0, 0, 1]);
+      expect([clock.openTimers, model.open(), model.calls.length]).toEqual([0, 0, 1]);
     });
   }
 
   it.for(rules)('[A3] [A13] in %s ends a call that is still waiting', async ([, policy]) => {
-    const { error, model, output } = await tried([[silence]], policy, { limits: { firstChunkMs: 100 } });
+    const { error, model, output } = await runWithPolicy([[neverSettles]], policy, { limits: { firstChunkMs: 100 } });
     expect(error).toMatchObject({ failure: { code: 'policy_broke' }, attempts: [{ failure: { code: 'no_reply' } }] });
     await expect(output.next()).rejects.toBe(error);
     await settle();
@@ -199,7 +216,7 @@ describe('a hook that throws', () => {
   });
 
   it.for(rules)('[A3] in %s becomes the cause itself', async ([, policy]) => {
-    const { error } = await tried([down()], policy);
+    const { error } = await runWithPolicy([failingCall()], policy);
     expect(error?.cause).toBeInstanceOf(Own);
   });
 });
@@ -213,7 +230,7 @@ describe('an invalid hook result', () => {
     ],
   ] as const)('[A3] such as a promise is an error and not a false: %s', async ([, made]) => {
     const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
-    const { error, model } = await tried([wrong, right], made(rule));
+    const { error, model } = await runWithPolicy([invalidCall, validCall], made(rule));
     expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
     expect(model.calls).toHaveLength(1);
   });
@@ -222,14 +239,17 @@ describe('an invalid hook result', () => {
 describe('composed policies', () => {
   it('use the last value of each number', async () => {
     const policy = retryPolicy(maxCorrections(4), maxTransportRetries(1), maxCorrections(1));
-    expect((await tried([wrong], policy)).attempts).toHaveLength(2);
-    expect((await tried([down()], policy)).attempts).toHaveLength(2);
+    expect((await runWithPolicy([invalidCall], policy)).attempts).toHaveLength(2);
+    expect((await runWithPolicy([failingCall()], policy)).attempts).toHaveLength(2);
   });
 
   it('append models in order', async () => {
-    const lines = [retryPolicy(fallbackModel(named('b', refused))), fallbackModel(named('c', right))];
-    expect((await tried([refused], retryPolicy(...lines))).models).toEqual([0, 1, 2]);
-    expect((await tried([refused], retryPolicy(...lines.toReversed()))).models).toEqual([0, 1]);
+    const lines = [
+      retryPolicy(fallbackModel(namedModel('b', unauthorizedCall))),
+      fallbackModel(namedModel('c', validCall)),
+    ];
+    expect((await runWithPolicy([unauthorizedCall], retryPolicy(...lines))).models).toEqual([0, 1, 2]);
+    expect((await runWithPolicy([unauthorizedCall], retryPolicy(...lines.toReversed()))).models).toEqual([0, 1]);
   });
 
   it('[A3] call every hook in order with the result of the previous one', async () => {
@@ -241,8 +261,8 @@ describe('composed policies', () => {
       finalizeOrThrow: () => void asked.push(`finalize ${name}`),
     });
     const nested = retryPolicy(retryPolicy(rule('a', 1), maxCorrections(1)), rule('b', 10));
-    const { told, attempts } = await tried([wrong], nested);
-    expect(waitsOf({ told })).toEqual([11, null]);
+    const { updates: told, attempts } = await runWithPolicy([invalidCall], nested);
+    expect(waitsOf({ updates: told })).toEqual([11, null]);
     expect(attempts[0]?.text).toBe('{"yes":"perhaps"}ab');
     expect(asked.filter((one) => one.startsWith('finalize'))).toEqual(['finalize a', 'finalize b']);
     expect(asked.indexOf('should a')).toBeLessThan(asked.indexOf('should b'));
@@ -254,11 +274,11 @@ describe('composed policies', () => {
       [false, true],
     ]) {
       const policy = retryPolicy(...order.map((says) => ({ shouldRetry: () => says })));
-      expect((await tried([wrong], policy)).attempts).toHaveLength(1);
+      expect((await runWithPolicy([invalidCall], policy)).attempts).toHaveLength(1);
     }
   });
 
   it('are the default policy if empty', async () => {
-    expect((await tried([wrong], retryPolicy())).attempts).toHaveLength(3);
+    expect((await runWithPolicy([invalidCall], retryPolicy())).attempts).toHaveLength(3);
   });
 });

@@ -9,9 +9,9 @@ import {
   withErrorFeedback,
 } from '../../../../src/engine/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
-import { Answer, named, right } from './retry-rig.ts';
+import { Answer, namedModel, validCall } from '../../../support/structured-outputs.ts';
 
-const model = named('a', right);
+const model = namedModel('a', validCall);
 
 function refusal(make: () => unknown): PostChainError {
   try {

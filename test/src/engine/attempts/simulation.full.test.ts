@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { differences } from './compare-schedule.ts';
-import { updateDifferences } from './compare-updates.ts';
-import { drawSchedule } from './draw-schedule.ts';
-import { type Observed, playSchedule } from './play-schedule.ts';
-import { type Expected, predict } from './reference-model.ts';
-import { inWords, type Schedule } from './schedule.ts';
+import { type Expected, predict, scheduleDifferences, updateDifferences } from '../../../support/attempt-reference.ts';
+import { describeSchedule, randomSchedule, type Schedule } from '../../../support/attempt-schedules.ts';
+import { type ObservedRun, runSchedule } from '../../../support/attempt-simulation.ts';
 
 const SCHEDULES = 5_000;
 /** One in this many schedules is run twice. */
@@ -14,19 +11,22 @@ const SHOWN = 3;
 interface Checked {
   readonly found: readonly string[];
   readonly expected: Expected;
-  readonly observed: Observed;
+  readonly observed: ObservedRun;
 }
 
 /** Runs a schedule and returns the violated rules. */
 async function check(schedule: Schedule): Promise<Checked> {
-  const observed = await playSchedule(schedule);
+  const observed = await runSchedule(schedule);
   const expected = predict(schedule, (attempt, upToMs) => observed.waits.get(attempt) ?? upToMs);
-  const found = [...differences(schedule, expected, observed), ...updateDifferences(schedule, expected, observed)];
+  const found = [
+    ...scheduleDifferences(schedule, expected, observed),
+    ...updateDifferences(schedule, expected, observed),
+  ];
   return { found, expected, observed };
 }
 
 /** The part that must be identical when the same schedule runs again. */
-const tracks = ({ execution, waits, endedAtMs, calls, read }: Observed) =>
+const tracks = ({ execution, waits, endedAtMs, calls, read }: ObservedRun) =>
   JSON.stringify([execution, [...waits], endedAtMs, calls, read.updates]);
 
 function countUp(
@@ -57,9 +57,9 @@ describe('any structured output with any model, policy, and readers', () => {
     const failures: string[] = [];
     let ties = 0;
     for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-      const schedule = drawSchedule(seed);
+      const schedule = randomSchedule(seed);
       const fail = (...found: readonly unknown[]) =>
-        failures.push(`seed ${seed}:\n  ${found.join('\n  ')}\n${inWords(schedule)}`);
+        failures.push(`seed ${seed}:\n  ${found.join('\n  ')}\n${describeSchedule(schedule)}`);
       try {
         const checked = await check(schedule);
         if (checked.expected.isTie) {
@@ -68,7 +68,7 @@ describe('any structured output with any model, policy, and readers', () => {
         }
         if (checked.found.length > 0) fail(...checked.found);
         countUp(counts, schedule, checked);
-        if (seed % TWICE === 0 && tracks(await playSchedule(schedule)) !== tracks(checked.observed))
+        if (seed % TWICE === 0 && tracks(await runSchedule(schedule)) !== tracks(checked.observed))
           fail('played again, it goes another way');
       } catch (error) {
         fail(error);

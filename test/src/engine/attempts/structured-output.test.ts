@@ -4,18 +4,18 @@ import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.t
 import { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
 import type { StructuredUpdate } from '../../../../src/engine/attempts/updates.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { type CallScript, said, silence, text } from '../../../support/part-model.ts';
-import { pancakes, type Recipe, read, recipeFrom, wrong } from './recipe-rig.ts';
+import { type CallScript, chunkedReply, neverSettles, textPart } from '../../../support/scripted-models.ts';
+import { invalidRecipe, pancakes, type Recipe, readUpdates, recipeFrom } from '../../../support/structured-outputs.ts';
 
 describe('a value', () => {
   it('[A6] and its execution are the same when awaited, iterated, stepped, or sent in one chunk', async () => {
     const seen: unknown[] = [];
     for (const size of [1, 3, 7, 1_000]) {
-      const awaited = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
+      const awaited = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
       expect(await awaited.value).toEqual(pancakes);
-      const iterated = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
-      expect((await read(iterated)).at(-1)).toMatchObject({ type: 'value', attempt: 2, value: pancakes });
-      const stepped = recipeFrom([said(wrong, size), said(pancakes, size)]).output;
+      const iterated = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
+      expect((await readUpdates(iterated)).at(-1)).toMatchObject({ type: 'value', attempt: 2, value: pancakes });
+      const stepped = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
       let last: StructuredUpdate | undefined;
       while (await stepped.hasNext()) last = await stepped.next();
       expect(last).toMatchObject({ type: 'value', value: pancakes });
@@ -25,7 +25,7 @@ describe('a value', () => {
   });
 
   it('is typed by its schema, and its partials are deep and read-only', () => {
-    const { output } = recipeFrom([said(pancakes)]);
+    const { output } = recipeFrom([chunkedReply(pancakes)]);
     expectTypeOf(output.value).resolves.toEqualTypeOf<z.output<typeof Recipe>>();
     type Partial = Extract<Awaited<ReturnType<typeof output.next>>, { type: 'partial' }>['value'];
     expectTypeOf<Partial>().toEqualTypeOf<{
@@ -36,7 +36,7 @@ describe('a value', () => {
   });
 
   it('calls nothing before it is requested', async () => {
-    const { model, output } = recipeFrom([said(pancakes)]);
+    const { model, output } = recipeFrom([chunkedReply(pancakes)]);
     output[Symbol.asyncIterator]();
     await settle(3);
     expect(model.calls).toHaveLength(0);
@@ -45,8 +45,8 @@ describe('a value', () => {
   });
 
   it('makes one call for any number of readers', async () => {
-    const { model, output } = recipeFrom([said(pancakes)]);
-    const [a, b, updates] = await Promise.all([output.value, output.value, read(output)]);
+    const { model, output } = recipeFrom([chunkedReply(pancakes)]);
+    const [a, b, updates] = await Promise.all([output.value, output.value, readUpdates(output)]);
     expect(a).toBe(b);
     expect(updates.at(-1)).toMatchObject({ type: 'value' });
     expect(model.calls).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('a value', () => {
 describe('updates', () => {
   it('[A7] emit the whole value as the last partial, before the value', async () => {
     for (const size of [1, 5, 1_000]) {
-      const updates = await read(recipeFrom([said(pancakes, size)]).output);
+      const updates = await readUpdates(recipeFrom([chunkedReply(pancakes, size)]).output);
       expect(updates.map(({ type }) => type).slice(-2)).toEqual(['partial', 'value']);
       expect(updates.at(-2)).toMatchObject({ value: pancakes });
       expect(updates.at(-1)).toMatchObject({ value: pancakes });
@@ -64,7 +64,7 @@ describe('updates', () => {
   });
 
   it('[A8] void a failed attempt with a reset and emit nothing of it afterward', async () => {
-    const updates = await read(recipeFrom([said(wrong, 3), said(pancakes, 3)]).output);
+    const updates = await readUpdates(recipeFrom([chunkedReply(invalidRecipe, 3), chunkedReply(pancakes, 3)]).output);
     const at = updates.findIndex(({ type }) => type === 'reset');
     expect(updates.slice(0, at).every(({ type, attempt }) => type === 'partial' && attempt === 1)).toBe(true);
     expect(updates[at]).toMatchObject({ attempt: 1, retryInMs: 0, failure: { stage: 'schema' } });
@@ -72,7 +72,7 @@ describe('updates', () => {
   });
 
   it('[A8] give a slow reader the reset and no stale partial before it', async () => {
-    const { output } = recipeFrom([said(wrong, 3), said(pancakes, 3)]);
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 3), chunkedReply(pancakes, 3)]);
     const reading = output[Symbol.asyncIterator]();
     expect((await reading.next()).value).toMatchObject({ type: 'partial', attempt: 1 });
     await settle();
@@ -87,21 +87,23 @@ describe('updates', () => {
     const gate = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const { output } = recipeFrom([[text('{"title":"Pan'), gate, ...said('cakes","minutes":25,"steps":[]}')]]);
+    const { output } = recipeFrom([
+      [textPart('{"title":"Pan'), gate, ...chunkedReply('cakes","minutes":25,"steps":[]}')],
+    ]);
     void output.value;
     await settle();
     const late = output[Symbol.asyncIterator]();
     expect((await late.next()).value).toMatchObject({ type: 'partial', value: { title: 'Pan' } });
     go();
     await output.value;
-    expect((await read(output)).map(({ type }) => type)).toEqual(['value']);
+    expect((await readUpdates(output)).map(({ type }) => type)).toEqual(['value']);
   });
 
   it('[A5] [A7] carry an immutable, JSON-serializable execution without in-flight attempt state', async () => {
     const secret = 'Zebra';
     const { output } = recipeFrom([
-      said({ ...pancakes, title: secret, minutes: 'x' }),
-      said({ ...pancakes, title: secret }),
+      chunkedReply({ ...pancakes, title: secret, minutes: 'x' }),
+      chunkedReply({ ...pancakes, title: secret }),
     ]);
     const frozen: { text: string; execution: unknown }[] = [];
     for await (const { type, attempt, execution } of output) {
@@ -130,7 +132,7 @@ describe('updates', () => {
         value.title = 'Poison';
       },
     ]) {
-      const { output } = recipeFrom([said(pancakes, 2)]);
+      const { output } = recipeFrom([chunkedReply(pancakes, 2)]);
       let lastPartial: unknown;
       for await (const update of output) {
         if (update.type !== 'partial') continue;
@@ -152,10 +154,10 @@ describe('a failed output', () => {
   it('[A10] [A11] reports every attempt: text, errors by path, usage, and duration', async () => {
     const usage = { inputTokens: 10, outputTokens: 20, estimated: false };
     const told = (value: unknown): CallScript => [
-      text(JSON.stringify(value)),
+      textPart(JSON.stringify(value)),
       { type: 'finish', reason: 'stop', usage },
     ];
-    const { output } = recipeFrom([told(wrong)]);
+    const { output } = recipeFrom([told(invalidRecipe)]);
     const error = await output.value.catch((met: unknown) => met);
     expect(error).toBeInstanceOf(AttemptsExhausted);
     expect(error).toMatchObject({
@@ -168,7 +170,7 @@ describe('a failed output', () => {
     for (const [index, attempt] of attempts.entries())
       expect(attempt).toMatchObject({
         attempt: index + 1,
-        text: JSON.stringify(wrong),
+        text: JSON.stringify(invalidRecipe),
         failure: { stage: 'schema', issues: [{ path: 'minutes' }] },
         usage,
         startedAtMs: 0,
@@ -183,12 +185,14 @@ describe('a failed output', () => {
     const finalizeOrThrow = (): never => {
       throw 'no error';
     };
-    const { output } = recipeFrom([said(wrong, 50)], { policy: { maxCorrections: 0, finalizeOrThrow } });
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 50)], {
+      policy: { maxCorrections: 0, finalizeOrThrow },
+    });
     await expect(output.value).rejects.toBeInstanceOf(AttemptsExhausted);
   });
 
   it('gives every reader the same error after the last reset', async () => {
-    const { output } = recipeFrom([said(wrong, 50)]);
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 50)]);
     const seen: string[] = [];
     const error = await (async () => {
       for await (const update of output) seen.push(`${update.type} ${update.attempt}`);
@@ -208,9 +212,9 @@ describe('a failed output', () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('unhandledRejection', note);
-    const { output } = recipeFrom([said(wrong, 50)]);
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 50)]);
     void output.value;
-    await expect(read(output)).rejects.toBeInstanceOf(AttemptsExhausted);
+    await expect(readUpdates(output)).rejects.toBeInstanceOf(AttemptsExhausted);
     await settle(5);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
@@ -219,8 +223,8 @@ describe('a failed output', () => {
 
 describe('stopping', () => {
   it('cancel() closes the call, rejects the value, and ends the readers', async () => {
-    const { model, output } = recipeFrom([[text('{"title":"Pan'), silence]]);
-    const reading = read(output);
+    const { model, output } = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);
+    const reading = readUpdates(output);
     await settle();
     expect(model.open()).toBe(1);
     output.cancel('the tab was closed');
@@ -234,7 +238,7 @@ describe('stopping', () => {
   });
 
   it('a reader that starts after cancel() gets the error and no earlier updates', async () => {
-    const { output } = recipeFrom([[text('{"title":"Pan'), silence]]);
+    const { output } = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);
     void output.value;
     await settle();
     output.cancel();
@@ -243,7 +247,7 @@ describe('stopping', () => {
 
   it('an aborted signal does the same, without a call if aborted before the start', async () => {
     const controller = new AbortController();
-    const { model, output } = recipeFrom([[silence]], { signal: controller.signal });
+    const { model, output } = recipeFrom([[neverSettles]], { signal: controller.signal });
     const value = output.value;
     await settle();
     controller.abort(new Error('enough'));
@@ -251,13 +255,13 @@ describe('stopping', () => {
     await settle();
     expect(model.open()).toBe(0);
 
-    const late = recipeFrom([said(pancakes)], { signal: AbortSignal.abort() });
+    const late = recipeFrom([chunkedReply(pancakes)], { signal: AbortSignal.abort() });
     await expect(late.output.value).rejects.toMatchObject({ code: 'cancelled' });
     expect(late.model.calls).toHaveLength(0);
   });
 
   it('the last reader to leave stops the call unless the value was requested', async () => {
-    const left = recipeFrom([[text('{"title":"Pan'), silence]]);
+    const left = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);
     for await (const _ of left.output) break;
     await settle();
     expect(left.model.open()).toBe(0);
@@ -266,21 +270,21 @@ describe('stopping', () => {
       message: expect.stringContaining('reads'),
     });
 
-    const awaited = recipeFrom([said(pancakes, 2)]);
+    const awaited = recipeFrom([chunkedReply(pancakes, 2)]);
     const value = awaited.output.value;
     for await (const _ of awaited.output) break;
     expect(await value).toEqual(pancakes);
   });
 
   it('a stopped actor rejects the value as canceled', async () => {
-    const { output } = recipeFrom([[silence]]);
+    const { output } = recipeFrom([[neverSettles]]);
     const value = output.value;
     output.actor.stop();
     await expect(value).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   it('cancel() after the end is a no-op', async () => {
-    const { output } = recipeFrom([said(pancakes)]);
+    const { output } = recipeFrom([chunkedReply(pancakes)]);
     await output.value;
     output.cancel();
     expect(await output.value).toEqual(pancakes);

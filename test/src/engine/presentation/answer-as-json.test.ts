@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerAsJson } from '../../../../src/engine/presentation/answer-as-text.ts';
-import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
+import { aFinalAnswer } from '../../../support/contract-samples.ts';
 
 const reversed = (value: unknown): unknown =>
   typeof value !== 'object' || value === null || Array.isArray(value)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerAsMarkdown } from '../../../../src/engine/presentation/answer-as-markdown.ts';
-import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
-import { aDegradedAnswer } from './answers.ts';
+import { aDegradedAnswer, aFinalAnswer } from '../../../support/contract-samples.ts';
 
 describe('the final answer as Markdown', () => {
   it('[E10] [Y10] has sections for the answer, its sources with quotes, and its notes', () => {

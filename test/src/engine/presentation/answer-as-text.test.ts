@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerAsText } from '../../../../src/engine/presentation/answer-as-text.ts';
-import { aFinalAnswer } from '../../../machines/contracts/samples.ts';
+import { aDegradedAnswer, aFinalAnswer } from '../../../support/contract-samples.ts';
 import { startScripted } from '../../../support/run-chain.ts';
-import { aDegradedAnswer } from './answers.ts';
 
 const long = 'word '.repeat(10).trim();
 const linesOf = (text: string): readonly string[] => text.split('\n');

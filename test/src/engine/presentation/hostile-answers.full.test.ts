@@ -4,9 +4,9 @@ import type { FinalAnswer } from '../../../../machines/contracts/synthesis.ts';
 import { answerAsMarkdown } from '../../../../src/engine/presentation/answer-as-markdown.ts';
 import { answerAsJson, answerAsText } from '../../../../src/engine/presentation/answer-as-text.ts';
 import { oneLine, printable } from '../../../../src/internal/printable.ts';
-import { aDegradedAnswer } from './answers.ts';
-import { hostileAnswer } from './hostile-answer.arbitrary.ts';
-import { readPage } from './page.ts';
+import { aDegradedAnswer } from '../../../support/contract-samples.ts';
+import { hostileAnswerArbitrary } from '../../../support/hostile-input.ts';
+import { readPage } from '../../../support/markdown-page.ts';
 
 /** Forbidden in every rendering, by Unicode categories: control characters except line breaks and tabs, and bidirectional marks. */
 const NOT_PRINTABLE = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
@@ -32,14 +32,14 @@ function expectPage(markdown: string, { notes, sources }: FinalAnswer): void {
 describe('any text from a model, a document, or a server', () => {
   it('[E10] [Y10] is contained in Markdown: our sections, every source with its quote, and no HTML', () => {
     fc.assert(
-      fc.property(hostileAnswer, (answer) => expectPage(answerAsMarkdown(answer), answer)),
+      fc.property(hostileAnswerArbitrary, (answer) => expectPage(answerAsMarkdown(answer), answer)),
       { numRuns: 150 },
     );
   });
 
   it('[E10] [Y10] is contained in text: no control characters, confidence first, each source on its own line', () => {
     fc.assert(
-      fc.property(hostileAnswer, fc.option(fc.integer({ min: 20, max: 200 })), (answer, columns) => {
+      fc.property(hostileAnswerArbitrary, fc.option(fc.integer({ min: 20, max: 200 })), (answer, columns) => {
         const text = answerAsText(answer, columns === null ? {} : { columns });
         expect(text).not.toMatch(NOT_PRINTABLE);
         expect(text.startsWith('Answer (')).toBe(true);
@@ -53,7 +53,7 @@ describe('any text from a model, a document, or a server', () => {
 
   it('[E10] [Y10] is preserved in JSON', () => {
     fc.assert(
-      fc.property(hostileAnswer, fc.boolean(), (answer, pretty) => {
+      fc.property(hostileAnswerArbitrary, fc.boolean(), (answer, pretty) => {
         const json = answerAsJson(answer, { pretty });
         expect(JSON.parse(json)).toEqual(answer);
         expect(json).not.toMatch(NOT_PRINTABLE);

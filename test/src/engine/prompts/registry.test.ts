@@ -6,8 +6,7 @@ import { promptSpec, requestOf } from '../../../../src/engine/prompts/prompt.ts'
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { everyTask, startScripted } from '../../../support/run-chain.ts';
 
 describe('the prompts', () => {
   it.each(TASKS)('[E8] %s: has a name, a version, a typed input, and a typed output', async (task) => {

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { DecidingFunction } from '../../../../src/engine/runtime/decider.ts';
 import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
-import { factsOf, type LoopScript, play, REQUEST, toldBy, WAYS } from './loop-rig.ts';
+import {
+  entriesOfType,
+  LOOP_HOSTS,
+  type LoopScript,
+  loopSummary,
+  REQUEST,
+  startLoop,
+} from '../../../support/capability-loops.ts';
 
 const step = (capability: unknown, given: unknown = {}) =>
   ({ done: false, next: { capability, arguments: given } }) as ReturnType<DecidingFunction>;
@@ -116,24 +123,24 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe.each(WAYS)('capability loops through %s', (way) => {
+describe.each(LOOP_HOSTS)('capability loops through %s', (way) => {
   it.each(rows)('[%s] %s', async (_, __, script, { reason, code = null, results, memory }) => {
-    const played = play(way, script);
+    const played = startLoop(way, script);
     await played.end();
     const remembered = memory ?? [REQUEST, ...results.map((result) => result.split(':')[0])];
-    expect(toldBy(played)).toEqual({ reason, code, results, memory: remembered });
+    expect(loopSummary(played)).toEqual({ reason, code, results, memory: remembered });
     expect(played.model.calls.filter(({ task }) => task === 'action')).toHaveLength(1);
-    expect(played.clock.waiting).toBe(0);
+    expect(played.clock.openTimers).toBe(0);
     if (played.answer !== null) expect((await played.answer).answerText.trim()).not.toBe('');
-    const last = factsOf(played, 'capability-end').at(-1);
+    const last = entriesOfType(played, 'capability-end').at(-1);
     if (played.outcome !== null) expect((await played.outcome).result).toEqual(last?.result ?? null);
   });
 });
 
-describe.each(WAYS)('[R2] a single run through %s', (way) => {
+describe.each(LOOP_HOSTS)('[R2] a single run through %s', (way) => {
   it('receives its arguments and a signal, and its duration is recorded', async () => {
     const given: unknown[] = [];
-    const played = play(way, {
+    const played = startLoop(way, {
       wish: { capability: 'draft', arguments: '{"topic":"sky"}' },
       execute: {
         draft: (args, { signal }) => {
@@ -145,7 +152,7 @@ describe.each(WAYS)('[R2] a single run through %s', (way) => {
     });
     await played.end();
     expect(given).toEqual([{ topic: 'sky' }, true, false]);
-    expect(factsOf(played, 'capability-end')[0]?.result).toEqual({
+    expect(entriesOfType(played, 'capability-end')[0]?.result).toEqual({
       capability: 'draft',
       arguments: { topic: 'sky' },
       success: true,
@@ -161,7 +168,7 @@ describe.each(WAYS)('[R2] a single run through %s', (way) => {
 
   it('is resolved, validated, executed, remembered, and followed by a decision, in this order', async () => {
     const order: string[] = [];
-    const played = play(way, {
+    const played = startLoop(way, {
       arguments: z.looseObject({}).refine(() => order.push('validated') > 0),
       execute: { draft: () => order.push('run') },
       options: {

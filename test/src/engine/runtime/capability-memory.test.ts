@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
-import { turn } from '../../../machines/action/patient-clock.ts';
-import { type LoopScript, type Played, play, REQUEST, WAYS } from './loop-rig.ts';
+import {
+  LOOP_HOSTS,
+  type LoopScript,
+  REQUEST,
+  type StartedLoop,
+  startLoop,
+} from '../../../support/capability-loops.ts';
+import { nextTurn } from '../../../support/simulated-clock.ts';
 
 const user = { role: 'user', content: REQUEST };
 const entry = (capability: string, summary = `${capability} ran`, success = true) => ({
@@ -13,10 +19,10 @@ const entry = (capability: string, summary = `${capability} ran`, success = true
 });
 const review = { done: false, next: { capability: 'review', arguments: {} } } as const;
 
-describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) => {
+describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (way) => {
   it('is the user message plus one entry per run', async () => {
     const seen: unknown[] = [];
-    const played: Played = play(way, {
+    const played: StartedLoop = startLoop(way, {
       options: {
         decider: ({ results }) => {
           seen.push(played.memory());
@@ -42,7 +48,7 @@ describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) =>
   ];
 
   it.each(deciders)('contains the run despite %s', async (_, decider, thoughts) => {
-    const played = play(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
+    const played = startLoop(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);
   });
@@ -51,8 +57,8 @@ describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) =>
     ['a function', { options: { decider: () => new Promise(() => {}) } }],
     ['the model', { options: { decider: modelDecider }, thoughts: [{ hang: true }] }],
   ])('contains the run while %s is still deciding', async (_, script) => {
-    const played = play(way, script);
-    for (let turns = 0; turns < 30; turns += 1) await turn();
+    const played = startLoop(way, script);
+    for (let turns = 0; turns < 30; turns += 1) await nextTurn();
     expect(played.isActive()).toBe(true);
     expect(played.memory()).toEqual([user, entry('draft')]);
     played.cancel();
@@ -63,13 +69,13 @@ describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) =>
     const boom = () => {
       throw new Error('disk full');
     };
-    const played = play(way, { execute: { draft: boom } });
+    const played = startLoop(way, { execute: { draft: boom } });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft', 'disk full', false)]);
   });
 
   it('keeps the shortened output of the capability, not the final output of the decider', async () => {
-    const played = play(way, {
+    const played = startLoop(way, {
       execute: { draft: () => 'long '.repeat(1_000) },
       options: { decider: () => ({ done: true, finalOutput: 'In short.' }) },
     });
@@ -83,7 +89,7 @@ describe.each(WAYS)('[R4] the session memory of a request, through %s', (way) =>
 describe('[R4] [R7] a loop that exceeds the phase deadline', () => {
   it('remembers what ran', async () => {
     const limits = { phaseMs: 1_000, capabilityMs: 5_000, maxPhaseRetries: 0 };
-    const played = play('the chain', { options: { decider: () => new Promise(() => {}), limits } });
+    const played = startLoop('the chain', { options: { decider: () => new Promise(() => {}), limits } });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);
   });
@@ -92,7 +98,7 @@ describe('[R4] [R7] a loop that exceeds the phase deadline', () => {
     let letters = 0;
     const execute = { draft: () => (letters += 1) };
     const limits = { phaseMs: 1_000, capabilityMs: 5_000 };
-    const played = play('the chain', { execute, options: { decider: () => new Promise(() => {}), limits } });
+    const played = startLoop('the chain', { execute, options: { decider: () => new Promise(() => {}), limits } });
     await played.end();
     expect(letters).toBe(1);
   });

@@ -4,8 +4,7 @@ import type { Task } from '../../../../machines/contracts/phase.ts';
 import { KEPT_BY_USER } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, settle, startScripted, worthASummary } from '../../../support/run-chain.ts';
+import { entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
 

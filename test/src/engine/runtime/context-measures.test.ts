@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { ChatModel, EmbeddingModel } from '../../../../machines/contracts/model.ts';
 import { createAnswerComparer, createContextMeasurer } from '../../../../src/engine/runtime/context-measures.ts';
-import { aMessage } from '../../../machines/contracts/samples.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
 
 const said = (content: string): Message => aMessage({ content });
 const { signal } = new AbortController();

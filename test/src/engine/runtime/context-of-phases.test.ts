@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aPassage } from '../../../machines/contracts/samples.ts';
-import { said, user } from '../../../machines/policies/hostile.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, startScripted } from '../../../support/run-chain.ts';
+import { aPassage } from '../../../support/contract-samples.ts';
+import { assistantMessage, userMessage } from '../../../support/retention.ts';
+import { entriesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 type Input = { readonly messages: readonly Message[]; readonly content: string; readonly flags?: readonly string[] };
 
 const documents = { search: async (query: string) => ({ query, passages: [aPassage({ id: 'p1' })], widened: false }) };
-const messages = [user('u', 'The cellar is damp.'), said('a', 'It was dug in winter.'), said('n', 'I will look.')];
+const messages = [
+  userMessage('u', 'The cellar is damp.'),
+  assistantMessage('a', 'It was dug in winter.'),
+  assistantMessage('n', 'I will look.'),
+];
 const pinned = messages.map((one) => ({ ...one, tags: ['pinned'] }));
 const connected = (relation: string) => ({
   ...replies.observation,

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, everyTask, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 

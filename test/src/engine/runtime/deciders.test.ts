@@ -3,7 +3,7 @@ import { chainInput } from '../../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
 import { CONTINUATION_VARIABLE, modelDecider, noopDecider } from '../../../../src/engine/runtime/decider.ts';
 import { createPostChain } from '../../../../src/index.ts';
-import { factsOf, play, toldBy, WAYS } from './loop-rig.ts';
+import { entriesOfType, LOOP_HOSTS, loopSummary, startLoop } from '../../../support/capability-loops.ts';
 
 const asked = (model: { readonly calls: readonly { task: string }[] }) =>
   model.calls.filter(({ task }) => task === 'continuation').length;
@@ -19,22 +19,22 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe.each(WAYS)('[R6] the decider through %s', (way) => {
+describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
   it.each([undefined, '', 'noop'])('is absent if the environment variable is %j', async (value) => {
     const warned = saying(value);
-    const played = play(way);
+    const played = startLoop(way);
     await played.end();
-    expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
-    expect(factsOf(played, 'continuation')).toMatchObject([{ decidedBy: 'function', done: true }]);
+    expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'function', done: true }]);
     expect(asked(played.model)).toBe(0);
     expect(warned).not.toHaveBeenCalled();
   });
 
   it('is the model if the environment variable is "model"', async () => {
     const warned = saying('model');
-    const played = play(way, { thoughts: [{ done: true, finalOutput: 'In short.', next: null }] });
+    const played = startLoop(way, { thoughts: [{ done: true, finalOutput: 'In short.', next: null }] });
     await played.end();
-    expect(factsOf(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
     expect(asked(played.model)).toBe(1);
     expect(warned).not.toHaveBeenCalled();
   });
@@ -44,9 +44,9 @@ describe.each(WAYS)('[R6] the decider through %s', (way) => {
     async (given) => {
       const value = `${given} (${way})`;
       const warned = saying(value);
-      const played = play(way);
+      const played = startLoop(way);
       await played.end();
-      expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
+      expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
       expect(asked(played.model)).toBe(0);
       expect(warned).toHaveBeenCalledTimes(1);
       const [[message]] = warned.mock.calls as unknown as [[string]];
@@ -61,15 +61,15 @@ describe.each(WAYS)('[R6] the decider through %s', (way) => {
     ['null', null, 'no_decider'],
   ])('is %s from the options, regardless of the environment', async (_, decider, reason) => {
     const warned = saying('nonsense');
-    const played = play(way, { options: { decider } });
+    const played = startLoop(way, { options: { decider } });
     await played.end();
-    expect(toldBy(played).reason).toBe(reason);
+    expect(loopSummary(played).reason).toBe(reason);
     expect(warned).not.toHaveBeenCalled();
   });
 
   it('is the model from the options, regardless of the environment', async () => {
     saying('noop');
-    const played = play(way, { options: { decider: modelDecider } });
+    const played = startLoop(way, { options: { decider: modelDecider } });
     await played.end();
     expect(asked(played.model)).toBe(1);
   });

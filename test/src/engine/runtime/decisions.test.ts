@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, phasesOf, rulesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = (changes = {}) => ({ yield: (call: number) => unsureAnswer(call, changes) });
 

@@ -4,7 +4,7 @@ import { createPostChain } from '../../../../src/index.ts';
 import { replies, scriptedModel } from '../../../../src/testing/index.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { hanging, storeThat } from '../../../support/sessions.ts';
+import { neverSettles, stubSessions } from '../../../support/sessions.ts';
 
 const turn = (at: number) =>
   ({
@@ -56,7 +56,7 @@ describe('the default reserve with a context of about 8,000 tokens', () => {
 
 describe('a session', () => {
   it('does not delay a canceled run, whatever its store does', async () => {
-    const sessions = storeThat({ append: () => hanging });
+    const sessions = stubSessions({ append: () => neverSettles });
     const { run, clock } = startScripted({ action: { hang: true } }, { sessions }, { sessionId: 's' });
     let done = false;
     void run.answer.then(() => {

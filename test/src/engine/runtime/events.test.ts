@@ -7,8 +7,7 @@ import { chainInput, createActors } from '../../../../src/engine/runtime/bare-ch
 import type { RunEvent } from '../../../../src/engine/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, everyTask, settle, startScripted } from '../../../support/run-chain.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];

@@ -7,7 +7,7 @@ import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { type ChatBody, chatServer, completion, refuse, streaming } from '../../../support/chat-server.ts';
+import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../../support/chat-server.ts';
 import { entriesOf, settle } from '../../../support/run-chain.ts';
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
@@ -183,15 +183,20 @@ describe('fallback over HTTP', () => {
   const at = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL });
 
   it.each([
-    ['breaks', (response: Parameters<typeof refuse>[0]) => refuse(response, 500, { error: { message: 'oops' } })],
+    [
+      'breaks',
+      (response: Parameters<typeof respondWithJson>[0]) =>
+        respondWithJson(response, 500, { error: { message: 'oops' } }),
+    ],
     [
       'rejects the key',
-      (response: Parameters<typeof refuse>[0]) => refuse(response, 401, { error: { message: 'no' } }),
+      (response: Parameters<typeof respondWithJson>[0]) => respondWithJson(response, 401, { error: { message: 'no' } }),
     ],
-    ['drops the connection', (response: Parameters<typeof refuse>[0]) => void response.destroy()],
+    ['drops the connection', (response: Parameters<typeof respondWithJson>[0]) => void response.destroy()],
     [
       'returns an invalid response',
-      (response: Parameters<typeof refuse>[0]) => void streaming(response).end(completion('I would rather not.')),
+      (response: Parameters<typeof respondWithJson>[0]) =>
+        void streaming(response).end(completion('I would rather not.')),
     ],
   ])('[C4] completes the answer with the second server if the first %s', async (_, answer) => {
     const broken = await chatServer(({ response }) => answer(response));

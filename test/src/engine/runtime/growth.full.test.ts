@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const CYCLES = 300;
 

@@ -5,10 +5,9 @@ import type { Passage } from '../../../../machines/contracts/passage.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aMessage, aPassage } from '../../../machines/contracts/samples.ts';
-import { found, saidByUsers, user } from '../../../machines/policies/hostile.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { aMessage, aPassage } from '../../../support/contract-samples.ts';
+import { searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
+import { entriesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 const LONG = 'It is a long story. '.repeat(80);
@@ -20,7 +19,11 @@ const roomy = (plan: object = {}) =>
 
 describe('a chain that validates its input', () => {
   it.each([
-    ['a duplicate id', [user('x', 'One.'), found('x', 'Two.')], /messages: expected unique ids; received "x" twice/],
+    [
+      'a duplicate id',
+      [userMessage('x', 'One.'), searchMessage('x', 'Two.')],
+      /messages: expected unique ids; received "x" twice/,
+    ],
     ['an unknown role', [{ ...aMessage(), role: 'system' }], /role: .*received "system"/],
     ['a non-numeric importance', [aMessage({ importance: Number.NaN })], /importance/],
     ['an importance above 1', [aMessage({ importance: 2 })], /importance/],
@@ -33,13 +36,13 @@ describe('a chain that validates its input', () => {
 
   it('[C2] [U12] handles ids equal to built-in object properties like any other', async () => {
     const ids = ['__proto__', 'constructor', 'toString'];
-    const messages = ids.map((id) => user(id, `My ${id}. ${LONG}`));
+    const messages = ids.map((id) => userMessage(id, `My ${id}. ${LONG}`));
     const { run } = startScripted({}, {}, { messages });
     await settle();
     run.send({ type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
     await run.answer;
     const left = run.actor.getSnapshot().context.messages;
-    expect(saidByUsers(left)).toEqual([messages[0]?.content, 'Is it so?']);
+    expect(userTexts(left)).toEqual([messages[0]?.content, 'Is it so?']);
   });
 });
 
@@ -59,7 +62,7 @@ describe('passages whose ids are taken', () => {
     const documents = source('request', 'earlier.h1', '__proto__', 'p', 'p');
     const { run } = startScripted({}, { documents }, { history });
     await run.answer;
-    expect(saidByUsers(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
     expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
   });
 
@@ -117,7 +120,7 @@ describe('a run with minimal limits', () => {
     }
     expect((await run.answer).answerText).not.toBe('');
     expect(run.actor.getSnapshot().status).toBe('done');
-    expect(saidByUsers(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
   });
 
   it('[U10] of one message reports the excess', async () => {

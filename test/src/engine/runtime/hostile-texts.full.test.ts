@@ -3,7 +3,8 @@ import { messageSchema } from '../../../../machines/contracts/message.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { found, HOSTILE_TEXTS, said, saidByUsers, user } from '../../../machines/policies/hostile.ts';
+import { HOSTILE_TEXTS } from '../../../support/hostile-input.ts';
+import { assistantMessage, searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
 const LONG = 'It is a long story. '.repeat(80);
@@ -38,9 +39,9 @@ describe('a run with hostile texts', () => {
   );
 
   it('[U8] [U10] [U13] of 10,000 messages asks once, keeps user content, and reports the excess', async () => {
-    const makers = [user, found, said];
+    const makers = [userMessage, searchMessage, assistantMessage];
     const messages = Array.from({ length: 10_000 }, (_, at) =>
-      (makers[at % 3] ?? user)(`m${at}`, `Note ${at} of ${at % 97} boats.`),
+      (makers[at % 3] ?? userMessage)(`m${at}`, `Note ${at} of ${at % 97} boats.`),
     );
     const limits = { maxTokens: 1e12, consentMs: 1, maxMessages: 100 };
     const run = createPostChain({ model: roomy(), newId: () => 'r', limits }).run({ request: 'So?', messages });
@@ -48,7 +49,7 @@ describe('a run with hostile texts', () => {
     const [asked, ...more] = entriesOf(run, 'consent-asked');
     expect(more).toEqual([]);
     expect(asked?.request.items.length).toBeGreaterThan(3_000);
-    expect(saidByUsers(run.actor.getSnapshot().context.messages)).toHaveLength(3_335);
+    expect(userTexts(run.actor.getSnapshot().context.messages)).toHaveLength(3_335);
     expect(notes).toMatch(/\d+ messages over its limit/);
   });
 

@@ -8,9 +8,9 @@ import { createActors } from '../../../../src/engine/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
 import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
-import { actionInput } from '../../../machines/action/action-rig.ts';
-import { PatientClock } from '../../../machines/action/patient-clock.ts';
-import { capability, REQUEST } from './loop-rig.ts';
+import { actionInput } from '../../../support/action-machine.ts';
+import { loopCapability, REQUEST } from '../../../support/capability-loops.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
 
 const STEPS = 1_000;
 const RESULT_CHARS = 100_000;
@@ -42,7 +42,7 @@ const next = { capability: 'draft', arguments: ARGUMENTS };
 async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model', fails = false): Promise<Long> {
   let runs = 0;
   let [early, late] = [0, 0];
-  const draft = capability('draft', () => {
+  const draft = loopCapability('draft', () => {
     runs += 1;
     if (runs === 100) early = heapBytes();
     if (runs === STEPS) late = heapBytes();
@@ -53,7 +53,7 @@ async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model'
   const chars: number[] = [];
   const parts = {
     model: decidingModel(chars),
-    clock: new PatientClock(),
+    clock: new TestClock(),
     capabilities: [draft],
     decider: (decidedBy === 'model' ? modelDecider : () => ({ done: false, next })) as Decider,
     limits: { maxContinuations: STEPS, maxModelCalls: 10_000, maxTokens: 1e9 },
@@ -93,7 +93,7 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
     policy: { ...given.policy, maxCalls: 10_000 },
     call: { ...next, arguments: JSON.stringify(ARGUMENTS) },
   };
-  const actor: AnyActorRef = createActor(createActors(parts).action, { input, clock: new PatientClock() });
+  const actor: AnyActorRef = createActor(createActors(parts).action, { input, clock: new TestClock() });
   const ended = new Promise<unknown>((resolve) => actor.subscribe({ complete: () => resolve(null) }));
   actor.start();
   return { ended, journal: [] };

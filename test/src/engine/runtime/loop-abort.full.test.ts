@@ -5,9 +5,14 @@ import type { Decider } from '../../../../src/engine/runtime/decider.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { PatientClock, turn } from '../../../machines/action/patient-clock.ts';
-import { capability, REQUEST, WAYS } from './loop-rig.ts';
-import { STAGES, stuckAt } from './stuck-run.ts';
+import {
+  HANGING_STAGES,
+  LOOP_HOSTS,
+  loopCapability,
+  REQUEST,
+  startHangingLoop,
+} from '../../../support/capability-loops.ts';
+import { nextTurn, TestClock } from '../../../support/simulated-clock.ts';
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);
@@ -18,12 +23,12 @@ afterEach(() => {
 });
 
 const HOW = ['its signal', 'cancel'] as const;
-const cases = WAYS.flatMap((way) => STAGES.flatMap((stage) => HOW.map((how) => ({ way, stage, how }))));
+const cases = LOOP_HOSTS.flatMap((way) => HANGING_STAGES.flatMap((stage) => HOW.map((how) => ({ way, stage, how }))));
 
 describe('aborting', () => {
   it.each(cases)('$way by $how during $stage stops it immediately and cleans up', async ({ way, stage, how }) => {
     const controller = new AbortController();
-    const stuck = await stuckAt(way, stage, controller.signal);
+    const stuck = await startHangingLoop(way, stage, controller.signal);
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
     const part = stuck.signal();
     expect(part?.aborted).toBe(stage === 'validating' ? undefined : false);
@@ -35,11 +40,11 @@ describe('aborting', () => {
     const { said } = await stuck.ended;
     expect(said).toBe(way === 'the loop alone' ? 'broken_off' : how === 'cancel' ? 'cancelled' : 'degraded');
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
-    expect(stuck.clock.waiting).toBe(0);
+    expect(stuck.clock.openTimers).toBe(0);
 
     const before = [stuck.entries(), stuck.calls(), stuck.ran()];
     stuck.answerLate(true);
-    for (let turns = 0; turns < 5; turns += 1) await turn();
+    for (let turns = 0; turns < 5; turns += 1) await nextTurn();
     expect([stuck.entries(), stuck.calls(), stuck.ran()]).toEqual(before);
     expect(stuck.ran()).toBe(stage === 'validating' || stage === 'classifying' ? 0 : 1);
   });
@@ -48,31 +53,31 @@ describe('aborting', () => {
     '$way by $how during $stage causes no unhandled rejection if it fails later',
     async ({ way, stage, how }) => {
       const controller = new AbortController();
-      const stuck = await stuckAt(way, stage, controller.signal);
+      const stuck = await startHangingLoop(way, stage, controller.signal);
       if (how === 'cancel') stuck.abort();
       else controller.abort();
       await stuck.ended;
       stuck.answerLate(false);
-      for (let turns = 0; turns < 5; turns += 1) await turn();
+      for (let turns = 0; turns < 5; turns += 1) await nextTurn();
       expect(unhandled).toEqual([]);
     },
   );
 
   it('[A11] counts the in-flight call in a chain', async () => {
-    const stuck = await stuckAt('the chain', 'asking the model');
+    const stuck = await startHangingLoop('the chain', 'asking the model');
     stuck.abort();
     expect((await stuck.ended).modelCalls).toBe(stuck.calls());
   });
 
   it('[A11] counts the in-flight call in a standalone loop', async () => {
-    const stuck = await stuckAt('the loop alone', 'asking the model');
+    const stuck = await startHangingLoop('the loop alone', 'asking the model');
     stuck.abort();
     expect((await stuck.ended).modelCalls).toBe(stuck.calls());
   });
 });
 
 describe('aborting from within', () => {
-  it.each(WAYS)('%s: a capability or a decider can end its own run', async (way) => {
+  it.each(LOOP_HOSTS)('%s: a capability or a decider can end its own run', async (way) => {
     for (const from of ['capability', 'decider']) {
       const controller = new AbortController();
       const end = () => controller.abort();
@@ -81,8 +86,8 @@ describe('aborting from within', () => {
           {},
           { otherwise: { ...replies, action: { ...replies.action, call: { capability: 'draft', arguments: '{}' } } } },
         ),
-        clock: new PatientClock(),
-        capabilities: [capability('draft', () => (from === 'capability' ? end() : 'x'))],
+        clock: new TestClock(),
+        capabilities: [loopCapability('draft', () => (from === 'capability' ? end() : 'x'))],
         decider: () => {
           end();
           return { done: true } as const;
@@ -94,19 +99,19 @@ describe('aborting from within', () => {
           ? (await createPostChain(parts).run(asked).answer).metadata.reason
           : (await createCapabilityLoop(parts).run(asked).outcome).stopReason;
       expect(said).toBe(way === 'the chain' ? 'interrupted' : 'broken_off');
-      expect(parts.clock.waiting).toBe(0);
+      expect(parts.clock.openTimers).toBe(0);
     }
   });
 });
 
 describe('a signal shared by many runs', () => {
-  it.each(WAYS)(
+  it.each(LOOP_HOSTS)(
     '%s: has at most one listener during 1,000 consecutive runs and none afterward',
     async (way) => {
       const controller = new AbortController();
-      const clock = new PatientClock();
+      const clock = new TestClock();
       const model = scriptedModel({ action: always({ hang: true }) });
-      const draft = capability('draft', () => new Promise(() => {}));
+      const draft = loopCapability('draft', () => new Promise(() => {}));
       const parts = { model, clock, capabilities: [draft] };
       const asked = { request: REQUEST, signal: controller.signal };
       const call = { capability: 'draft', arguments: {} };
@@ -114,11 +119,11 @@ describe('a signal shared by many runs', () => {
       let most = 0;
       for (let count = 0; count < 1_000; count += 1) {
         const run = way === 'the chain' ? chain.run(asked) : loop.run({ ...asked, call });
-        if (count % 10 === 0) await turn();
+        if (count % 10 === 0) await nextTurn();
         most = Math.max(most, getEventListeners(controller.signal, 'abort').length);
         run.cancel();
         await ('answer' in run ? run.answer : run.outcome);
-        expect(clock.waiting).toBe(0);
+        expect(clock.openTimers).toBe(0);
       }
       expect([most, getEventListeners(controller.signal, 'abort').length]).toEqual([1, 0]);
     },
@@ -132,17 +137,17 @@ describe('a signal shared by many runs', () => {
       signals.push(signal);
       return new Promise(() => {});
     };
-    const clock = new PatientClock();
-    const loop = createCapabilityLoop({ clock, capabilities: [capability('draft', hang)] });
+    const clock = new TestClock();
+    const loop = createCapabilityLoop({ clock, capabilities: [loopCapability('draft', hang)] });
     const asked = { request: REQUEST, signal: controller.signal, call: { capability: 'draft', arguments: {} } };
     const runs = Array.from({ length: 1_000 }, () => loop.run(asked));
-    await turn();
+    await nextTurn();
     expect([signals.length, getEventListeners(controller.signal, 'abort').length]).toEqual([1_000, 1]);
     controller.abort();
     expect(signals.filter(({ aborted }) => !aborted)).toEqual([]);
     const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
     expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['broken_off']));
-    expect([clock.waiting, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
+    expect([clock.openTimers, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
   });
 
   it('created by a capability has no listener after that run', async () => {
@@ -151,11 +156,11 @@ describe('a signal shared by many runs', () => {
       signals.push(signal);
       return results.length < 50 ? { done: false, next: { capability: 'draft', arguments: {} } } : { done: true };
     };
-    const draft = capability('draft', (_, { signal }) => {
+    const draft = loopCapability('draft', (_, { signal }) => {
       signals.push(signal);
     });
     const limits = { maxContinuations: 100 };
-    const loop = createCapabilityLoop({ clock: new PatientClock(), capabilities: [draft], decider, limits });
+    const loop = createCapabilityLoop({ clock: new TestClock(), capabilities: [draft], decider, limits });
     await loop.run({ request: REQUEST, call: { capability: 'draft', arguments: {} } }).outcome;
     expect(signals).toHaveLength(100);
     expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);

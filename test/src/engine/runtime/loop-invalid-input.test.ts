@@ -4,21 +4,30 @@ import type { CapabilityResult } from '../../../../machines/contracts/capability
 import { createCapabilityLoop, type LoopOptions } from '../../../../src/engine/runtime/capability-loop.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { PatientClock, turn } from '../../../machines/action/patient-clock.ts';
-import { capability, factsOf, type LoopScript, type Played, play, REQUEST, toldBy, WAYS } from './loop-rig.ts';
+import {
+  entriesOfType,
+  LOOP_HOSTS,
+  type LoopScript,
+  loopCapability,
+  loopSummary,
+  REQUEST,
+  type StartedLoop,
+  startLoop,
+} from '../../../support/capability-loops.ts';
+import { nextTurn, TestClock } from '../../../support/simulated-clock.ts';
 
-const ended = async (played: Played): Promise<CapabilityResult | undefined> => {
+const ended = async (played: StartedLoop): Promise<CapabilityResult | undefined> => {
   await played.end();
   if (played.answer !== null) expect((await played.answer).answerText.trim()).not.toBe('');
-  expect(played.clock.waiting).toBe(0);
-  return factsOf(played, 'capability-end')[0]?.result;
+  expect(played.clock.openTimers).toBe(0);
+  return entriesOfType(played, 'capability-end')[0]?.result;
 };
 
 const circular: { self?: object } = {};
 circular.self = circular;
 const untold = Object.create(null) as object;
 
-describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
+describe.each(LOOP_HOSTS)('[R7] a misbehaving capability through %s', (way) => {
   it.each<[string, unknown, string]>([
     ['an error', new Error('disk full\n    at write'), 'disk full'],
     ['an error without a message', new Error(''), 'an error without a message'],
@@ -40,9 +49,9 @@ describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
           decider: ({ results }) =>
             results.length === 1 ? { done: false, next: { capability: 'review', arguments: {} } } : { done: true },
         };
-        const played = play(way, { execute: { draft }, options: decider });
+        const played = startLoop(way, { execute: { draft }, options: decider });
         expect(await ended(played)).toMatchObject({ success: false, code: 'threw', output: '', error });
-        expect(toldBy(played)).toMatchObject({ reason: 'done', results: ['draft: threw', 'review: review ran'] });
+        expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: threw', 'review: review ran'] });
       }
     },
   );
@@ -67,37 +76,37 @@ describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
       },
     ],
   ])('that returns %s is a recorded failure', async (_, value) => {
-    const played = play(way, { execute: { draft: () => value } });
+    const played = startLoop(way, { execute: { draft: () => value } });
     expect(await ended(played)).toMatchObject({ success: false, code: 'threw', error: expect.stringMatching(/\S/) });
-    expect(toldBy(played).reason).toBe('done');
+    expect(loopSummary(played).reason).toBe('done');
   });
 
   it('that never returns is a recorded failure after its timeout, and a late result is ignored', async () => {
     const late: (() => void)[] = [];
     const draft = () => new Promise((resolve) => late.push(() => resolve('too late')));
-    const played = play(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
+    const played = startLoop(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
     expect(await ended(played)).toMatchObject({ success: false, code: 'timed_out', durationMs: 500 });
     const entries = played.journal.length;
     for (const answer of late) answer();
-    await turn();
+    await nextTurn();
     expect(played.journal).toHaveLength(entries);
   });
 
   it('that returns at the moment of its abort is still late', async () => {
     const draft = (_: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve('just in time')));
-    const played = play(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
+    const played = startLoop(way, { execute: { draft }, options: { limits: { capabilityMs: 500 } } });
     expect(await ended(played)).toMatchObject({ success: false, code: 'timed_out', output: '' });
   });
 
   it.each(['publish', 'constructor', '__proto__', 'Draft', ''])(
     'named %j, which does not exist, is a recorded failure',
     async (name) => {
-      const played = play(way, { wish: { capability: name, arguments: '{}' } });
+      const played = startLoop(way, { wish: { capability: name, arguments: '{}' } });
       const code = name === '' ? 'empty_name' : 'unknown_capability';
       expect(await ended(played)).toMatchObject({ capability: name, success: false, code });
-      expect(factsOf(played, 'capability-start')).toEqual([]);
-      expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'invalid_next_step', code }]);
+      expect(entriesOfType(played, 'capability-start')).toEqual([]);
+      expect(entriesOfType(played, 'capability-stop')).toMatchObject([{ reason: 'invalid_next_step', code }]);
     },
   );
 
@@ -105,7 +114,7 @@ describe.each(WAYS)('[R7] a misbehaving capability through %s', (way) => {
     const broken = z.looseObject({}).refine(() => {
       throw new Error('bad schema');
     });
-    const played = play(way, { arguments: broken });
+    const played = startLoop(way, { arguments: broken });
     expect(await ended(played)).toMatchObject({
       success: false,
       code: 'arguments_misfit',
@@ -118,20 +127,20 @@ describe('[R5] a schema whose validation never settles', () => {
   const hanging: LoopScript = { arguments: z.looseObject({}).refine(() => new Promise<boolean>(() => {})) };
 
   it('is a recorded failure in the chain, which still answers', async () => {
-    const played = play('the chain', hanging);
+    const played = startLoop('the chain', hanging);
     expect(await ended(played)).toMatchObject({ success: false, code: 'arguments_misfit' });
     expect((await played.answer)?.metadata.failures).toEqual([]);
   });
 
   it('is a recorded failure in a standalone loop', async () => {
-    const played = play('the loop alone', hanging);
+    const played = startLoop('the loop alone', hanging);
     expect(await ended(played)).toMatchObject({ success: false });
   });
 });
 
 describe('[R7] a decider that mutates its input', () => {
   it('does not change the outcome', async () => {
-    const played = play('the loop alone', {
+    const played = startLoop('the loop alone', {
       options: {
         decider: ({ results }) => {
           Object.assign(results[0] ?? {}, { output: 'changed', success: 'changed' });
@@ -148,8 +157,8 @@ describe('[R7] a decider that mutates its input', () => {
 describe('a loop with invalid input', () => {
   const loop = createCapabilityLoop({
     model: scriptedModel({}, { otherwise: replies }),
-    clock: new PatientClock(),
-    capabilities: [capability('draft')],
+    clock: new TestClock(),
+    capabilities: [loopCapability('draft')],
   });
   const asked = (options: unknown) => loop.run(options as LoopOptions).outcome;
 
@@ -183,7 +192,7 @@ describe('a loop with invalid input', () => {
 
   it('does not report "nothing to run" when the model gave no reply', async () => {
     const dead = scriptedModel({ action: [{ failure: { code: 'unauthorized', retryable: false } }] });
-    const { stopReason, failure } = await createCapabilityLoop({ model: dead, clock: new PatientClock() }).run({
+    const { stopReason, failure } = await createCapabilityLoop({ model: dead, clock: new TestClock() }).run({
       request: REQUEST,
     }).outcome;
     expect(failure).toMatchObject({ code: 'unauthorized' });

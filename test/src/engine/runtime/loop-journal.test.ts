@@ -3,7 +3,14 @@ import { SimulatedClock } from 'xstate';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/engine/runtime/capability-loop.ts';
 import { type Decider, modelDecider } from '../../../../src/engine/runtime/decider.ts';
-import { capability, factsOf, type LoopScript, type Played, play, WAYS } from './loop-rig.ts';
+import {
+  entriesOfType,
+  LOOP_HOSTS,
+  type LoopScript,
+  loopCapability,
+  type StartedLoop,
+  startLoop,
+} from '../../../support/capability-loops.ts';
 
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
 const thought = (capability: string) => ({ done: false, finalOutput: null, next: { capability, arguments: '{}' } });
@@ -19,8 +26,8 @@ const threeRuns: LoopScript = {
   options: { limits: { capabilityMs: 30 } },
 };
 
-function timed(way: (typeof WAYS)[number], script: LoopScript): Played {
-  const played: Played = play(way, {
+function timed(way: (typeof LOOP_HOSTS)[number], script: LoopScript): StartedLoop {
+  const played: StartedLoop = startLoop(way, {
     ...script,
     execute: {
       ...threeRuns.execute,
@@ -33,7 +40,7 @@ function timed(way: (typeof WAYS)[number], script: LoopScript): Played {
   return played;
 }
 
-describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
+describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   it.each<[string, LoopScript]>([
     [
       'function',
@@ -55,22 +62,22 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
   ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
     const played = timed(way, script);
     await played.end();
-    expect(factsOf(played, 'capability-start')).toMatchObject([
+    expect(entriesOfType(played, 'capability-start')).toMatchObject([
       { capability: 'draft', index: 1 },
       { capability: 'review', index: 2 },
       { capability: 'summarise', index: 3 },
     ]);
-    expect(factsOf(played, 'capability-end')).toMatchObject([
+    expect(entriesOfType(played, 'capability-end')).toMatchObject([
       { index: 1, result: { success: true, code: null, durationMs: 20 } },
       { index: 2, result: { success: false, code: 'threw', error: 'no pen', durationMs: 0 } },
       { index: 3, result: { success: false, code: 'timed_out', durationMs: 30 } },
     ]);
-    expect(factsOf(played, 'continuation')).toMatchObject([
+    expect(entriesOfType(played, 'continuation')).toMatchObject([
       { index: 1, decidedBy, done: false, next: 'review', limitReached: false },
       { index: 2, decidedBy, done: false, next: 'summarise', limitReached: false },
       { index: 3, decidedBy, done: true, next: null, limitReached: false },
     ]);
-    expect(factsOf(played, 'capability-stop')).toMatchObject([
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([
       { reason: 'done', runs: 3, failed: 2, capabilityMs: 50, code: null, problem: null },
     ]);
   });
@@ -78,7 +85,7 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
   it('has valid entries in order of occurrence', async () => {
     const decider = ({ results }: { results: readonly unknown[] }) =>
       results.length === 1 ? step('review') : ({ done: true } as const);
-    const played = play(way, { options: { decider } });
+    const played = startLoop(way, { options: { decider } });
     await played.end();
     const told = played.journal.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
     const iteration = ['capability-start', 'capability-end', 'continuation'];
@@ -87,23 +94,25 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
   });
 
   it('records the iteration at which the limit was reached', async () => {
-    const played = play(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
+    const played = startLoop(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
     await played.end();
-    expect(factsOf(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
-    expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
+    expect(entriesOfType(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
   });
 
   it('does not record the limit if the last allowed run was the last requested one', async () => {
-    const played = play(way, { options: { decider: () => ({ done: true }), limits: { maxContinuations: 1 } } });
+    const played = startLoop(way, { options: { decider: () => ({ done: true }), limits: { maxContinuations: 1 } } });
     await played.end();
-    expect(factsOf(played, 'continuation')).toMatchObject([{ done: true, limitReached: false }]);
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ done: true, limitReached: false }]);
   });
 
   it('records no invalid-step code for a loop that ended at its limit', async () => {
     const nothing = { done: false, next: { capability: 'review', arguments: [] as never } } as const;
-    const played = play(way, { options: { decider: () => nothing, limits: { maxContinuations: 1 } } });
+    const played = startLoop(way, { options: { decider: () => nothing, limits: { maxContinuations: 1 } } });
     await played.end();
-    expect(factsOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', code: null, problem: null }]);
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([
+      { reason: 'limit_reached', code: null, problem: null },
+    ]);
   });
 
   it('records what was wrong with a failed decider or a next step', async () => {
@@ -113,9 +122,9 @@ describe.each(WAYS)('[R8] the journal of a loop through %s', (way) => {
       () => new Promise<never>(() => {}),
       () => step('publish'),
     ]) {
-      const played = play(way, { options: { decider, limits: { capabilityMs: 30 } } });
+      const played = startLoop(way, { options: { decider, limits: { capabilityMs: 30 } } });
       await played.end();
-      problems.push(factsOf(played, 'capability-stop')[0]?.problem);
+      problems.push(entriesOfType(played, 'capability-stop')[0]?.problem);
     }
     expect(problems).toEqual(['no idea', 'the decider did not reply within 30 ms', 'unknown capability "publish"']);
   });
@@ -125,7 +134,7 @@ describe('[R8] the journal of a standalone loop', () => {
   it('records the abort and the outcome of the running capability', async () => {
     const { outcome, journal, cancel } = createCapabilityLoop({
       clock: new SimulatedClock(),
-      capabilities: [capability('draft', () => new Promise(() => {}))],
+      capabilities: [loopCapability('draft', () => new Promise(() => {}))],
     }).run({ request: 'Draft a letter.', call: step('draft').next });
     for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     cancel();
@@ -142,7 +151,7 @@ describe('[R5] [R7] the outcome of a standalone loop', () => {
     ['a decider that threw', () => Promise.reject(new Error('no idea')), 'no idea'],
     ['an unknown next step', () => step('publish'), 'publish'],
   ])('reports what was wrong with %s', async (_, decider, problem) => {
-    const played = play('the loop alone', { options: { decider } });
+    const played = startLoop('the loop alone', { options: { decider } });
     await played.end();
     expect(JSON.stringify(await played.outcome)).toContain(problem);
   });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, rulesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 /** Never large enough for Understanding to be selected. */
 const thresholds = { crowdedMessages: 1_000 };

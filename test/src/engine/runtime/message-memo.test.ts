@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { createTextCache } from '../../../../src/engine/runtime/context-measures.ts';
-import { aMessage } from '../../../machines/contracts/samples.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
 
 const said = (content: string): Message => aMessage({ content });
 

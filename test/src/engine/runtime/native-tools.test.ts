@@ -14,7 +14,7 @@ import {
   chunk,
   completion,
   event,
-  refuse,
+  respondWithJson,
   streaming,
   toolChunk,
 } from '../../../support/chat-server.ts';
@@ -219,7 +219,7 @@ describe('a chain on an OpenAI-compatible server', () => {
 
   it('[C4] describes tools in the prompt when the server responds with 400 to tools, and runs the capability', async () => {
     const { status, actions, outputs } = await runOn(({ body, response }) => {
-      if (body.tools) return refuse(response, 400, { error: { message: 'm does not support tools' } });
+      if (body.tools) return respondWithJson(response, 400, { error: { message: 'm does not support tools' } });
       streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)])));
     });
     expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });

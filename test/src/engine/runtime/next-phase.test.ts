@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { found } from '../../../machines/policies/hostile.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { searchMessage } from '../../../support/retention.ts';
+import { entriesOf, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
   entriesOf(run, 'decision').map(({ decision }) => decision);
@@ -76,7 +75,7 @@ describe('the next phase of a run', () => {
   });
 
   /** Two identical messages, so that one may be removed. */
-  const messages = ['a', 'b'].map((id) => found(id, 'The tide is low on the second Monday of March.'));
+  const messages = ['a', 'b'].map((id) => searchMessage(id, 'The tide is low on the second Monday of March.'));
 
   it('[Y3] follows each later reason when the earlier ones no longer apply', async () => {
     const plan = (needsTools: boolean, undigested: boolean) => ({

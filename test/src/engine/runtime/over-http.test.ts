@@ -7,7 +7,7 @@ import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { chatServer, completion, event, refuse, streaming } from '../../../support/chat-server.ts';
+import { chatServer, completion, event, respondWithJson, streaming } from '../../../support/chat-server.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
 let mock: LLMock | undefined;
@@ -66,8 +66,9 @@ describe('a run on an OpenAI-compatible server', () => {
     let refusals = 0;
     const server = await chatServer(({ body, response }) => {
       refusals += 1;
-      if (refusals === 1) return refuse(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '5' });
-      if (refusals === 2) return refuse(response, 500, { error: { message: 'oops' } });
+      if (refusals === 1)
+        return respondWithJson(response, 429, { error: { message: 'slow down' } }, { 'retry-after-ms': '5' });
+      if (refusals === 2) return respondWithJson(response, 500, { error: { message: 'oops' } });
       say(response, replies[taskOf(body)]);
     });
     const run = runOn(server.baseURL);
@@ -108,7 +109,7 @@ describe('a run on an OpenAI-compatible server', () => {
 
   it('ends immediately for a rejected key, which never appears in the journal', async () => {
     const server = await chatServer(({ response }) =>
-      refuse(response, 401, { error: { message: 'Incorrect API key provided: sk-secret' } }),
+      respondWithJson(response, 401, { error: { message: 'Incorrect API key provided: sk-secret' } }),
     );
     const run = runOn(server.baseURL);
     const answer = await run.answer;

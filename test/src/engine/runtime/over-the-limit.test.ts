@@ -3,8 +3,7 @@ import { SimulatedClock } from 'xstate';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, settle } from '../../../support/run-chain.ts';
+import { entriesOf, settle, unsureAnswer } from '../../../support/run-chain.ts';
 
 describe('a context that stays over its limit', () => {
   /** Five long user messages in a context with room for four. */

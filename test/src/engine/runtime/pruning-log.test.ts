@@ -8,10 +8,9 @@ import { applyOperations, contextOf, redo, undo } from '../../../../machines/pol
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aPassage } from '../../../machines/contracts/samples.ts';
-import { found, said, user } from '../../../machines/policies/hostile.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { aPassage } from '../../../support/contract-samples.ts';
+import { assistantMessage, searchMessage, userMessage } from '../../../support/retention.ts';
+import { entriesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const CYCLES = 4;
 const story = (of: string) => `Please look into the ${of}. ${`The ${of} is a long story. `.repeat(60)}`;
@@ -55,17 +54,17 @@ async function fullRun(): Promise<Run> {
     yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1, usedMessageIds: [`p${passages}`] }),
   };
   const messages = [
-    user('u1', story('cellar')),
-    said('near', 'The tide is near the cellar. '.repeat(8), {
+    userMessage('u1', story('cellar')),
+    assistantMessage('near', 'The tide is near the cellar. '.repeat(8), {
       importance: 0.8,
       links: [link('a'), link('b')],
       references: ['u1'],
     }),
-    user('u2', story('attic')),
-    said('far', 'Nothing of it. '.repeat(20), { cycle: 1, importance: 0 }),
-    user('u3', story('garden')),
-    found('old', 'An old passage on something else.'),
-    said('last', 'I will look.'),
+    userMessage('u2', story('attic')),
+    assistantMessage('far', 'Nothing of it. '.repeat(20), { cycle: 1, importance: 0 }),
+    userMessage('u3', story('garden')),
+    searchMessage('old', 'An old passage on something else.'),
+    assistantMessage('last', 'I will look.'),
   ];
   const { run } = startScripted(
     plan,

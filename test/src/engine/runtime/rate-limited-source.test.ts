@@ -92,6 +92,6 @@ describe('a rate-limited source', () => {
     const { clock, run } = await startWith([limited({ retryAfterMs: 700 })]);
     run.cancel();
     await run.answer;
-    expect(clock.waiting.size).toBe(0);
+    expect(clock.openTimers).toBe(0);
   });
 });

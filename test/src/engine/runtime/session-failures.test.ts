@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
 import { sqliteSessions } from '../../../../src/journal/sqlite-sessions.ts';
-import { fileWith } from '../../../support/journal-file.ts';
+import { fileWith } from '../../../support/journal-files.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { inSession, NOTE } from '../../../support/run-session.ts';
-import { aTurn, hanging, storeThat } from '../../../support/sessions.ts';
+import { aTurn, neverSettles, SESSION_NOTE, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 const proxied = new Proxy([], {
   get: () => {
@@ -44,11 +43,11 @@ describe('a store that fails to recall', () => {
     // biome-ignore lint/suspicious/noThenProperty: a throwing thenable is the input under test
     ['returns a thenable that throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
   ])('[E3] because it %s is skipped, and the answer says so', async (name, recalled, said) => {
-    const sessions = storeThat({ recall: recalled });
-    const { run } = inSession(sessions);
+    const sessions = stubSessions({ recall: recalled });
+    const { run } = startInSession(sessions);
     const answer = await run.answer;
     expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
-    expect(answer.notes).toContain(NOTE);
+    expect(answer.notes).toContain(SESSION_NOTE);
     expect(answer.notes, name).toContain(said);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([
       { sessionId: 'u42', turns: 0, messages: [], problem: expect.stringContaining(said) },
@@ -66,7 +65,7 @@ describe('a store that fails to recall', () => {
       append: () => {},
     };
     const { run } = startScripted({}, { sessions: store }, { sessionId: 'u42' });
-    expect((await run.answer).notes).toBe(`${NOTE} a row is damaged.`);
+    expect((await run.answer).notes).toBe(`${SESSION_NOTE} a row is damaged.`);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: 'a row is damaged' }]);
   });
 
@@ -80,14 +79,14 @@ describe('a store that fails to recall', () => {
   });
 
   it('partially contributes what it returned, and the answer says so', async () => {
-    const { run } = inSession(storeThat({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
-    expect((await run.answer).notes).toBe(`${NOTE} 1 of 2 turns could not be read.`);
+    const { run } = startInSession(stubSessions({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
+    expect((await run.answer).notes).toBe(`${SESSION_NOTE} 1 of 2 turns could not be read.`);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
   });
 
   it('by never answering is awaited for `sessionMs` and then aborted', async () => {
-    const sessions = storeThat({ recall: () => hanging });
-    const { run, clock, model } = inSession(sessions);
+    const sessions = stubSessions({ recall: () => neverSettles });
+    const { run, clock, model } = startInSession(sessions);
     await settle();
     clock.increment(4_999);
     await settle();
@@ -96,14 +95,14 @@ describe('a store that fails to recall', () => {
     expect(sessions.recalls[0]?.signal.aborted).toBe(true);
     const answer = await run.answer;
     expect(answer.status).toBe('completed');
-    expect(answer.notes).toBe(`${NOTE} the session store did not respond within 5000 ms.`);
-    expect(clock.waiting.size).toBe(0);
+    expect(answer.notes).toBe(`${SESSION_NOTE} the session store did not respond within 5000 ms.`);
+    expect(clock.openTimers).toBe(0);
   });
 
   it('by answering too late changes nothing', async () => {
     let answerLate: (turns: unknown) => void = () => {};
-    const sessions = storeThat({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
-    const { run, clock } = inSession(sessions);
+    const sessions = stubSessions({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
+    const { run, clock } = startInSession(sessions);
     await settle();
     clock.increment(5_000);
     answerLate([aTurn()]);
@@ -125,7 +124,7 @@ describe('a store that fails to remember', () => {
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
     ['rejects with undefined', () => Promise.reject(), 'undefined'],
   ])('[E3] and %s is reported, and the answer is unchanged', async (_, appended, said) => {
-    const { run } = inSession(storeThat({ append: appended }));
+    const { run } = startInSession(stubSessions({ append: appended }));
     const answer = await run.answer;
     expect(answer).toEqual(await startScripted().run.answer);
     expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
@@ -133,8 +132,8 @@ describe('a store that fails to remember', () => {
   });
 
   it('by never answering is awaited for `sessionMs`', async () => {
-    const sessions = storeThat({ append: () => hanging });
-    const { run, clock } = inSession(sessions, {}, { limits: { sessionMs: 700 } });
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run, clock } = startInSession(sessions, {}, { limits: { sessionMs: 700 } });
     await settle(100);
     expect(run.actor.getSnapshot().value).toBe('remembering');
     clock.increment(700);
@@ -143,12 +142,12 @@ describe('a store that fails to remember', () => {
     expect(entriesOf(run, 'session-stored')).toMatchObject([
       { problem: 'the session store did not respond within 700 ms' },
     ]);
-    expect(clock.waiting.size).toBe(0);
+    expect(clock.openTimers).toBe(0);
   });
 
   it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {
-    const store = storeThat({ recall: () => hanging, append: () => hanging });
-    const { run, clock } = inSession(
+    const store = stubSessions({ recall: () => neverSettles, append: () => neverSettles });
+    const { run, clock } = startInSession(
       store,
       { action: { hang: true }, synthesis: { hang: true } },
       {

@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
 import { memorySessions } from '../../../../src/engine/runtime/memory-sessions.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { inSession } from '../../../support/run-session.ts';
-import { aTurn, hanging, recall, storeThat } from '../../../support/sessions.ts';
+import { entriesOf, everyTask, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { aTurn, neverSettles, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 describe('stopping a run with a session', () => {
   const events = ['run.cancelled', 'run.interrupted'] as const;
 
   it.each(events)('by %s during recall answers immediately, and the session remembers it', async (type) => {
-    const sessions = storeThat({ recall: () => hanging });
-    const { run, model } = inSession(sessions);
+    const sessions = stubSessions({ recall: () => neverSettles });
+    const { run, model } = startInSession(sessions);
     await settle();
     expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
     run.send({ type });
@@ -23,8 +21,8 @@ describe('stopping a run with a session', () => {
   });
 
   it.each(events)('by %s while the turn is stored ends immediately with the existing answer', async (type) => {
-    const sessions = storeThat({ append: () => hanging });
-    const { run } = inSession(sessions);
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run } = startInSession(sessions);
     await settle(100);
     expect(run.actor.getSnapshot().value).toBe('remembering');
     run.send({ type });
@@ -36,8 +34,8 @@ describe('stopping a run with a session', () => {
   });
 
   it('twice ends it immediately in any state', async () => {
-    const sessions = storeThat({ append: () => hanging });
-    const { run } = inSession(sessions, { intention: { hang: true } });
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run } = startInSession(sessions, { intention: { hang: true } });
     await settle();
     run.cancel('never mind');
     run.cancel();
@@ -69,7 +67,7 @@ describe('stopping a run with a session', () => {
 
   it.each(PHASES)('[Y4] by a direction to %s during recall waits for the session', async (phase) => {
     let answer: (turns: unknown) => void = () => {};
-    const { run } = inSession(storeThat({ recall: () => new Promise((resolve) => (answer = resolve)) }), {
+    const { run } = startInSession(stubSessions({ recall: () => new Promise((resolve) => (answer = resolve)) }), {
       yield: { hang: true },
     });
     await settle();

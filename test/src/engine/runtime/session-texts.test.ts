@@ -3,8 +3,7 @@ import { contextOf } from '../../../../machines/policies/context.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { entriesOf, startScripted } from '../../../support/run-chain.ts';
-import { inSession, NOTE } from '../../../support/run-session.ts';
-import { aTurn, storeThat } from '../../../support/sessions.ts';
+import { aTurn, SESSION_NOTE, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 describe('texts in a session', () => {
   it.each<[string, object]>([
@@ -15,7 +14,7 @@ describe('texts in a session', () => {
     ['invalid times', { atMs: -8.64e18 }],
     ['a prototype', JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}}')],
   ])('such as %s are data: the run answers, and they cannot close a block', async (_, changes) => {
-    const { run, model } = inSession(storeThat({ recall: () => [{ ...aTurn(), ...changes }] }));
+    const { run, model } = startInSession(stubSessions({ recall: () => [{ ...aTurn(), ...changes }] }));
     expect((await run.answer).status).toBe('completed');
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: null }]);
     const shown = model.calls[0]?.turns.map(({ content }) => content).join('\n') ?? '';
@@ -36,19 +35,19 @@ describe('a session that exceeds the model window', () => {
     '[U8] [E3] with a %s of ten megabytes is recalled as far as it fits, newest turns first',
     async (what, changes) => {
       const turns = [aTurn('r1'), aTurn('r2', changes), aTurn('r3')];
-      const { run } = inSession(storeThat({ recall: () => turns }));
+      const { run } = startInSession(stubSessions({ recall: () => turns }));
       const answer = await run.answer;
       expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
       const problem = what === 'summary' ? null : '2 of 3 turns did not fit into the context';
       expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: what === 'summary' ? 3 : 1, problem }]);
-      expect(answer.notes).toBe(problem === null ? '' : `${NOTE} ${problem}.`);
+      expect(answer.notes).toBe(problem === null ? '' : `${SESSION_NOTE} ${problem}.`);
       expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
     },
   );
 
   it('leaves the model half of its context limit', async () => {
     const turns = Array.from({ length: 10 }, (_, at) => aTurn(`r${at}`, { answer: 'x'.repeat(0.1 * 4 * WINDOW) }));
-    const { run } = inSession(storeThat({ recall: () => turns }));
+    const { run } = startInSession(stubSessions({ recall: () => turns }));
     await run.answer;
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 3 }]);
   });
@@ -58,7 +57,7 @@ describe('a session id', () => {
   it.each([['u42'], [`${' '.repeat(199)}x`], ['x'.repeat(200)], ['🦊'], ["'; --"], ['__proto__']])(
     'may be %j',
     async (sessionId) => {
-      const sessions = storeThat({});
+      const sessions = stubSessions({});
       await startScripted({}, { sessions }, { sessionId }).run.answer;
       expect(sessions.recalls[0]?.sessionId).toBe(sessionId);
     },
@@ -67,7 +66,7 @@ describe('a session id', () => {
   it.each([[''], [' \t'], ['x'.repeat(201)], ['a\nb'], ['a\0'], ['\u0085'], ['\ud83e'], [7], [null], [{}], [['u42']]])(
     'is rejected as %j before the start',
     (sessionId) => {
-      const sessions = storeThat({});
+      const sessions = stubSessions({});
       expect(() => startScripted({}, { sessions }, { sessionId: sessionId as never })).toThrow(
         expect.objectContaining({
           code: 'invalid_option',

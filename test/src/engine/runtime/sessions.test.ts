@@ -14,8 +14,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { inSession } from '../../../support/run-session.ts';
-import { aTurn, recall, storeThat } from '../../../support/sessions.ts';
+import { aTurn, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 const work = defineCapability({
   name: 'work',
@@ -84,7 +83,7 @@ describe('a session', () => {
   });
 
   it('costs nothing for a request without one: no store call, state, or event', async () => {
-    const sessions = storeThat({});
+    const sessions = stubSessions({});
     const { run } = startScripted({}, { sessions });
     const answer = await run.answer;
     expect([sessions.recalls.length, sessions.appends.length]).toEqual([0, 0]);
@@ -95,8 +94,8 @@ describe('a session', () => {
   });
 
   it('recalls the newest `sessionTurns` turns, ten by default', async () => {
-    const sessions = storeThat({ recall: () => Array.from({ length: 10_000 }, (_, at) => aTurn(`r${at}`)) });
-    const { run } = inSession(sessions);
+    const sessions = stubSessions({ recall: () => Array.from({ length: 10_000 }, (_, at) => aTurn(`r${at}`)) });
+    const { run } = startInSession(sessions);
     await run.answer;
     expect(sessions.recalls).toMatchObject([{ sessionId: 'u42', turns: 10 }]);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ sessionId: 'u42', turns: 10, problem: null }]);
@@ -104,8 +103,8 @@ describe('a session', () => {
   });
 
   it('with `sessionTurns` at 0 recalls nothing but still remembers', async () => {
-    const sessions = storeThat({ recall: () => [aTurn()] });
-    const { run } = inSession(sessions, {}, { limits: { sessionTurns: 0 } });
+    const sessions = stubSessions({ recall: () => [aTurn()] });
+    const { run } = startInSession(sessions, {}, { limits: { sessionTurns: 0 } });
     await run.answer;
     expect([sessions.recalls.length, sessions.appends.length]).toEqual([0, 1]);
     expect(entriesOf(run, 'session-recalled')).toEqual([]);
@@ -148,7 +147,7 @@ describe('a session', () => {
 
   it('[U12] is contained in the journal, from which alone the context can be folded', async () => {
     const turn = aTurn('r1', { runs: [{ capability: 'work', success: true, summary: 'done' }] });
-    const { run } = inSession(storeThat({ recall: () => [turn] }));
+    const { run } = startInSession(stubSessions({ recall: () => [turn] }));
     await run.answer;
     for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
     const history = contextHistory(run.journal);
@@ -181,8 +180,8 @@ describe('a session', () => {
   });
 
   it('states how an earlier answer was incomplete', async () => {
-    const sessions = storeThat({ recall: () => [aTurn('r1', { status: 'degraded', answer: 'Perhaps.' })] });
-    const { run, model } = inSession(sessions);
+    const sessions = stubSessions({ recall: () => [aTurn('r1', { status: 'degraded', answer: 'Perhaps.' })] });
+    const { run, model } = startInSession(sessions);
     await run.answer;
     const [system, user] = model.calls[0]?.turns ?? [];
     expect(system?.content).not.toContain('Perhaps.');
@@ -191,7 +190,7 @@ describe('a session', () => {
 
   it('[U8] keeps user content of any length and asks about it only once', async () => {
     const request = 'It is a long story. '.repeat(100);
-    const { run, clock } = inSession(storeThat({ recall: () => [aTurn('r1', { request })] }));
+    const { run, clock } = startInSession(stubSessions({ recall: () => [aTurn('r1', { request })] }));
     await settle(200);
     clock.increment(120_000);
     await run.answer;

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 describe('any run with any model and user', () => {
   it('[E3] [E7] always ends with a valid answer within its limits, with every call counted and no timer left', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run, model, clock } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run, model, clock } = await startRandomRun(random);
         const answer = finalAnswerSchema.parse(await run.answer);
         expect(answer.answerText.trim()).not.toBe('');
         expect(answer.metadata.cycles).toBeLessThanOrEqual(random.maxCycles);
@@ -16,7 +16,7 @@ describe('any run with any model and user', () => {
         expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
         expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
         for (const entry of run.journal) journalEntrySchema.parse(entry);
-        expect(clock.waiting.size).toBe(0);
+        expect(clock.openTimers).toBe(0);
       }),
       { numRuns: 1000 },
     );

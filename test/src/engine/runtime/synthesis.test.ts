@@ -3,9 +3,14 @@ import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contra
 import { definePrompt, type Prompt } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { startBare } from '../../../support/bare-chain.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, type ScriptedRun, settle, startScripted } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  type ScriptedRun,
+  settle,
+  startBareChain,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 const same = { yield: () => ({ ...unsureAnswer(1), taskComplete: false }) };
@@ -92,10 +97,10 @@ describe('the end of a run', () => {
   });
 
   it('[E3] [E5] with a corrupted state names the damage and keeps what is valid', async () => {
-    const { actor, state } = await startBare({ contextWindowTokens: 'wide' as never });
+    const { actor, state } = await startBareChain({ contextWindowTokens: 'wide' as never });
     expect(actor.getSnapshot().status).toBe('done');
     expect(finalAnswerSchema.parse(state().answer).metadata.missingFields).toEqual(['run.excess.tokens']);
-    const odd = await startBare({ currency: 5 as never });
+    const odd = await startBareChain({ currency: 5 as never });
     expect(odd.state().answer).toMatchObject({
       answerText: replies.synthesis.answerText,
       metadata: { reason: 'incomplete_state', missingFields: ['run.currency'], synthesis: { writtenBy: 'model' } },
@@ -132,7 +137,7 @@ describe('the budget of a run', () => {
 
   it('[E2] includes the synthesis in the cost, in the currency of the prices', async () => {
     const prices = [{ inputPerMillion: 1_000, outputPerMillion: 10_000 }];
-    const { state } = await startBare({ prices, currency: 'EUR' }, costing);
+    const { state } = await startBareChain({ prices, currency: 'EUR' }, costing);
     const { cost, usage: used } = state().answer?.metadata ?? {};
     expect(cost?.currency).toBe('EUR');
     expect(cost?.amount).toBeCloseTo(7 * (0.1 + 0.2));

@@ -10,8 +10,7 @@ import { createPostChain } from '../../../../src/index.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted, worthASummary } from '../../../support/run-chain.ts';
+import { entriesOf, phasesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
 
 /** A run on a scripted model with its own tokenizer or window. */
 function startMeasured(

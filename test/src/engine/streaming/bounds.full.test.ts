@@ -1,6 +1,13 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
-import { argumentsOf, readAll, readArguments, readText, reasoning, stream } from './model-stream.ts';
+import {
+  argumentsPart,
+  readAll,
+  readArguments,
+  readText,
+  reasoningPart,
+  streamOf,
+} from '../../../support/model-streams.ts';
 
 let parsed = 0;
 
@@ -45,10 +52,10 @@ describe('a reply that is too long', () => {
   );
 
   test.each<[string, ModelPart, 'text' | 'tool-call', RegExp]>([
-    ['reasoning', reasoning('Hm, '), 'text', /counting everything received; most of it is reasoning/],
-    ['other tool calls', argumentsOf('{"b"', { name: 'search' }), 'tool-call', /most of it is other tool calls/],
+    ['reasoning', reasoningPart('Hm, '), 'text', /counting everything received; most of it is reasoning/],
+    ['other tool calls', argumentsPart('{"b"', { name: 'search' }), 'tool-call', /most of it is other tool calls/],
     ['text beside the call', { type: 'text-delta', text: 'Well' }, 'tool-call', /text besides the tool call/],
-    ['arguments', argumentsOf('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; expected/],
+    ['arguments', argumentsPart('{"a"'), 'tool-call', /^The reply is longer than 1000 characters; expected/],
   ])('with endless %s is cut off, reported, and not retained', async (_, part, form, message) => {
     const { seen, parts } = endless(part);
     const { value, failure, text, usage } = await readAll(parts, { form, maxChars: 1_000 });
@@ -60,7 +67,9 @@ describe('a reply that is too long', () => {
   });
 
   test('counts everything in the stream toward the limit', async () => {
-    const read = await readAll(stream([reasoning('x'.repeat(60)), '{"a":"', 'y'.repeat(50), '"}']), { maxChars: 100 });
+    const read = await readAll(streamOf([reasoningPart('x'.repeat(60)), '{"a":"', 'y'.repeat(50), '"}']), {
+      maxChars: 100,
+    });
     expect(read).toMatchObject({ value: null, failure: { code: 'too_long' }, text: `{"a":"${'y'.repeat(34)}` });
     expect(read.failure?.message).toMatch(/most of it is reasoning/);
   });
@@ -195,9 +204,9 @@ describe('the parsing work for a reply', () => {
 describe('yielding to the event loop', () => {
   test('lets timers and input run for any rate and kind of stream parts', async () => {
     for (const part of [
-      reasoning('x'),
+      reasoningPart('x'),
       { type: 'text-delta', text: '' } as const,
-      argumentsOf('{', { name: 'search' }),
+      argumentsPart('{', { name: 'search' }),
     ]) {
       let [left, turns] = [5_000, 0];
       let isOver = false;

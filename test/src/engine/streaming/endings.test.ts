@@ -2,7 +2,14 @@ import { describe, expect, it, test } from 'vitest';
 import type { Failure } from '../../../../machines/contracts/failure.ts';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
-import { argumentsOf, finish, readAll, readText, reasoning, stream } from './model-stream.ts';
+import {
+  argumentsPart,
+  finishPart,
+  readAll,
+  readText,
+  reasoningPart,
+  streamOf,
+} from '../../../support/model-streams.ts';
 
 const cut: Failure = failureOf('transport', 'stream_cut', 'The connection broke.', { retryAfterMs: 70, status: 502 });
 
@@ -25,19 +32,19 @@ describe('the end of a stream', () => {
   });
 
   test('[A10] at the output limit is truncated, and incomplete content is not used as the value', async () => {
-    const { value, failure, partials } = await readAll(stream(['{"a":{"b":1},"c":"d', finish('length')]));
+    const { value, failure, partials } = await readAll(streamOf(['{"a":{"b":1},"c":"d', finishPart('length')]));
     expect(value).toBeNull();
     expect(failure).toMatchObject({ stage: 'extraction', code: 'truncated', retryable: true });
     expect(partials.at(-1)).toEqual({ a: { b: 1 }, c: 'd' });
   });
 
   test('at the output limit after a complete value returns the value', async () => {
-    const { value, failure } = await readAll(stream(['{"a":1} and then I', finish('length')]));
+    const { value, failure } = await readAll(streamOf(['{"a":1} and then I', finishPart('length')]));
     expect({ value, failure }).toEqual({ value: { a: 1 }, failure: null });
   });
 
   test('[A13] by a content filter is a permanent failure, even after a complete value', async () => {
-    const { value, failure } = await readAll(stream(['{"a":1}', finish('content-filter')]));
+    const { value, failure } = await readAll(streamOf(['{"a":1}', finishPart('content-filter')]));
     expect(value).toBeNull();
     expect(failure).toMatchObject({ code: 'filtered', retryable: false });
   });
@@ -48,7 +55,7 @@ describe('the end of a stream', () => {
     ['after the whole value', ['{"a":1}']],
     ['in prose', ['Well, ']],
   ])('[A10] with a failure part %s returns that failure', async (_, pieces) => {
-    const { value, failure, text } = await readAll(stream([...pieces, { type: 'failure', failure: cut }]));
+    const { value, failure, text } = await readAll(streamOf([...pieces, { type: 'failure', failure: cut }]));
     expect(value).toBeNull();
     expect(failure).toEqual(cut);
     expect(text).toBe(pieces.join(''));
@@ -107,8 +114,8 @@ describe('the end of a stream', () => {
 describe('the usage of a stream', () => {
   test('[A11] is taken from the provider, or estimated as a quarter token per character and marked', async () => {
     const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
-    expect((await readAll(stream(['{}', { type: 'finish', reason: 'stop', usage }]))).usage).toEqual(usage);
-    expect((await readAll(stream(['{"a":1} ']), { promptChars: 41 })).usage).toEqual({
+    expect((await readAll(streamOf(['{}', { type: 'finish', reason: 'stop', usage }]))).usage).toEqual(usage);
+    expect((await readAll(streamOf(['{"a":1} ']), { promptChars: 41 })).usage).toEqual({
       inputTokens: 11,
       outputTokens: 2,
       estimated: true,
@@ -116,22 +123,27 @@ describe('the usage of a stream', () => {
   });
 
   test('[A11] is counted for a failed stream', async () => {
-    const { usage } = await readAll(stream(['{"a":', { type: 'failure', failure: cut }]), { promptChars: 4 });
+    const { usage } = await readAll(streamOf(['{"a":', { type: 'failure', failure: cut }]), { promptChars: 4 });
     expect(usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
   });
 
   test('[A11] of a failed call is taken from the provider, or estimated if invalid', async () => {
     const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
     const failed = (told: unknown) =>
-      readAll(stream(['{"a":', { type: 'failure', failure: cut, usage: told as never }]));
+      readAll(streamOf(['{"a":', { type: 'failure', failure: cut, usage: told as never }]));
     expect(await failed(usage)).toMatchObject({ usage, failure: cut });
     for (const told of [null, undefined, 'much', { ...usage, outputTokens: -1 }])
       expect((await failed(told)).usage).toEqual({ inputTokens: 10, outputTokens: 2, estimated: true });
   });
 
   test('[A11] includes reasoning and other calls when it is estimated', async () => {
-    const parts = [reasoning('x'.repeat(30)), argumentsOf('{"q":1}', { name: 'search' }), '{"a":1}', reasoning('y')];
-    expect((await readAll(stream(parts))).usage).toEqual({ inputTokens: 10, outputTokens: 12, estimated: true });
+    const parts = [
+      reasoningPart('x'.repeat(30)),
+      argumentsPart('{"q":1}', { name: 'search' }),
+      '{"a":1}',
+      reasoningPart('y'),
+    ];
+    expect((await readAll(streamOf(parts))).usage).toEqual({ inputTokens: 10, outputTokens: 12, estimated: true });
   });
 
   test('ends with the stream when it is stopped, and nothing more is reported', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutAt } from './json-text.ts';
-import { finish, readAll, readText, stream } from './model-stream.ts';
+import { splitAt } from '../../../support/json-text.ts';
+import { finishPart, readAll, readText, streamOf } from '../../../support/model-streams.ts';
 
 const thought = '<think>Maybe {"a":1}? Or [2], or </thin>king on.</think>';
 
@@ -30,7 +30,7 @@ describe('reasoning in the reply text', () => {
 
   test('[A10] without an end leaves no value', async () => {
     expect(await readText('<think>{"a":1}')).toMatchObject({ value: null, failure: { code: 'no_json' } });
-    expect(await readAll(stream(['<think>{"a":1}', finish('length')]))).toMatchObject({
+    expect(await readAll(streamOf(['<think>{"a":1}', finishPart('length')]))).toMatchObject({
       failure: { code: 'truncated' },
     });
   });
@@ -39,7 +39,7 @@ describe('reasoning in the reply text', () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.array(fc.nat(99)), async (inner, cuts) => {
         fc.pre(!inner.includes('</think>'));
-        const { value, text } = await readText(...cutAt(`<think>${inner}</think> {"a":2}`, cuts));
+        const { value, text } = await readText(...splitAt(`<think>${inner}</think> {"a":2}`, cuts));
         expect(value).toEqual({ a: 2 });
         expect(text).toBe(`<think>${inner}</think> {"a":2}`);
       }),

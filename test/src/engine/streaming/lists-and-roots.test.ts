@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutAt } from './json-text.ts';
-import { finish, readAll, readArguments, readText, stream } from './model-stream.ts';
+import { splitAt } from '../../../support/json-text.ts';
+import { finishPart, readAll, readArguments, readText, streamOf } from '../../../support/model-streams.ts';
 
-const readListed = (...pieces: readonly string[]) => readAll(stream(pieces), { acceptsList: true });
+const readListed = (...pieces: readonly string[]) => readAll(streamOf(pieces), { acceptsList: true });
 
 describe('a list where an object is expected', () => {
   const lists = [
@@ -59,7 +59,7 @@ describe('a list where an object is expected', () => {
   test('is not used for the remains of an answer beside a broken object', async () => {
     for (const text of ['[1] {"a":oops}', '{} {"a":oops}', '[1] {"a":1', '{} {"a":'])
       expect(await readText(text), text).toMatchObject({ value: null, failure: { code: 'no_json' } });
-    expect(await readAll(stream(['As in [1], the', finish('length')]))).toMatchObject({
+    expect(await readAll(streamOf(['As in [1], the', finishPart('length')]))).toMatchObject({
       failure: { code: 'truncated' },
     });
   });
@@ -95,7 +95,7 @@ describe('a list where a list is accepted', () => {
   });
 
   test('[A12] JSON in text: is the value of a truncated reply if it is complete and non-empty', async () => {
-    const cut = (text: string) => readAll(stream([text, finish('length')]), { acceptsList: true });
+    const cut = (text: string) => readAll(streamOf([text, finishPart('length')]), { acceptsList: true });
     expect(await cut('["a"] and')).toMatchObject({ value: ['a'], failure: null });
     expect(await cut('- [ ] think')).toMatchObject({ value: null, failure: { code: 'truncated' } });
     expect(await cut('["a"')).toMatchObject({ value: null, failure: { code: 'truncated' } });
@@ -106,7 +106,7 @@ describe('a list where a list is accepted', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.array(fc.nat(99)), async (items, cuts) => {
         const json = JSON.stringify(items);
-        const { value, partials } = await readListed(...cutAt(json, cuts));
+        const { value, partials } = await readListed(...splitAt(json, cuts));
         expect(value).toStrictEqual(JSON.parse(json));
         expect(partials.at(-1)).toStrictEqual(value);
       }),

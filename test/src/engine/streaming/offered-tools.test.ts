@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart, ReplyForm } from '../../../../machines/contracts/model.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
-import { cutAt } from './json-text.ts';
-import { argumentsOf, finish, readAll, reasoning, stream, TOOL } from './model-stream.ts';
+import { splitAt } from '../../../support/json-text.ts';
+import { argumentsPart, finishPart, readAll, reasoningPart, streamOf, TOOL } from '../../../support/model-streams.ts';
 
 const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
 const NAMES = ['search', 'clock'];
 
 /** Reads the parts with two tools offered in addition to the reply. */
 const read = (form: ReplyForm, parts: readonly (string | ModelPart)[]) =>
-  readAll(stream(parts), {
+  readAll(streamOf(parts), {
     form,
     offered: { names: new Set(NAMES), valueOf: (call, said) => ({ ...call, said }) },
   });
 
-const of = (name: string, text: string, index = 0): ModelPart => argumentsOf(text, { index, name });
+const of = (name: string, text: string, index = 0): ModelPart => argumentsPart(text, { index, name });
 const search = (text: string, index = 0): ModelPart => of('search', text, index);
 /** A normal reply in a form. */
 const reply = (form: ReplyForm, text: string, index = 9): string | ModelPart =>
-  form === 'text' ? text : argumentsOf(text, { index });
+  form === 'text' ? text : argumentsPart(text, { index });
 
 describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form) => {
   test('[C4] is returned with its unparsed arguments, wherever they are split and whatever they contain', async () => {
@@ -29,7 +29,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     );
     await fc.assert(
       fc.asyncProperty(given, fc.array(fc.nat(300), { maxLength: 8 }), async (text, cuts) => {
-        const pieces = cutAt(text, cuts);
+        const pieces = splitAt(text, cuts);
         const { value, failure, texts, partials } = await read(
           form,
           pieces.map((piece) => search(piece)),
@@ -43,7 +43,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
   });
 
   test('[C4] does not change how a normal reply is read', async () => {
-    const { value, failure } = await read(form, [reasoning('Hm.'), reply(form, '{"a":'), reply(form, '1}')]);
+    const { value, failure } = await read(form, [reasoningPart('Hm.'), reply(form, '{"a":'), reply(form, '1}')]);
     expect({ value, failure }).toEqual({ value: { a: 1 }, failure: null });
   });
 
@@ -75,7 +75,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
   });
 
   test('[A12] is visible in partials from its name on, one partial per chunk', async () => {
-    const { partials } = await read(form, ['Well. ', search(''), search('{"q"'), reasoning('Hm.'), search(':1}')]);
+    const { partials } = await read(form, ['Well. ', search(''), search('{"q"'), reasoningPart('Hm.'), search(':1}')]);
     expect(partials).toEqual(
       ['', '{"q"', '{"q":1}'].map((given) => ({ name: 'search', arguments: given, said: 'Well.' })),
     );
@@ -88,7 +88,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
 
   test('[A10] is reported as truncated, with its name, if the output limit cut its arguments', async () => {
     for (const cut of ['', '{"q":"so', '{"q":1', '[{}']) {
-      const { value, failure, text } = await read(form, ['Well.', search(cut), finish('length')]);
+      const { value, failure, text } = await read(form, ['Well.', search(cut), finishPart('length')]);
       expect(value).toBeNull();
       expect(failure).toMatchObject({ stage: 'extraction', code: 'truncated', retryable: true });
       expect(failure?.message).toContain('“search”');
@@ -97,14 +97,14 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
   });
 
   test('is returned if its arguments are complete before the output limit', async () => {
-    const { value } = await read(form, [search('{"q":1}'), of('clock', '{"zone', 1), finish('length')]);
+    const { value } = await read(form, [search('{"q":1}'), of('clock', '{"zone', 1), finishPart('length')]);
     expect(value).toMatchObject({ name: 'search', arguments: '{"q":1}' });
   });
 
   test('[A10] [A13] does not hide a stream failure, even if the call is complete', async () => {
     const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
     expect(await read(form, [search('{}'), { type: 'failure', failure }])).toMatchObject({ value: null, failure });
-    const filtered = await read(form, [search('{}'), finish('content-filter')]);
+    const filtered = await read(form, [search('{}'), finishPart('content-filter')]);
     expect(filtered).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
@@ -123,7 +123,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
   });
 
   test('is bounded like any reply', async () => {
-    const { failure, text } = await readAll(stream([search('x'.repeat(50)), search('y'.repeat(5_000))]), {
+    const { failure, text } = await readAll(streamOf([search('x'.repeat(50)), search('y'.repeat(5_000))]), {
       form,
       maxChars: 100,
       offered: { names: new Set(NAMES), valueOf: () => ({}) },
@@ -140,11 +140,11 @@ describe('failures with offered tools', () => {
       'The reply calls “find”, which is not an available tool; expected a call of search, clock, or one JSON object.',
     );
     expect((await read('text', ['I look it up.'])).failure).toMatchObject({ code: 'no_json' });
-    expect((await read('text', [of('find', '{}'), finish('length')])).failure).toMatchObject({ code: 'truncated' });
+    expect((await read('text', [of('find', '{}'), finishPart('length')])).failure).toMatchObject({ code: 'truncated' });
   });
 
   test('ignore calls when no tools are offered', async () => {
-    const { failure } = await readAll(stream([of('search', '{}')]));
+    const { failure } = await readAll(streamOf([of('search', '{}')]));
     expect(failure).toMatchObject({ code: 'empty_reply' });
   });
 
@@ -157,7 +157,7 @@ describe('failures with offered tools', () => {
 test('[A2] take work proportional to the length: the value is built once per chunk without copying text', async () => {
   let made = 0;
   const pieces = Array.from({ length: 20_000 }, () => search('x'.repeat(10)));
-  const { value } = await readAll(stream(pieces), {
+  const { value } = await readAll(streamOf(pieces), {
     offered: {
       names: new Set(NAMES),
       valueOf: (call) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutAt, wrappedJson } from './json-text.ts';
-import { argumentsOf, readAll, stream } from './model-stream.ts';
+import { splitAt, wrappedJson } from '../../../support/json-text.ts';
+import { argumentsPart, readAll, streamOf } from '../../../support/model-streams.ts';
 
 /** Freezes a value deeply, as state stores do. */
 function freeze(value: unknown): void {
@@ -34,8 +34,8 @@ const pieces = ['{"a":{"b":[1,', '{"c":"d', 'e"}],"f', '":"g"},"h":', '[2,3', ']
 const value = { a: { b: [1, { c: 'de' }], f: 'g' }, h: [2, 3], i: 4 };
 
 const forms = [
-  ['text', (all: readonly string[]) => stream(all)],
-  ['tool-call', (all: readonly string[]) => stream(all.map((piece) => argumentsOf(piece)))],
+  ['text', (all: readonly string[]) => streamOf(all)],
+  ['tool-call', (all: readonly string[]) => streamOf(all.map((piece) => argumentsPart(piece)))],
 ] as const;
 
 describe.each(forms)('a %s partial that a consumer changes', (form, streamOf) => {
@@ -86,7 +86,7 @@ describe.each(forms)('a %s partial that a consumer changes', (form, streamOf) =>
     const harm = fc.constantFrom(freeze, spoil, trap, shallow);
     await fc.assert(
       fc.asyncProperty(wrappedJson, fc.array(fc.nat(500)), harm, async ({ json, value: wanted }, cuts, onPartial) => {
-        const read = await readAll(streamOf(cutAt(json, cuts)), { form, onPartial });
+        const read = await readAll(streamOf(splitAt(json, cuts)), { form, onPartial });
         expect(read.value).toStrictEqual(wanted);
       }),
       { numRuns: 100 },
@@ -106,7 +106,7 @@ describe('an observer that throws', () => {
       let closed = false;
       async function* parts() {
         try {
-          for (;;) yield* stream(['', '{"a":1}', ' and']);
+          for (;;) yield* streamOf(['', '{"a":1}', ' and']);
         } finally {
           closed = true;
         }
@@ -117,7 +117,7 @@ describe('an observer that throws', () => {
   );
 
   test('stops it also at the only partial, at the end', async () => {
-    await expect(readAll(stream(['{}']), { onPartial: fail })).rejects.toBe(error);
-    await expect(readAll(stream([argumentsOf('7')]), { form: 'tool-call', onPartial: fail })).rejects.toBe(error);
+    await expect(readAll(streamOf(['{}']), { onPartial: fail })).rejects.toBe(error);
+    await expect(readAll(streamOf([argumentsPart('7')]), { form: 'tool-call', onPartial: fail })).rejects.toBe(error);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutAt, isPrefix, wrappedJson } from './json-text.ts';
-import { readAll, readText, stream } from './model-stream.ts';
+import { isPrefix, splitAt, wrappedJson } from '../../../support/json-text.ts';
+import { readAll, readText, streamOf } from '../../../support/model-streams.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 const SAMPLE = 'Here:\n```json\n{"a": [1, -2.5e3, "x\\"y\\u00e9\\\\"], "b": {"c": null, "d": true}}\n```\nDone.';
@@ -11,7 +11,7 @@ describe('a JSON value read from a stream', () => {
   test('[A12] JSON in text: equals the result of JSON.parse for any surrounding text and any splits', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
-        const read = await readText(...cutAt(text, cuts));
+        const read = await readText(...splitAt(text, cuts));
         expect(read.failure).toBeNull();
         expect(read.value).toEqual(value);
         expect(read.text).toBe(text);
@@ -39,7 +39,7 @@ describe('a JSON value read from a stream', () => {
   test('[A2] grows monotonically: every partial is a prefix of the final value', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
-        const { partials, value } = await readText(...cutAt(text, cuts));
+        const { partials, value } = await readText(...splitAt(text, cuts));
         for (const [index, partial] of partials.entries()) {
           expect(isPrefix(partial, value)).toBe(true);
           expect(isPrefix(partials[Math.max(0, index - 1)], partial)).toBe(true);
@@ -52,7 +52,7 @@ describe('a JSON value read from a stream', () => {
   test('[A7] is emitted whole as the last partial', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
-        expect((await readText(...cutAt(text, cuts))).partials.at(-1)).toEqual(value);
+        expect((await readText(...splitAt(text, cuts))).partials.at(-1)).toEqual(value);
       }),
       { numRuns: 200 },
     );
@@ -67,8 +67,8 @@ describe('a JSON value read from a stream', () => {
   test('[A2] is accompanied by the text, chunk by chunk and in order', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
-        const pieces = cutAt(text, cuts);
-        expect((await readAll(stream(pieces))).texts).toEqual(pieces.filter((piece) => piece !== ''));
+        const pieces = splitAt(text, cuts);
+        expect((await readAll(streamOf(pieces))).texts).toEqual(pieces.filter((piece) => piece !== ''));
       }),
       { numRuns: 50 },
     );

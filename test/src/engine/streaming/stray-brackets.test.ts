@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ProseFinder } from '../../../../src/engine/streaming/stream-driver.ts';
-import { cutAt } from './json-text.ts';
-import { readText } from './model-stream.ts';
+import { splitAt } from '../../../support/json-text.ts';
+import { readText } from '../../../support/model-streams.ts';
 
 const ANSWER = '{"answer":"yes","ids":["a","b"]}';
 const VALUE = { answer: 'yes', ids: ['a', 'b'] };
@@ -26,7 +26,7 @@ describe('brackets in prose before the JSON', () => {
     await fc.assert(
       fc.asyncProperty(before, fc.array(fc.nat(200), { maxLength: 5 }), async (words, cuts) => {
         const text = `${words.flat().join('')}So:\n${ANSWER}\nThat is all.`;
-        const read = await readText(...cutAt(text, cuts));
+        const read = await readText(...splitAt(text, cuts));
         expect(read.failure, text).toBeNull();
         expect(read.value, text).toEqual(VALUE);
       }),
@@ -95,7 +95,7 @@ describe('locating a JSON value in text', () => {
       fc.property(fc.json({ maxDepth: 3 }), fc.array(fc.nat(99), { maxLength: 6 }), (inner, cuts) => {
         const json = `{"a":${inner}}`;
         const finder = new ProseFinder({ acceptsList: false });
-        const views = cutAt(`so: ${json} ] } "tail`, cuts).map((piece) => finder.push(piece));
+        const views = splitAt(`so: ${json} ] } "tail`, cuts).map((piece) => finder.push(piece));
         expect(views.join('')).toBe(json);
         expect(finder.found).toEqual({ from: 4, to: 4 + json.length });
       }),

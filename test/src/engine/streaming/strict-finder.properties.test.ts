@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StrictFinder } from '../../../../src/engine/streaming/strict-finder.ts';
-import { cutAt, spacedJson } from './json-text.ts';
-import { readArguments } from './model-stream.ts';
+import { spacedJson, splitAt } from '../../../support/json-text.ts';
+import { readArguments } from '../../../support/model-streams.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 
@@ -45,7 +45,7 @@ describe('detecting whether a whole text is JSON', () => {
   test('[A12] tool-call arguments: accepts any JSON, wherever it is split', () => {
     fc.assert(
       fc.property(spacedJson, places, (json, cuts) => {
-        for (const pieces of [cutAt(json, cuts), [...json]])
+        for (const pieces of [splitAt(json, cuts), [...json]])
           expect(found(pieces)).toEqual({ from: 0, to: json.length });
       }),
       { numRuns: 500 },
@@ -56,7 +56,7 @@ describe('detecting whether a whole text is JSON', () => {
     fc.assert(
       fc.property(mutated, places, (text, cuts) => {
         const wanted = isJson(text) ? { from: 0, to: text.length } : null;
-        for (const pieces of [[text], cutAt(text, cuts), text.split('')]) expect(found(pieces), text).toEqual(wanted);
+        for (const pieces of [[text], splitAt(text, cuts), text.split('')]) expect(found(pieces), text).toEqual(wanted);
       }),
       { numRuns: 5_000 },
     );
@@ -74,7 +74,7 @@ describe('detecting whether a whole text is JSON', () => {
   test('[A12] tool-call arguments: returns the result of JSON.parse or no value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(spacedJson, mutated), places, async (text, cuts) => {
-        const { value, failure, partials } = await readArguments(...cutAt(text, cuts));
+        const { value, failure, partials } = await readArguments(...splitAt(text, cuts));
         const known = isJson(text) ? (JSON.parse(text) as unknown) : null;
         expect({ value, stage: failure?.stage }).toStrictEqual({
           value: known,
@@ -92,7 +92,7 @@ describe('text passed to the parser', () => {
     fc.assert(
       fc.property(spacedJson, places, (json, cuts) => {
         const finder = new StrictFinder();
-        const views = cutAt(json, cuts).map((piece) => finder.push(piece));
+        const views = splitAt(json, cuts).map((piece) => finder.push(piece));
         const view = views.join('');
         expect(view.length).toBeLessThanOrEqual(json.length);
         if (typeof JSON.parse(json) !== 'number') expect(JSON.parse(view)).toStrictEqual(JSON.parse(json));

@@ -1,19 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../../../machines/policies/failures.ts';
-import { cutAt, wrappedJson } from './json-text.ts';
-import { argumentsOf, finish, readAll, readArguments, readText, reasoning, stream, TOOL } from './model-stream.ts';
+import { splitAt, wrappedJson } from '../../../support/json-text.ts';
+import {
+  argumentsPart,
+  finishPart,
+  readAll,
+  readArguments,
+  readText,
+  reasoningPart,
+  streamOf,
+  TOOL,
+} from '../../../support/model-streams.ts';
 
-type Parts = Parameters<typeof stream>[0];
+type Parts = Parameters<typeof streamOf>[0];
 
-const readCalls = (parts: Parts) => readAll(stream(parts), { form: 'tool-call' });
-const other = (text: string, index = 1) => argumentsOf(text, { index, name: 'search' });
+const readCalls = (parts: Parts) => readAll(streamOf(parts), { form: 'tool-call' });
+const other = (text: string, index = 1) => argumentsPart(text, { index, name: 'search' });
 
 describe('a reply in tool-call arguments', () => {
   test('[A12] tool-call arguments: equals the same JSON in text, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, fc.array(fc.nat(2_000), { maxLength: 12 }), async ({ json, value }, cuts) => {
-        const pieces = cutAt(json, cuts);
+        const pieces = splitAt(json, cuts);
         const [called, written] = [await readArguments(...pieces), await readText(...pieces)];
         expect(called.value).toEqual(value);
         expect({ ...called, partials: called.partials.at(-1) }).toEqual({ ...written, partials: value });
@@ -31,11 +40,11 @@ describe('a reply in tool-call arguments', () => {
   test('[A12] tool-call arguments: is the first call of the tool, however calls are interleaved', async () => {
     const read = await readCalls([
       other('{"q":"so', 0),
-      argumentsOf('{"a":', { index: 2 }),
-      argumentsOf('{"a":"later"}', { index: 3 }),
+      argumentsPart('{"a":', { index: 2 }),
+      argumentsPart('{"a":"later"}', { index: 3 }),
       other('me"}', 0),
-      argumentsOf('1}', { index: 2 }),
-      finish('tool-calls'),
+      argumentsPart('1}', { index: 2 }),
+      finishPart('tool-calls'),
     ]);
     expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, failure: null, texts: ['{"a":', '1}'] });
     expect(read.told).toEqual(['alive', 'text', 'alive', 'alive', 'text']);
@@ -43,10 +52,10 @@ describe('a reply in tool-call arguments', () => {
 
   test('excludes text and reasoning beside the call, which with empty arguments count only as heartbeats', async () => {
     const read = await readCalls([
-      reasoning('Hm.'),
+      reasoningPart('Hm.'),
       'I call {"a":2}',
-      argumentsOf(''),
-      argumentsOf('{"a":1}'),
+      argumentsPart(''),
+      argumentsPart('{"a":1}'),
       'Done.',
     ]);
     expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, partials: [{ a: 1 }] });
@@ -54,7 +63,7 @@ describe('a reply in tool-call arguments', () => {
   });
 
   test('[A12] JSON in text: excludes reasoning and tool calls, whatever they contain', async () => {
-    const read = await readAll(stream([reasoning('{"a":0}'), argumentsOf('{"a":2}'), '', '{"a":1}']));
+    const read = await readAll(streamOf([reasoningPart('{"a":0}'), argumentsPart('{"a":2}'), '', '{"a":1}']));
     expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, told: ['alive', 'alive', 'alive', 'text'] });
   });
 
@@ -67,7 +76,7 @@ describe('a tool call that is not a reply', () => {
   test.each<[string, Parts, string]>([
     ['text', ['{"a":1}'], 'text came instead'],
     ['a call of another tool', ['Well, ', other('{"a":1}')], 'a call of “search” came instead'],
-    ['only reasoning', [reasoning('{"a":1}')], 'nothing came instead'],
+    ['only reasoning', [reasoningPart('{"a":1}')], 'nothing came instead'],
     ['nothing', [], 'nothing came instead'],
   ])('[A10] is an extraction failure that names the tool: %s', async (_, parts, instead) => {
     const { value, failure, text } = await readCalls(parts);
@@ -78,7 +87,7 @@ describe('a tool call that is not a reply', () => {
 
   test('has an invented name printed in short and printable form', async () => {
     const name = `x\u0000\n\u202e${'y'.repeat(500_000)}`;
-    const { failure } = await readCalls([argumentsOf('{}', { name })]);
+    const { failure } = await readCalls([argumentsPart('{}', { name })]);
     expect(failure?.message).toContain(`a call of “x ${'y'.repeat(57)}…” came`);
   });
 
@@ -110,27 +119,27 @@ describe('a tool call that is not a reply', () => {
   test('[A10] with unterminated arguments is reported as such, or as truncated at the output limit', async () => {
     const cut = await readArguments('{"a":1');
     expect(cut.failure).toMatchObject({ code: 'no_json', message: expect.stringContaining('do not end') });
-    for (const parts of [[argumentsOf('{"a":1')], [argumentsOf('')], [reasoning('Hm.')]]) {
-      const { failure } = await readCalls([...parts, finish('length')]);
+    for (const parts of [[argumentsPart('{"a":1')], [argumentsPart('')], [reasoningPart('Hm.')]]) {
+      const { failure } = await readCalls([...parts, finishPart('length')]);
       expect(failure).toMatchObject({ code: 'truncated', message: expect.stringContaining(TOOL) });
     }
   });
 
   test('with complete arguments before the output limit is the value after all', async () => {
-    expect(await readCalls([argumentsOf('{"a":1}'), finish('length')])).toMatchObject({
+    expect(await readCalls([argumentsPart('{"a":1}'), finishPart('length')])).toMatchObject({
       value: { a: 1 },
       failure: null,
     });
   });
 
   test('[A13] stopped by a content filter is a permanent failure', async () => {
-    const { value, failure } = await readCalls([argumentsOf('{"a":1}'), finish('content-filter')]);
+    const { value, failure } = await readCalls([argumentsPart('{"a":1}'), finishPart('content-filter')]);
     expect({ value, failure }).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
   test('[A10] with a failure part returns that failure even if the arguments are complete', async () => {
     const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
-    expect(await readCalls([argumentsOf('{"a":1}'), { type: 'failure', failure }])).toMatchObject({
+    expect(await readCalls([argumentsPart('{"a":1}'), { type: 'failure', failure }])).toMatchObject({
       value: null,
       failure,
       text: '{"a":1}',

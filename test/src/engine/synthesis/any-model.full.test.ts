@@ -2,12 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
-import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
-import { answerDifferences } from '../../../machines/policies/synthesis/answer-differences.ts';
-import { type DrawnInput, drawInput } from '../../../machines/policies/synthesis/draw-input.ts';
-import { type Told, wantedOf } from '../../../machines/policies/synthesis/oracle.ts';
-import { draws } from '../attempts/seeded.ts';
-import { type DrawnModel, drawModel, play } from './draw-model.ts';
+import { deepFreeze } from '../../../support/contract-samples.ts';
+import { createRandom } from '../../../support/random.ts';
+import { type RandomInput, randomSynthesisInput } from '../../../support/synthesis-inputs.ts';
+import {
+  answerDifferences,
+  expectedAnswer,
+  type RandomModel,
+  randomModel,
+  runToCompletion,
+  type WritingResult,
+} from '../../../support/synthesis-oracle.ts';
 
 /** All of them with POSTCHAIN_LONG, which takes minutes. */
 const INPUTS = process.env['POSTCHAIN_LONG'] ? 100_000 : 3_000;
@@ -33,48 +38,57 @@ describe('standalone synthesis', () => {
 });
 
 async function check(seed: number, seen: Set<string>): Promise<string | null> {
-  const draw = draws(seed);
-  const drawn = drawInput(draw);
-  const drawnModel = drawModel(draw);
+  const draw = createRandom(seed);
+  const drawn = randomSynthesisInput(draw);
+  const drawnModel = randomModel(draw);
   const { model, prompt } = drawnModel;
   const clock = new SimulatedClock();
   const timers = watchTimers(clock);
   const abort = new AbortController();
   if (drawnModel.abort === 'before') abort.abort();
-  const before = JSON.stringify(drawn.given);
-  const answer = await play(
-    synthesizeAnswer(deepFreeze(drawn.given), { model, prompts: { synthesis: prompt }, clock, signal: abort.signal }),
+  const before = JSON.stringify(drawn.input);
+  const answer = await runToCompletion(
+    synthesizeAnswer(deepFreeze(drawn.input), { model, prompts: { synthesis: prompt }, clock, signal: abort.signal }),
     clock,
     () => drawnModel.abort === 'under way' && abort.abort(),
   );
   const { told, played } = expected(drawn, drawnModel, answer, clock.now());
-  const wrong = answerDifferences(answer, wantedOf(played, told), played, told);
+  const wrong = answerDifferences(answer, expectedAnswer(played, told), played, told);
   if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
-  if (JSON.stringify(drawn.given) !== before) wrong.push('the input was changed');
+  if (JSON.stringify(drawn.input) !== before) wrong.push('the input was changed');
   if (timers.size > 0) wrong.push(`${timers.size} timers are left`);
   const calls = model.calls.length;
   if (calls > 3) wrong.push(`the model was called ${calls} times`);
   if (answer.metadata.budget.synthesisReserveTokens.used > 0 !== calls > 0 && told.fallback !== 'prompt')
     wrong.push('its calls are not counted');
-  seen.add(`${drawnModel.how}: ${told.wrote ? 'written' : (told.fallback ?? answer.status)}`);
-  return wrong.length === 0 ? null : `seed ${seed} (${drawnModel.how}): ${wrong.join('; ')}`;
+  seen.add(`${drawnModel.behavior}: ${told.written ? 'written' : (told.fallback ?? answer.status)}`);
+  return wrong.length === 0 ? null : `seed ${seed} (${drawnModel.behavior}): ${wrong.join('; ')}`;
 }
 
 /** What the requirements expect: whether the model is called, and the state known by then. */
-function expected({ given, facts, bad }: DrawnInput, model: DrawnModel, answer: FinalAnswer, endedAtMs: number) {
+function expected(
+  { input: given, facts, invalidPaths: bad }: RandomInput,
+  model: RandomModel,
+  answer: FinalAnswer,
+  endedAtMs: number,
+) {
   const { run, request } = facts;
   const reserve = run.limits.synthesisReserveTokens ?? DEFAULT_RESERVE;
   const kind = run.interruption?.kind ?? '';
   const left = ['cancelled', 'interrupted', 'model_unavailable'].includes(kind) || reserve === 0;
   const isAsked = !left && request !== null && /[^\s\p{Cc}\p{Cf}]/u.test(request);
   const isAborted = model.abort === 'before' || (model.abort === 'under way' && isAsked);
-  const notAsked = { wrote: null, fallback: left || isAborted ? null : ('prompt' as const) };
+  const notAsked = { written: null, fallback: left || isAborted ? null : ('prompt' as const) };
   const tokens = answer.metadata.budget.synthesisReserveTokens.used;
-  const told: Told = { ...(isAsked ? model.told : notAsked), tokens };
+  const told: WritingResult = { ...(isAsked ? model.writing : notAsked), tokens };
   const interruption = isAborted ? ({ kind: 'cancelled', reason: '' } as const) : run.interruption;
   const elapsedMs = run.elapsedMs === null ? null : run.elapsedMs + endedAtMs;
   const limits = { ...run.limits, synthesisReserveTokens: reserve };
-  const played: DrawnInput = { given, bad, facts: { ...facts, run: { ...run, interruption, elapsedMs, limits } } };
+  const played: RandomInput = {
+    input: given,
+    invalidPaths: bad,
+    facts: { ...facts, run: { ...run, interruption, elapsedMs, limits } },
+  };
   return { told, played };
 }
 

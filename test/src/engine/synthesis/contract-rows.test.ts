@@ -5,7 +5,7 @@ import { readSynthesisInput } from '../../../../machines/policies/synthesis/read
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
-import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
+import { deepFreeze } from '../../../support/contract-samples.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 /** The degraded example of the contract, and a complete one. */

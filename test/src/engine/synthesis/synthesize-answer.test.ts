@@ -6,9 +6,8 @@ import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { type SynthesizeOptions, synthesizeAnswer } from '../../../../src/engine/synthesize-answer.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { aMessage } from '../../../machines/contracts/samples.ts';
-import { deepFreeze } from '../../../machines/policies/deep-freeze.ts';
-import { play } from './draw-model.ts';
+import { aMessage, deepFreeze } from '../../../support/contract-samples.ts';
+import { runToCompletion } from '../../../support/synthesis-oracle.ts';
 
 /** An execution result of another program that follows only the contract. */
 const input = deepFreeze({
@@ -194,7 +193,7 @@ describe('the token reserve', () => {
 
   it('[E9] limits an endless reply', async () => {
     const model = always({ text: `{"answerText": "${'x'.repeat(200_000)}"}` });
-    const answer = await play(
+    const answer = await runToCompletion(
       synthesizeAnswer(input, { model, clock: new SimulatedClock(), limits: { synthesisReserveTokens: 2_000 } }),
       new SimulatedClock(),
     );

@@ -11,8 +11,7 @@ import type { StatelyMessage } from '../../../../src/inspection/stately/journal-
 import { type ReceivedSystem, statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
-import { aFullRun, fullChain, fullRunOptions } from '../../../support/full-runs.ts';
-import { playToEnd } from '../../../support/random-runs.ts';
+import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
 const machines: readonly AnyStateMachine[] = [chainMachine, actionMachine, attemptMachine];
@@ -50,10 +49,10 @@ describe('a run in the Stately protocol', () => {
 
   it('round-trips every visited state in order and the final state', async () => {
     await fc.assert(
-      fc.asyncProperty(aFullRun, async (full) => {
+      fc.asyncProperty(fullRunArbitrary, async (full) => {
         const { chain, clock } = fullChain(full, { journals: memoryJournals() });
         const run = chain.run(fullRunOptions(full));
-        await playToEnd(run, clock, full.random.words);
+        await runUntilEnded(run, clock, full.random.words);
         const messages = await bridged(run.journal);
         const system = received(messages);
         const seen = transitionsOf(system.entries, 'postChain').map(({ target }) => target);

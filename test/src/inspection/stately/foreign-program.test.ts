@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createActor } from 'xstate';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
-import { playerMachine } from './machines.ts';
+import { playerMachine } from '../../../support/example-machines.ts';
 
 // The serializer that the package uses for Sky.
 const { stringify } = createRequire(createRequire(import.meta.url).resolve('@statelyai/inspect'))('superjson');

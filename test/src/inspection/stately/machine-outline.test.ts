@@ -9,7 +9,7 @@ import { machineDefinition } from '../../../../src/inspection/stately/journal-me
 import { machineOutline } from '../../../../src/inspection/stately/machine-outline.ts';
 import { decodeDefinition } from '../../../../src/inspection/stately/messages.ts';
 import { chartOfOutline } from '../../../../src/inspection/stately/system-charts.ts';
-import { callerMachine, flatMachine, playerMachine } from './machines.ts';
+import { callerMachine, flatMachine, playerMachine } from '../../../support/example-machines.ts';
 
 const machines: readonly AnyStateMachine[] = [
   chainMachine,

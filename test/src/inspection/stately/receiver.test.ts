@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { openPage, startInspector } from '../../../support/inspector-page.ts';
+import { openPage, startInspector } from '../../../support/inspection-server.ts';
 
 /** A connected XState program. */
 async function aProgram(url: string) {

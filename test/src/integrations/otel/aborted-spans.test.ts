@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { LONG_HISTORY } from '../../../support/journal-file.ts';
+import { LONG_HISTORY } from '../../../support/journal-files.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
 

@@ -6,12 +6,11 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { startScripted } from '../../../support/run-chain.ts';
-import { eventsOf, memoryTelemetry, millis, spanNamed } from '../../../support/telemetry.ts';
-import { traced } from '../../../support/traced.ts';
+import { eventsOf, memoryTelemetry, millis, spanNamed, traceScripted } from '../../../support/telemetry.ts';
 
 describe('the spans of a run', () => {
   it('[Y8] record every evaluated rule, the values it saw, and the decision, at the end of Yield', async () => {
-    const { spans } = await traced({ yield: { ...replies.yield, confidence: 0.95 } });
+    const { spans } = await traceScripted({ yield: { ...replies.yield, confidence: 0.95 } });
     expect(eventsOf(spanNamed(spans, 'invoke_agent yield'))).toEqual([
       {
         name: 'postchain.guard',

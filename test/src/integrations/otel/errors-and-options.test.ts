@@ -3,8 +3,7 @@ import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-tra
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { everyTask, startScripted } from '../../../support/run-chain.ts';
 import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
 
 const broken = (): never => {

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { readJournal } from '../../../../src/journal/file-journals.ts';
-import { journalFile } from '../../../support/journal-file.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { journalFile } from '../../../support/journal-files.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
 
@@ -23,10 +23,10 @@ const recorded = (journal: readonly JournalEntry[]): JournalEntry[] => JSON.pars
 describe('tracing a live run', () => {
   it('gives the same spans and measurements as its journal', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, fc.boolean(), async (random, content) => {
+      fc.asyncProperty(randomRunArbitrary, fc.boolean(), async (random, content) => {
         const live = memoryTelemetry();
         let traced: Promise<void> | null = null;
-        const { run } = await playRandomRun(random, {}, (started) => {
+        const { run } = await startRandomRun(random, {}, (started) => {
           traced = traceRun(started.events, { ...live.options, content });
         });
         await run.answer;

@@ -3,26 +3,26 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
-import { type Measured, memoryTelemetry } from '../../../support/telemetry.ts';
+import { type Measurement, memoryTelemetry } from '../../../support/telemetry.ts';
 
 const USAGE = 'gen_ai.client.token.usage';
 const DURATION = 'gen_ai.client.operation.duration';
 
-const sumOf = (rows: readonly Measured[], type: string): number =>
+const sumOf = (rows: readonly Measurement[], type: string): number =>
   rows
     .filter(({ metric, attributes }) => metric === USAGE && attributes['gen_ai.token.type'] === type)
     .reduce((sum, row) => sum + row.sum, 0);
 
-const durations = (rows: readonly Measured[], operation: string): readonly Measured[] =>
+const durations = (rows: readonly Measurement[], operation: string): readonly Measurement[] =>
   rows.filter(({ metric, attributes }) => metric === DURATION && attributes['gen_ai.operation.name'] === operation);
 
 describe('the measurements of a run', () => {
   it('[A11] add up to the usage of its answer, including failed and aborted calls', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run } = await startRandomRun(random);
         const { usage } = (await run.answer).metadata;
         const telemetry = memoryTelemetry();
         await traceRun(run.journal, telemetry.options);

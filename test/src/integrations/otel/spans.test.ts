@@ -5,18 +5,15 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { unsureAnswer } from '../../../support/replies.ts';
-import { settle, startScripted } from '../../../support/run-chain.ts';
-import { eventsOf, memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
-import { traced } from '../../../support/traced.ts';
+import { everyTask, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { eventsOf, memoryTelemetry, tableOf, traceScripted } from '../../../support/telemetry.ts';
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };
 const call = (capability: string, given = '{}') => ({ ...replies.action, call: { capability, arguments: given } });
 
 describe('a run as spans', () => {
   it('is a workflow of phases, with model calls below their phase and those of the synthesis below the run', async () => {
-    const { spans } = await traced({});
+    const { spans } = await traceScripted({});
     expect(tableOf(spans)).toBe(
       [
         'invoke_workflow postChain 0–0',
@@ -38,7 +35,7 @@ describe('a run as spans', () => {
   });
 
   it('records a retry with its reason, delay and status', async () => {
-    const { spans } = await traced({ intention: (number: number) => (number === 1 ? busy : replies.intention) });
+    const { spans } = await traceScripted({ intention: (number: number) => (number === 1 ? busy : replies.intention) });
     expect(tableOf(spans.slice(5, 8))).toBe(
       ['invoke_agent intention 0–5000', '  chat scripted 0–0 ! rate_limited', '  chat scripted 5000–5000'].join('\n'),
     );
@@ -61,7 +58,7 @@ describe('a run as spans', () => {
   });
 
   it('records retries of the synthesis below the run', async () => {
-    const { spans } = await traced({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
+    const { spans } = await traceScripted({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
     expect(spans[0]?.events.map(({ name }) => name)).toEqual(['postchain.retry']);
     expect(tableOf(spans).split('\n').slice(-2)).toEqual([
       '  chat scripted 0–0 ! rate_limited',
@@ -95,7 +92,7 @@ describe('a run as spans', () => {
     });
     const options = { ...everyTask.options, capabilities: [...everyTask.options.capabilities, work] };
     const next = { capability: 'fail', arguments: '{}' };
-    const { spans } = await traced(
+    const { spans } = await traceScripted(
       {
         action: call('work'),
         continuation: (number: number) => ({ done: number > 1, finalOutput: null, next: number > 1 ? null : next }),
@@ -121,14 +118,14 @@ describe('a run as spans', () => {
   });
 
   it('has a rejected capability call as a span without duration and without the name invented by the model', async () => {
-    const { spans } = await traced({ action: call('rm -rf, said the model') }, everyTask.options);
+    const { spans } = await traceScripted({ action: call('rm -rf, said the model') }, everyTask.options);
     expect(tableOf(spans.slice(1, 4))).toBe(
       ['invoke_agent action 0–0', '  chat scripted 0–0', '  execute_tool _OTHER 0–0 ! unknown_capability'].join('\n'),
     );
   });
 
   it('records a failed phase, the recovery, and why the answer is degraded', async () => {
-    const { spans } = await traced({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 0 } });
+    const { spans } = await traceScripted({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 0 } });
     const table = tableOf(spans).split('\n');
     expect(table[0]).toBe('invoke_workflow postChain 0–0 ! incomplete_state');
     expect(table.filter((line) => line.includes('intention'))).toEqual([

@@ -2,7 +2,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
 
 const operation = ({ attributes }: ReadableSpan): string => String(attributes['gen_ai.operation.name']);
@@ -17,8 +17,8 @@ function home({ attributes }: ReadableSpan): string {
 describe('the tree of a run', () => {
   it('is well-formed for any run: children lie within their parents, phases follow each other, then the synthesis', async () => {
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun(random);
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run } = await startRandomRun(random);
         await run.answer;
         // No two entries have the same time, so that times show the order.
         const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.atMs + entry.seq }));

@@ -5,10 +5,9 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { replay } from '../../../../src/journal/replay.ts';
-import { everyTask } from '../../../support/every-task.ts';
-import { aRandomRun, limitsOf, planOf, type RandomRun } from '../../../support/random-runs.ts';
-import { plannedModel, startScripted } from '../../../support/run-chain.ts';
-import { runOnFakeCluster } from './fake-cluster.ts';
+import { runOnFakeCluster } from '../../../support/fake-restate.ts';
+import { limitsOf, planOf, type RandomRun, randomRunArbitrary } from '../../../support/random-runs.ts';
+import { everyTask, plannedModel, startScripted } from '../../../support/run-chain.ts';
 
 const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {
   cancel: { type: 'run.cancelled' },
@@ -27,7 +26,7 @@ async function playRandom(random: RandomRun, kills: readonly number[]) {
   const run = { startAt, mode, sessionId: 'chat' };
   return {
     model,
-    ...(await runOnFakeCluster({ options, run, kills, userEvents: words.map(({ word }) => userEvents[word]) })),
+    ...(await runOnFakeCluster({ options, run, kills: kills, userEvents: words.map(({ word }) => userEvents[word]) })),
   };
 }
 
@@ -39,7 +38,7 @@ describe('runOnHost', () => {
     let killed = 0;
     await fc.assert(
       fc.asyncProperty(
-        aRandomRun,
+        randomRunArbitrary,
         fc.array(fc.integer({ min: 0, max: 8 }), { maxLength: 6 }),
         async (random, kills) => {
           const { answer, journals, cluster, model } = await playRandom(random, kills);

@@ -4,8 +4,8 @@ import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { resolveOptions } from '../../../../src/engine/runtime/options.ts';
 import { partsFor, restateStart, timedModel } from '../../../../src/integrations/restate/run-request.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { modelRequest } from '../../../support/model-request.ts';
-import { type CallScript, partModel, said, silence, text } from '../../../support/part-model.ts';
+import { modelRequest } from '../../../support/model-streams.ts';
+import { type CallScript, chunkedReply, neverSettles, partModel, textPart } from '../../../support/scripted-models.ts';
 
 const parts = resolveOptions({});
 const begin = (request = {}, options = {}) =>
@@ -60,14 +60,14 @@ const failureIn = (parts: readonly ModelPart[]) =>
 
 describe('timedModel', () => {
   it('yields the parts of its model unchanged', async () => {
-    const script = said('All is well.');
+    const script = chunkedReply('All is well.');
     const { parts, over } = startReading(script);
     await over;
     expect(parts).toEqual(script);
   });
 
   it('fails with no_reply if the first part is late, and closes the call', async () => {
-    const { parts, over, pass, inner } = startReading([silence]);
+    const { parts, over, pass, inner } = startReading([neverSettles]);
     await pass(999);
     expect(parts).toEqual([]);
     await pass(1);
@@ -84,11 +84,11 @@ describe('timedModel', () => {
     const later = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const { parts, over, pass } = startReading([later, text('So '), silence]);
+    const { parts, over, pass } = startReading([later, textPart('So '), neverSettles]);
     await pass(999);
     begin();
     await pass(99);
-    expect(parts).toEqual([text('So ')]);
+    expect(parts).toEqual([textPart('So ')]);
     await pass(1);
     await over;
     expect(failureIn(parts)).toMatchObject([
@@ -97,7 +97,7 @@ describe('timedModel', () => {
   });
 
   it('passes an abort to its model and leaves no timer behind', async () => {
-    const { controller, inner, over, pass } = startReading([text('So '), silence]);
+    const { controller, inner, over, pass } = startReading([textPart('So '), neverSettles]);
     await pass(1);
     controller.abort();
     await over;
@@ -105,12 +105,12 @@ describe('timedModel', () => {
   });
 
   it('keeps the other properties of its model', async () => {
-    const inner = { ...partModel(said('x')), nativeTools: true, countTokens: async () => [7] };
+    const inner = { ...partModel(chunkedReply('x')), nativeTools: true, countTokens: async () => [7] };
     const timed = timedModel(inner, { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock());
     expect(timed).toMatchObject({ id: 'parts', contextWindowTokens: 128_000, nativeTools: true });
     expect(await timed.countTokens?.(['x'])).toEqual([7]);
     expect(
-      timedModel(partModel(said('x')), { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock()).countTokens,
+      timedModel(partModel(chunkedReply('x')), { firstChunkMs: 1, chunkMs: 1 }, new SimulatedClock()).countTokens,
     ).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fetchWithoutTimeout } from '../../../../src/internal/fetch-without-timeout.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { type ChatBody, chatServer, chunk, completion, event, streaming } from '../../../support/chat-server.ts';
-import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-request.ts';
+import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-streams.ts';
 
 describe('the default fetch of the openai model', () => {
   test('sends the request and returns status, headers, and body like fetch', async () => {

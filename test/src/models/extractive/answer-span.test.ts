@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MAX_LIST_CHARS } from '../../../../src/models/extractive/candidate-spans.ts';
 import { messageEvidence, splitHeading } from '../../../../src/models/extractive/evidence.ts';
 import { answerSpan } from '../../../../src/models/extractive/find-answer.ts';
-import { CONTEXT } from './offline-inputs.ts';
+import { THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
 
-const evidence = messageEvidence(CONTEXT);
+const evidence = messageEvidence(THREE_PHASE_CONTEXT);
 
 describe('the answer span', () => {
   it('is a whole list with its lead-in when the lead-in was asked about', () => {

@@ -6,7 +6,13 @@ import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../../machines/contracts/phase-io.ts';
 import { synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
 import { extractiveModel } from '../../../../src/models/extractive/extractive-model.ts';
-import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';
+import {
+  message,
+  passage,
+  phaseInput,
+  synthesisInput,
+  THREE_PHASE_CONTEXT,
+} from '../../../support/extractive-inputs.ts';
 
 const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
 const { signal } = new AbortController();
@@ -34,7 +40,7 @@ const textOf = (parts: readonly ModelPart[]) =>
 function inputOf(
   task: Task,
   request: string,
-  messages = CONTEXT,
+  messages = THREE_PHASE_CONTEXT,
   passages = [passage('p', 'Yield checks guards.')],
 ): unknown {
   if (task === 'summary')

@@ -8,14 +8,20 @@ import {
   replyUnderstanding,
   replyYield,
 } from '../../../../src/models/extractive/replies.ts';
-import { CONTEXT, message, passage, phaseInput, synthesisInput } from './offline-inputs.ts';
+import {
+  message,
+  passage,
+  phaseInput,
+  synthesisInput,
+  THREE_PHASE_CONTEXT,
+} from '../../../support/extractive-inputs.ts';
 
 const ORDER = 'In which order does Yield check its guards?';
 const UNKNOWN = 'How do I deploy to Kubernetes?';
 
 describe('the extractive model in Action', () => {
   it('[C4] answers from the search results without a capability call', () => {
-    const reply = replyAction(phaseInput('action', ORDER, CONTEXT));
+    const reply = replyAction(phaseInput('action', ORDER, THREE_PHASE_CONTEXT));
     expect(reply).toMatchObject({ response: expect.stringContaining('cycleLimitReached'), call: null });
     expect(reply.confidence).toBeGreaterThan(0.7);
   });
@@ -53,9 +59,9 @@ describe('the extractive model in Experience', () => {
 
 describe('the extractive model in Intention', () => {
   it('[C6] restates the request and rates the alignment of every message', () => {
-    const reply = replyIntention(phaseInput('intention', ORDER, CONTEXT));
+    const reply = replyIntention(phaseInput('intention', ORDER, THREE_PHASE_CONTEXT));
     expect(reply).toMatchObject({ goal: ORDER, alternatives: [], unclearIntent: false });
-    expect(reply.alignment).toHaveLength(CONTEXT.length);
+    expect(reply.alignment).toHaveLength(THREE_PHASE_CONTEXT.length);
     expect(reply.alignment.find(({ messageId }) => messageId === 's1')?.score).toBeGreaterThan(0.7);
     expect(reply.alignment.find(({ messageId }) => messageId === 's2')?.score).toBeLessThan(0.3);
   });
@@ -93,16 +99,16 @@ describe('the extractive model in Observation', () => {
 
   it('[C7] counts a relevant search result as undigested until an answer uses it', () => {
     const answer = message('a1', 'An answer', { role: 'assistant', references: ['s1'] });
-    expect(replyObservation(phaseInput('observation', ORDER, CONTEXT)).undigested).toBe(true);
-    expect(replyObservation(phaseInput('observation', ORDER, [...CONTEXT, answer])).undigested).toBe(false);
-    expect(replyObservation(phaseInput('observation', UNKNOWN, CONTEXT)).undigested).toBe(false);
+    expect(replyObservation(phaseInput('observation', ORDER, THREE_PHASE_CONTEXT)).undigested).toBe(true);
+    expect(replyObservation(phaseInput('observation', ORDER, [...THREE_PHASE_CONTEXT, answer])).undigested).toBe(false);
+    expect(replyObservation(phaseInput('observation', UNKNOWN, THREE_PHASE_CONTEXT)).undigested).toBe(false);
   });
 });
 
 describe('the extractive model in Understanding', () => {
   it('[U1] assesses every assistant and search message, and rates an empty answer irrelevant', () => {
     const empty = replyAction(phaseInput('action', ORDER, [])).response;
-    const messages = [...CONTEXT, message('a1', empty, { role: 'assistant' })];
+    const messages = [...THREE_PHASE_CONTEXT, message('a1', empty, { role: 'assistant' })];
     const { assessments, integrated } = replyUnderstanding(phaseInput('understanding', ORDER, messages));
     expect(assessments.map(({ messageId }) => messageId)).toEqual(['s1', 's2', 's3', 'a1']);
     expect(assessments[0]?.relevance).toBeGreaterThan(0.8);
@@ -113,14 +119,14 @@ describe('the extractive model in Understanding', () => {
 
 describe('the extractive model in Yield', () => {
   it('[Y1] reports the task as complete when the answer covers the question', () => {
-    const reply = replyYield(phaseInput('yield', ORDER, CONTEXT));
+    const reply = replyYield(phaseInput('yield', ORDER, THREE_PHASE_CONTEXT));
     expect(reply).toMatchObject({ taskComplete: true, needsTools: false, proposedPhase: null, usedMessageIds: ['s1'] });
     expect(reply.informationSufficiency).toBeGreaterThan(0.9);
     expect(reply.rationale).toContain('100%');
   });
 
   it('[Y3] reports insufficient information and proposes Experience when nothing answers', () => {
-    const reply = replyYield(phaseInput('yield', UNKNOWN, CONTEXT));
+    const reply = replyYield(phaseInput('yield', UNKNOWN, THREE_PHASE_CONTEXT));
     expect(reply).toMatchObject({
       taskComplete: false,
       informationSufficiency: 0,
@@ -134,20 +140,22 @@ describe('the extractive model in Yield', () => {
 
 describe('the extractive model in synthesis', () => {
   it('keeps a good draft, cites its sources, and states that it is extractive', () => {
-    const draft = replyYield(phaseInput('yield', ORDER, CONTEXT)).answer;
-    const reply = replySynthesis(synthesisInput(ORDER, draft, CONTEXT));
+    const draft = replyYield(phaseInput('yield', ORDER, THREE_PHASE_CONTEXT)).answer;
+    const reply = replySynthesis(synthesisInput(ORDER, draft, THREE_PHASE_CONTEXT));
     expect(reply).toMatchObject({ answerText: draft, usedMessageIds: ['s1'] });
     expect(reply.notes).toContain('without a language model');
   });
 
   it('replaces an empty or worse draft with the best span', () => {
-    for (const draft of ['', 'Bread is baked.', replyYield(phaseInput('yield', UNKNOWN, CONTEXT)).answer]) {
-      expect(replySynthesis(synthesisInput(ORDER, draft, CONTEXT)).answerText).toContain('cycleLimitReached');
+    for (const draft of ['', 'Bread is baked.', replyYield(phaseInput('yield', UNKNOWN, THREE_PHASE_CONTEXT)).answer]) {
+      expect(replySynthesis(synthesisInput(ORDER, draft, THREE_PHASE_CONTEXT)).answerText).toContain(
+        'cycleLimitReached',
+      );
     }
   });
 
   it('states what was not found', () => {
-    const reply = replySynthesis(synthesisInput(UNKNOWN, '', CONTEXT));
+    const reply = replySynthesis(synthesisInput(UNKNOWN, '', THREE_PHASE_CONTEXT));
     expect(reply.answerText).toContain('No passage answers this question');
     expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');
   });

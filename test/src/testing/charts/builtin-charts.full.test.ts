@@ -9,10 +9,14 @@ import { reachedItems } from '../../../../src/testing/exploration/reached-items.
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
 import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
-import { ACTION_TABLE } from './action-table.ts';
-import { ATTEMPT_TABLE } from './attempt-table.ts';
-import { CHAIN_TABLE } from './chain-table.ts';
-import { forbiddenBy, type Row, unusedOf } from './held-against.ts';
+import {
+  ACTION_TABLE,
+  ATTEMPT_TABLE,
+  CHAIN_TABLE,
+  forbiddenTransitions,
+  type TransitionRow,
+  unusedRows,
+} from '../../../support/chart-tables.ts';
 
 /** Unreachable items with the reason. */
 const IMPOSSIBLE: Readonly<Record<string, readonly string[]>> = {
@@ -53,9 +57,9 @@ describe.each(Object.entries(charts))('exploring %s', (name, chart) => {
   });
 
   it('finds exactly the paths that the requirements allow', () => {
-    const table = chart.table as readonly Row<never>[];
-    expect(forbiddenBy(table, exploration).slice(0, 20)).toEqual([]);
-    expect(unusedOf(table, exploration)).toEqual([]);
+    const table = chart.table as readonly TransitionRow<never>[];
+    expect(forbiddenTransitions(table, exploration).slice(0, 20)).toEqual([]);
+    expect(unusedRows(table, exploration)).toEqual([]);
   });
 
   it('holds its properties in every state', () => {

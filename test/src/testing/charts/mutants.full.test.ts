@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { killReport, mutantsOf } from '../../../../src/testing/mutants.ts';
-import { suiteOf, suites } from './suites.ts';
+import { chartSuites, suiteCheck } from '../../../support/chart-tables.ts';
 
 /** Equivalent mutants with the reason why no test can find them. */
 const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
@@ -29,9 +29,9 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
 /** The chain's mutants take more than 20 minutes: only with POSTCHAIN_MUTANTS=1. */
 const isSkipped = (name: string): boolean => name === 'postChain' && process.env['POSTCHAIN_MUTANTS'] !== '1';
 
-describe.each(Object.entries(suites))('the mutants of %s', (name, suite) => {
+describe.each(Object.entries(chartSuites))('the mutants of %s', (name, suite) => {
   it.skipIf(isSkipped(name))('are killed unless they are equivalent to the original', async () => {
-    const held = suiteOf(suite);
+    const held = suiteCheck(suite);
     const { results, killed, survivors } = await killReport(mutantsOf(suite.machine), held);
     process.stderr.write(`${name}: ${killed} of ${results.length} mutants killed\n`);
     expect(survivors).toEqual(EQUIVALENT[name] ?? []);

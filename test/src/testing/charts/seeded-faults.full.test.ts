@@ -6,7 +6,7 @@ import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { mutantsOf } from '../../../../src/testing/mutants.ts';
-import { type Suite, suiteOf, suites } from './suites.ts';
+import { type ChartSuite, chartSuites, suiteCheck } from '../../../support/chart-tables.ts';
 
 type Args = { readonly context: ChainState };
 
@@ -26,11 +26,11 @@ const few = <Input extends { limits: { maxCycles: number } }>(input: Input): Inp
   limits: { ...input.limits, maxCycles: 2 },
 });
 /** Enough of the chain to find a fault within a second. */
-const small: Suite = {
-  ...(suites['postChain'] as Suite),
+const small: ChartSuite = {
+  ...(chartSuites['postChain'] as ChartSuite),
   isPart: true,
   options: {
-    ...(chainChart as unknown as Suite['options']),
+    ...(chainChart as unknown as ChartSuite['options']),
     inputs: {
       'a question': few(question),
       'a long history': few(history),
@@ -40,7 +40,7 @@ const small: Suite = {
 };
 
 /** A fault of each kind in a policy or a chart, and what finds it: the property or the row, and the shortest counterexample. */
-const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
+const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[] = [
   [
     'one cycle too many',
     small,
@@ -91,28 +91,28 @@ const faults: readonly (readonly [string, Suite, AnyStateMachine, RegExp])[] = [
   ],
   [
     'an ignored valid value',
-    suites['attempt'] as Suite,
+    chartSuites['attempt'] as ChartSuite,
     attemptMachine.provide({ actions: { assignValue: () => {} } }),
     /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: complete → validateReply: valid$/u,
   ],
   [
     'a retry after a permanent failure',
-    suites['attempt'] as Suite,
+    chartSuites['attempt'] as ChartSuite,
     attemptMachine.provide({ guards: { fallbackIsDue: () => false } }),
     /^opening, readReply: rate limited for an hour → failed; wanted opening \[A13\], after two models → readReply: rate limited for an hour$/u,
   ],
   [
     'a run of an unknown capability',
-    suites['actionLoop'] as Suite,
+    chartSuites['actionLoop'] as ChartSuite,
     actionMachine.provide({ guards: { nextStepInvalid: () => false } }),
     /^classifying, attempt: an unknown capability → validatingArguments, .*; wanted concluded \[R5\], after a function decides → attempt: an unknown capability$/u,
   ],
 ];
 
 it.each(faults)('finds %s with the shortest counterexample', (_, suite, faulty, witness) => {
-  expect(() => suiteOf(suite)(faulty)).toThrow(witness);
+  expect(() => suiteCheck(suite)(faulty)).toThrow(witness);
 });
 
 it('finds nothing in the correct charts', () => {
-  suiteOf(small)(chainMachine);
+  suiteCheck(small)(chainMachine);
 });

@@ -4,7 +4,7 @@ import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../../src/testing/coverage/coverage-page.ts';
 import type { CoverageReport } from '../../../../src/testing/coverage/coverage-report.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
 
 interface EmbeddedDrawing {
   readonly states: readonly { readonly id: string; readonly inset: { readonly chartId: string } | null }[];

@@ -14,8 +14,8 @@ import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { runCharts } from '../../../inspector/rig/file-page.ts';
 import { folded } from '../../../inspector/rig/folded.ts';
-import { aRandomRun, playRandomRun } from '../../../support/random-runs.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 const machines = Object.values(machinesByName);
 
@@ -30,8 +30,8 @@ describe('coverage', () => {
   it('of journals counts the same transitions as the inspector', async () => {
     const all = collectCoverage(machines);
     await fc.assert(
-      fc.asyncProperty(aRandomRun, async (random) => {
-        const { run } = await playRandomRun(random, {}, () => {});
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run } = await startRandomRun(random, {}, () => {});
         const one = collectCoverage(machines);
         one.addJournal(run.journal);
         all.addJournal(run.journal);

@@ -7,7 +7,7 @@ import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { nodesOf } from '../../../../src/testing/structure/chart-structure.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
 
 /** Returns a copy of the machine, and how often each of its states has been entered. */
 function countedEntries(machine: AnyStateMachine): readonly [AnyStateMachine, Readonly<Record<string, number>>] {

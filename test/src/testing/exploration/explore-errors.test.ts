@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done } from '../../../../src/testing/exploration/occurrences.ts';
-import { refusalOf } from '../../../support/refusal-of.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { caughtError } from '../../../support/errors.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
 
 const fetching = xstatePatterns.fetching.machine;
 
@@ -20,7 +20,7 @@ const events = [{ type: 'more' }, { type: 'stop' }];
 
 describe('explore throws an error', () => {
   it('for too many states, naming where they are and which context fields differ', () => {
-    expect(refusalOf(() => explore(counting, { outcomes: {}, events, limit: 100 }))).toEqual({
+    expect(caughtError(() => explore(counting, { outcomes: {}, events, limit: 100 }))).toEqual({
       code: 'exploration_failed',
       message:
         'counting has more than 100 states; 51 of them are "open", in which context.count has 51 values. Pass an "abstraction" that leaves out what decides nothing, or raise "limit"',
@@ -31,15 +31,15 @@ describe('explore throws an error', () => {
 
   it('for outcomes of an unknown actor, naming the known ones', () => {
     const outcomes = { load: [done('it')], store: [] };
-    expect(refusalOf(() => explore(fetching, { outcomes, inputs: { once: { maxRetries: 1 } } }))).toEqual({
+    expect(caughtError(() => explore(fetching, { outcomes, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',
       message: '"outcomes.store" does not match an actor of fetching, which invokes load',
     });
-    expect(refusalOf(() => explore(counting, { outcomes }))?.message).toMatch(/which invokes no actors$/u);
+    expect(caughtError(() => explore(counting, { outcomes }))?.message).toMatch(/which invokes no actors$/u);
   });
 
   it('for an actor without outcomes, with an example', () => {
-    expect(refusalOf(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
+    expect(caughtError(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',
       message:
         '"outcomes.load" is missing (fetching.loading invokes this actor); pass for example { \'load\': [done(output), fails(error)] }, or [] if the actor never ends',
@@ -57,7 +57,7 @@ describe('explore throws an error', () => {
       initial: 'here',
       states: { here: { on: { go: { guard: 'byChance', target: 'there' } } }, there: {} },
     });
-    expect(refusalOf(() => explore(nondeterministic, { outcomes: {}, events: [{ type: 'go' }] }))).toEqual({
+    expect(caughtError(() => explore(nondeterministic, { outcomes: {}, events: [{ type: 'go' }] }))).toEqual({
       code: 'exploration_failed',
       message:
         'The guard of "here, go, [byChance] → there" returned two different results in "here" on "go"; a guard may depend only on its context, event and params',
@@ -65,7 +65,7 @@ describe('explore throws an error', () => {
   });
 
   it('if the machine throws at the start, in a guard or in an action', () => {
-    expect(refusalOf(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
+    expect(caughtError(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
       "fetching threw at the start, without an input: Cannot read properties of undefined (reading 'maxRetries')",
     );
     const throwing = createMachine({
@@ -88,7 +88,8 @@ describe('explore throws an error', () => {
         },
       },
     });
-    const thrown = (type: string) => refusalOf(() => explore(throwing, { outcomes: {}, events: [{ type }] }))?.message;
+    const thrown = (type: string) =>
+      caughtError(() => explore(throwing, { outcomes: {}, events: [{ type }] }))?.message;
     expect(thrown('ask')).toMatch(/^throwing threw in "here" on "ask": .*no idea$/u);
     expect(thrown('act')).toBe('throwing threw in "here" on "act": no hands');
   });
@@ -99,7 +100,7 @@ describe('explore throws an error', () => {
       initial: 'still',
       states: { still: { on: { push: 'left' } }, left: { always: 'right' }, right: { always: 'left' } },
     });
-    expect(refusalOf(() => explore(dizzy, { outcomes: {}, events: [{ type: 'push' }] }))).toEqual({
+    expect(caughtError(() => explore(dizzy, { outcomes: {}, events: [{ type: 'push' }] }))).toEqual({
       code: 'exploration_failed',
       message: 'dizzy threw in "still" on "push": infinite loop of always transitions at right, always → left',
     });
@@ -108,7 +109,7 @@ describe('explore throws an error', () => {
       initial: 'left',
       states: { left: { always: 'right' }, right: { always: 'left' } },
     });
-    expect(refusalOf(() => explore(born, { outcomes: {} }))?.message).toBe(
+    expect(caughtError(() => explore(born, { outcomes: {} }))?.message).toBe(
       'born threw at the start, without an input: infinite loop of always transitions at left, always → right',
     );
   });
@@ -116,7 +117,7 @@ describe('explore throws an error', () => {
   it('for an abstraction that is not JSON', () => {
     const knot: { self?: unknown } = {};
     knot.self = knot;
-    expect(refusalOf(() => explore(counting, { outcomes: {}, abstraction: () => knot }))?.message).toMatch(
+    expect(caughtError(() => explore(counting, { outcomes: {}, abstraction: () => knot }))?.message).toMatch(
       /^The abstraction of "open" is not JSON \(.*\); pass an "abstraction" that returns JSON$/u,
     );
   });

@@ -18,7 +18,7 @@ import { withStubActors } from '../../../../src/testing/exploration/stub-actors.
 import { noUnreachableState } from '../../../../src/testing/properties/properties.ts';
 import { transitionsOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
 
 const machines = Object.entries(xstatePatterns) as unknown as readonly (readonly [
   string,

@@ -3,7 +3,7 @@ import { assign, createMachine } from 'xstate';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
-import { refusalOf } from '../../../support/refusal-of.ts';
+import { caughtError } from '../../../support/errors.ts';
 
 /** A machine with an impure action: its counter is shared by all runs. */
 function turnstile() {
@@ -35,7 +35,7 @@ function refusalOfPaths(abstraction?: ExploreOptions<ReturnType<typeof turnstile
     events: [{ type: 'enter' }],
     ...(abstraction && { abstraction }),
   });
-  return refusalOf(() => {
+  return caughtError(() => {
     for (const path of cover(exploration)) runPath(exploration, path);
   });
 }

@@ -6,8 +6,8 @@ import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { startWalk, walkStep } from '../../../../src/testing/exploration/walk.ts';
-import { refusalOf } from '../../../support/refusal-of.ts';
-import { xstatePatterns } from '../xstate-patterns.ts';
+import { caughtError } from '../../../support/errors.ts';
+import { xstatePatterns } from '../../../support/example-machines.ts';
 
 const steps = { maxCommands: 60, size: 'max' } as const;
 
@@ -77,12 +77,12 @@ it('walks and paths can be inspected for coverage', () => {
 
 it('throws if the machine throws at the start, or for an unknown input', () => {
   const { machine, outcomes, events, inputs } = xstatePatterns.fetching;
-  expect(refusalOf(() => startWalk(machine, { outcomes, events }))).toEqual({
+  expect(caughtError(() => startWalk(machine, { outcomes, events }))).toEqual({
     code: 'path_failed',
     message:
       "fetching threw at the start, without an input: Cannot read properties of undefined (reading 'maxRetries')",
   });
-  expect(refusalOf(() => startWalk(machine, { outcomes, events, inputs, input: 'thrice' }))).toEqual({
+  expect(caughtError(() => startWalk(machine, { outcomes, events, inputs, input: 'thrice' }))).toEqual({
     code: 'invalid_option',
     message: '"input" must be a key of "inputs" (never, twice); received "thrice"',
   });

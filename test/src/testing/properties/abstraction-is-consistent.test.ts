@@ -4,7 +4,7 @@ import { type ExploreOptions, explore } from '../../../../src/testing/exploratio
 import { done, fails, sends } from '../../../../src/testing/exploration/occurrences.ts';
 import { abstractionIsConsistent } from '../../../../src/testing/properties/abstraction-is-consistent.ts';
 import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
-import { suites } from '../charts/suites.ts';
+import { chartSuites } from '../../../support/chart-tables.ts';
 
 /** Opens on the third knock. */
 const gate = setup({ types: { context: {} as { readonly knocks: number } } }).createMachine({
@@ -69,7 +69,7 @@ describe('abstractionIsConsistent', () => {
   });
 
   it.each(['attempt', 'actionLoop'])('holds for the built-in machine %s', (name) => {
-    const { machine, options } = suites[name] as NonNullable<(typeof suites)[string]>;
+    const { machine, options } = chartSuites[name] as NonNullable<(typeof chartSuites)[string]>;
     expect(abstractionIsConsistent.check(explore(machine, options))).toBeNull();
   });
 });

@@ -16,7 +16,7 @@ import {
   noUnreachableState,
   type Property,
 } from '../../../../src/testing/properties/properties.ts';
-import { refusalOf } from '../../../support/refusal-of.ts';
+import { caughtError } from '../../../support/errors.ts';
 
 const work = fromPromise<number>(async () => 0);
 const isOver = ({ status }: { readonly status: string }): boolean => status === 'done';
@@ -188,7 +188,7 @@ describe('properties', () => {
 
   it('reject unknown exceptions', () => {
     const exploration = explored(worker({}));
-    const errorOf = (property: Property) => refusalOf(() => property.check(exploration))?.message;
+    const errorOf = (property: Property) => caughtError(() => property.check(exploration))?.message;
     expect(errorOf(noIgnoredEvent({ start: ['workin'] }))).toBe(
       'noIgnoredEvent "start": "workin" is not the id of a state of worker',
     );

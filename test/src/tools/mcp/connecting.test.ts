@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
 import type { McpConnection } from '../../../../src/tools/mcp/mcp-connection.ts';
-import { connected, misbehaving, use } from '../../../support/mcp.ts';
+import { callTool, connectUntilTestEnds, misbehavingServer } from '../../../support/mcp.ts';
 
 const refusal = (connecting: Promise<McpConnection>): Promise<{ code: string; message: string }> =>
   connecting.then(
@@ -14,16 +14,20 @@ describe('a server that cannot be connected', () => {
   it.each([
     [
       'exits immediately',
-      misbehaving('exiting'),
+      misbehavingServer('exiting'),
       /: it exited with code 3; last standard error: cannot find my settings$/u,
     ],
     ['does not exist', { name: 'bad', command: './no-such-server' }, /: spawn \.\/no-such-server ENOENT$/u],
-    ['refuses', misbehaving('refusing'), /: not today$/u],
-    ['answers an unknown protocol version', misbehaving('ancient'), /not supported: 1999-01-01$/u],
-    ['sends an invalid response', misbehaving('misshapen'), /: Invalid result for initialize: protocolVersion: .+$/u],
-    ['never answers', misbehaving('silent', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
-    ['does not speak JSON', misbehaving('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
-    ['lists endless tools', misbehaving('endless'), /did not list its tools: its list of tools exceeds/u],
+    ['refuses', misbehavingServer('refusing'), /: not today$/u],
+    ['answers an unknown protocol version', misbehavingServer('ancient'), /not supported: 1999-01-01$/u],
+    [
+      'sends an invalid response',
+      misbehavingServer('misshapen'),
+      /: Invalid result for initialize: protocolVersion: .+$/u,
+    ],
+    ['never answers', misbehavingServer('silent', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
+    ['does not speak JSON', misbehavingServer('babbling', { connectTimeoutMs: 150 }), /: no answer within 150 ms$/u],
+    ['lists endless tools', misbehavingServer('endless'), /did not list its tools: its list of tools exceeds/u],
   ])('that %s is rejected with a one-line error', async (_, options, message) => {
     const error = await refusal(connectMcp(options));
     expect(error).toMatchObject({ code: 'mcp_failed', message: expect.stringMatching(message) });
@@ -43,7 +47,7 @@ describe('a server that cannot be connected', () => {
 
   it('can be aborted by a signal', async () => {
     const giveUp = new AbortController();
-    const connecting = connectMcp(misbehaving('silent', { signal: giveUp.signal }));
+    const connecting = connectMcp(misbehavingServer('silent', { signal: giveUp.signal }));
     giveUp.abort(new Error('no longer wanted'));
     expect((await refusal(connecting)).message).toMatch(/no longer wanted$/u);
     expect(getEventListeners(giveUp.signal, 'abort')).toEqual([]);
@@ -52,14 +56,14 @@ describe('a server that cannot be connected', () => {
 
 describe('a server that supports only the newer protocol, without initialize', () => {
   it('is used with that protocol', async () => {
-    const connection = await connected(misbehaving('modern'));
-    expect(await use(connection, 'pid')).toMatch(/^\d+$/u);
+    const connection = await connectUntilTestEnds(misbehavingServer('modern'));
+    expect(await callTool(connection, 'pid')).toMatch(/^\d+$/u);
   });
 });
 
 describe('the tools of a server', () => {
   it('are listed page by page, with names that models accept', async () => {
-    const { capabilities } = await connected(misbehaving('paged'));
+    const { capabilities } = await connectUntilTestEnds(misbehavingServer('paged'));
     const names = capabilities.map(({ name }) => name);
     for (const name of names) expect(name).toMatch(/^bad_[\w-]{1,60}$/u);
     expect(new Set(names).size).toBe(names.length);
@@ -67,14 +71,14 @@ describe('the tools of a server', () => {
   });
 
   it('have descriptions of bounded length without control characters; without one, the name', async () => {
-    const { capabilities } = await connected(misbehaving('plain'));
+    const { capabilities } = await connectUntilTestEnds(misbehavingServer('plain'));
     const descriptions = capabilities.map(({ description }) => description);
     for (const description of descriptions) expect(description).toMatch(/^[^\p{Cc}\p{Cf}]{1,1024}$/u);
     expect(descriptions).toEqual(expect.arrayContaining(['pid', '[2Jcleared', `${'y'.repeat(1_023)}…`]));
   });
 
   it('that cannot be offered are omitted with a reason', async () => {
-    const { capabilities, leftOut } = await connected(misbehaving('plain'));
+    const { capabilities, leftOut } = await connectUntilTestEnds(misbehavingServer('plain'));
     expect(capabilities.filter(({ name }) => name === 'bad_same')).toMatchObject([{ description: 'The first.' }]);
     expect(leftOut).toEqual([
       { tool: 'same', reason: 'another tool has the same name' },
@@ -88,7 +92,9 @@ describe('the tools of a server', () => {
 
   it('are limited to those included and not excluded', async () => {
     const include = ['pid', 'die', 'hang'];
-    const { capabilities } = await connected(misbehaving('plain', { include, exclude: ['die'], timeoutMs: 5 }));
+    const { capabilities } = await connectUntilTestEnds(
+      misbehavingServer('plain', { include, exclude: ['die'], timeoutMs: 5 }),
+    );
     expect(capabilities).toMatchObject([
       { name: 'bad_pid', timeoutMs: 5 },
       { name: 'bad_hang', timeoutMs: 5 },
@@ -98,7 +104,7 @@ describe('the tools of a server', () => {
   it.each(['include', 'exclude'])(
     'with a misspelled name to %s are rejected with the available names',
     async (option) => {
-      const error = await refusal(connectMcp(misbehaving('plain', { [option]: ['pid', 'dye'] })));
+      const error = await refusal(connectMcp(misbehavingServer('plain', { [option]: ['pid', 'dye'] })));
       expect(error.code).toBe('invalid_option');
       expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has pid, huge, .+\\.$`, 'u'));
       expect(error.message.length).toBeLessThan(600);

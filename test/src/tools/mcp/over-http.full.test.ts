@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
-import { connected, everythingOverHttp, httpServer, reply, use, wellBehaved } from '../../../support/mcp.ts';
+import {
+  callTool,
+  connectUntilTestEnds,
+  everythingOverHttp,
+  mcpHttpServer,
+  oneToolServer,
+  sendMessage,
+} from '../../../support/mcp.ts';
 
 const KEY = 'sk-1234567890abcdef';
 const headers = { authorization: `Bearer ${KEY}` };
@@ -10,7 +17,7 @@ describe('a URL server that cannot be connected', () => {
   it.each([401, 404, 500])(
     'because it answers %i is rejected with a one-line error without secrets',
     async (status) => {
-      const { url } = await httpServer((_, response) => {
+      const { url } = await mcpHttpServer((_, response) => {
         response.writeHead(status).end(`<h1>No\u001b[31m</h1>\n${KEY}`);
       });
       await expect(connectMcp({ name: 'web', url, headers })).rejects.toMatchObject({
@@ -34,7 +41,7 @@ describe('a URL server that cannot be connected', () => {
     ['never ends its response', 'no answer within 100 ms'],
     ['redirects elsewhere', 'HTTP 307'],
   ])('because it %s is rejected', async (manner, message) => {
-    const { url } = await httpServer((_, response) => {
+    const { url } = await mcpHttpServer((_, response) => {
       if (manner.startsWith('closes')) response.destroy();
       if (manner.startsWith('is a')) response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
       if (manner.startsWith('answers')) response.writeHead(200, { 'content-type': 'application/json' }).end('{"a');
@@ -54,14 +61,14 @@ describe('a URL server that cannot be connected', () => {
 describe('a connected URL server', () => {
   it('receives the headers, no offers, no request for its own stream, and a notice at the end', async () => {
     const keys = new Set<string | undefined>();
-    const { url, heard } = await httpServer(
-      wellBehaved(({ id }, response, request) => {
+    const { url, heard } = await mcpHttpServer(
+      oneToolServer(({ id }, response, request) => {
         keys.add(request.headers.authorization);
-        reply(response, { id, result: works });
+        sendMessage(response, { id, result: works });
       }),
     );
     const connection = await connectMcp({ name: 'web', url, headers });
-    expect(await use(connection, 'work')).toBe('worked');
+    expect(await callTool(connection, 'work')).toBe('worked');
     await connection.close();
     expect(heard.map(({ method }) => method)).toEqual([
       'initialize',
@@ -75,13 +82,13 @@ describe('a connected URL server', () => {
   });
 
   it('is closed after a short wait if it does not respond to the notice', async () => {
-    const behave = wellBehaved(() => {});
-    const { url } = await httpServer((message, response, request) => {
+    const behave = oneToolServer(() => {});
+    const { url } = await mcpHttpServer((message, response, request) => {
       if (request.method !== 'DELETE') behave(message, response, request);
     });
     const connection = await connectMcp({ name: 'web', url });
     await connection.close();
-    await expect(use(connection, 'work')).rejects.toThrow('it was closed');
+    await expect(callTool(connection, 'work')).rejects.toThrow('it was closed');
   });
 
   it.each([
@@ -94,10 +101,10 @@ describe('a connected URL server', () => {
     ['streams 100 MB', 'the connection ended without a response'],
   ])('that %s during a call fails the call; the next one succeeds', async (manner, message) => {
     let calls = 0;
-    const { url } = await httpServer(
-      wellBehaved(({ id }, response) => {
+    const { url } = await mcpHttpServer(
+      oneToolServer(({ id }, response) => {
         calls += 1;
-        if (calls > 1) return reply(response, { id, result: works });
+        if (calls > 1) return sendMessage(response, { id, result: works });
         if (manner.startsWith('closes')) response.destroy();
         if (manner.startsWith('answers 5')) response.writeHead(500).end('oh');
         const type = manner.includes('stream') ? 'text/event-stream' : 'application/json';
@@ -112,9 +119,9 @@ describe('a connected URL server', () => {
         response.end('"}]}}\n\n');
       }),
     );
-    const connection = await connected({ name: 'web', url });
-    await expect(use(connection, 'work')).rejects.toThrow(message);
-    expect(await use(connection, 'work')).toBe('worked');
+    const connection = await connectUntilTestEnds({ name: 'web', url });
+    await expect(callTool(connection, 'work')).rejects.toThrow(message);
+    expect(await callTool(connection, 'work')).toBe('worked');
   });
 
   it.each([true, false])(
@@ -122,15 +129,15 @@ describe('a connected URL server', () => {
     async (begun) => {
       const closed: Promise<void>[] = [];
       const abort = new AbortController();
-      const { url, heard } = await httpServer(
-        wellBehaved((_, response) => {
+      const { url, heard } = await mcpHttpServer(
+        oneToolServer((_, response) => {
           closed.push(new Promise((resolve) => response.once('close', resolve)));
           if (begun) response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
           setImmediate(() => abort.abort());
         }),
       );
-      const connection = await connected({ name: 'web', url });
-      await expect(use(connection, 'work', {}, abort.signal)).rejects.toThrow('failed at "work"');
+      const connection = await connectUntilTestEnds({ name: 'web', url });
+      await expect(callTool(connection, 'work', {}, abort.signal)).rejects.toThrow('failed at "work"');
       await Promise.all(closed);
       const call = heard.find(({ method }) => method === 'tools/call');
       const cancelled = heard.find(({ method }) => method === 'notifications/cancelled');
@@ -140,47 +147,49 @@ describe('a connected URL server', () => {
 
   it('that leaves a response stream open has it closed by the next call', async () => {
     const closed: Promise<void>[] = [];
-    const { url } = await httpServer(
-      wellBehaved(({ id }, response) => {
+    const { url } = await mcpHttpServer(
+      oneToolServer(({ id }, response) => {
         closed.push(new Promise((resolve) => response.once('close', resolve)));
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: works })}\n\n`);
       }),
     );
-    const connection = await connected({ name: 'web', url });
-    expect(await use(connection, 'work')).toBe('worked');
-    expect(await use(connection, 'work')).toBe('worked');
+    const connection = await connectUntilTestEnds({ name: 'web', url });
+    expect(await callTool(connection, 'work')).toBe('worked');
+    expect(await callTool(connection, 'work')).toBe('worked');
     await closed[0];
   });
 
   it.each([404, 400])('that answers %i for a forgotten session gets one retry in a new session', async (status) => {
     let isForgetful = false;
-    const { url, heard } = await httpServer(
-      wellBehaved(({ id }, response) => {
+    const { url, heard } = await mcpHttpServer(
+      oneToolServer(({ id }, response) => {
         isForgetful = !isForgetful;
         if (isForgetful) response.writeHead(status).end('no such session');
-        else reply(response, { id, result: works });
+        else sendMessage(response, { id, result: works });
       }),
     );
-    const connection = await connected({ name: 'web', url });
-    expect(await use(connection, 'work')).toBe('worked');
+    const connection = await connectUntilTestEnds({ name: 'web', url });
+    expect(await callTool(connection, 'work')).toBe('worked');
     expect(heard.filter(({ method }) => method === 'initialize')).toHaveLength(2);
     expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
   });
 
   it('fails a call if it forgets the new session too', async () => {
-    const { url, heard } = await httpServer(wellBehaved((_, response) => void response.writeHead(404).end('gone')));
-    const connection = await connected({ name: 'web', url });
-    await expect(use(connection, 'work')).rejects.toThrow('failed at "work": HTTP 404, gone');
+    const { url, heard } = await mcpHttpServer(
+      oneToolServer((_, response) => void response.writeHead(404).end('gone')),
+    );
+    const connection = await connectUntilTestEnds({ name: 'web', url });
+    await expect(callTool(connection, 'work')).rejects.toThrow('failed at "work": HTTP 404, gone');
     expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
   });
 
   it('can be used again after a restart', async () => {
     const server = await everythingOverHttp();
-    const connection = await connected({ name: 'all', url: server.url, include: ['echo'] });
+    const connection = await connectUntilTestEnds({ name: 'all', url: server.url, include: ['echo'] });
     server.process.kill('SIGKILL');
-    await expect(use(connection, 'echo', { message: 'one' })).rejects.toThrow(/ECONN|hang up/u);
+    await expect(callTool(connection, 'echo', { message: 'one' })).rejects.toThrow(/ECONN|hang up/u);
     await everythingOverHttp(Number(new URL(server.url).port));
-    expect(await use(connection, 'echo', { message: 'two' })).toBe('Echo: two');
+    expect(await callTool(connection, 'echo', { message: 'two' })).toBe('Echo: two');
   });
 });

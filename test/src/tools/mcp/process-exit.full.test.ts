@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { hasEnded, httpServer, reply, wellBehaved } from '../../../support/mcp.ts';
+import { hasExited, mcpHttpServer, oneToolServer, sendMessage } from '../../../support/mcp.ts';
 
 /** A separate program that uses the built package and never calls exit. */
 async function program(...args: readonly string[]) {
@@ -15,7 +15,7 @@ async function program(...args: readonly string[]) {
 it('a program that closed its connection exits by itself, and its server with it', async () => {
   const { code, stderr, lines } = await program('plain');
   expect({ code, stderr, lines }).toEqual({ code: 0, stderr: '', lines: [expect.stringMatching(/^\d+$/u), 'closed'] });
-  expect(hasEnded(String(lines[0]))).toBe(true);
+  expect(hasExited(String(lines[0]))).toBe(true);
 });
 
 it.each([
@@ -29,6 +29,8 @@ it.each([
 
 it('a program with a server at a URL exits by itself', async () => {
   const works = { content: [{ type: 'text', text: 'worked' }] };
-  const { url } = await httpServer(wellBehaved(({ id }, response) => reply(response, { id, result: works })));
+  const { url } = await mcpHttpServer(
+    oneToolServer(({ id }, response) => sendMessage(response, { id, result: works })),
+  );
   expect(await program('over HTTP', url)).toEqual({ code: 0, stderr: '', lines: ['worked', 'closed'] });
 });

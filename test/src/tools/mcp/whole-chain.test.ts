@@ -7,7 +7,13 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import type { McpConnection } from '../../../../src/tools/mcp/mcp-connection.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { connected, everything, everythingOverHttp, misbehaving, use } from '../../../support/mcp.ts';
+import {
+  callTool,
+  connectUntilTestEnds,
+  everythingOverHttp,
+  everythingServer,
+  misbehavingServer,
+} from '../../../support/mcp.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
 /** A run whose Action requests this tool once. */
@@ -28,10 +34,10 @@ const ways = [
     start: async () => {
       const file = join(temporaryFolder(), 'pid');
       const tell = `import { writeFileSync } from 'node:fs'; writeFileSync(process.env.PID_FILE, String(process.pid));`;
-      const { args = [] } = everything();
+      const { args = [] } = everythingServer();
       const preload = `data:text/javascript,${encodeURIComponent(tell)}`;
       return {
-        options: everything({ args: ['--import', preload, ...args], env: { PID_FILE: file } }),
+        options: everythingServer({ args: ['--import', preload, ...args], env: { PID_FILE: file } }),
         kill: () => void process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL'),
       };
     },
@@ -47,7 +53,7 @@ const ways = [
 
 describe.each(ways)('a chain with a real MCP server over $transport', ({ start }) => {
   it('[R2, R5] runs its tools and rejects arguments that fail their schemas', async () => {
-    const connection = await connected((await start()).options);
+    const connection = await connectUntilTestEnds((await start()).options);
     const run = runWith(connection, 'get-sum', { a: 2, b: 40 });
     expect(await run.answer).toMatchObject({ status: 'completed' });
     const output = 'The sum of 2 and 40 is 42.';
@@ -65,7 +71,10 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
 
   it('[R7] records a failed result when the server is killed during a call, and still answers', async () => {
     const { options, kill } = await start();
-    const run = runWith(await connected(options), 'trigger-long-running-operation', { duration: 30, steps: 1 });
+    const run = runWith(await connectUntilTestEnds(options), 'trigger-long-running-operation', {
+      duration: 30,
+      steps: 1,
+    });
     await started(run);
     kill();
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
@@ -77,11 +86,11 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
 
 describe('a canceled run', () => {
   it('cancels the call at the server and answers immediately', async () => {
-    const connection = await connected(misbehaving('plain'));
+    const connection = await connectUntilTestEnds(misbehavingServer('plain'));
     const run = runWith(connection, 'hang', {});
     await started(run);
     run.cancel();
     expect(await run.answer).toMatchObject({ status: 'cancelled' });
-    expect(await use(connection, 'cancelled')).toBe('[true]');
+    expect(await callTool(connection, 'cancelled')).toBe('[true]');
   });
 });

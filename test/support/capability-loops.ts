@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/capability.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ChatModel } from '../../machines/contracts/model.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { createCapabilityLoop, type LoopOutcome } from '../../src/engine/runtime/capability-loop.ts';
+import { type Decider, type DecidingFunction, modelDecider } from '../../src/engine/runtime/decider.ts';
+import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
+import { createPostChain } from '../../src/index.ts';
+import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
+import { replies } from '../../src/testing/replies.ts';
+import { type Capability, type CapabilityContext, defineCapability } from '../../src/tools/capability.ts';
+import { nextTurn, runToEnd, TestClock } from './simulated-clock.ts';
+
+export const LOOP_HOSTS = ['the chain', 'the loop alone'] as const;
+export type LoopHost = (typeof LOOP_HOSTS)[number];
+
+type Execute = (args: Record<string, unknown>, context: CapabilityContext) => unknown;
+
+export interface LoopScript {
+  /** What each capability does; by default all three say that they ran. */
+  readonly execute?: Readonly<Record<string, Execute>>;
+  readonly arguments?: z.ZodType;
+  /** What the model wishes to run first, its arguments as JSON text; `draft` by default. */
+  readonly wish?: { readonly capability: string; readonly arguments: string } | null;
+  /** What the model says as the decider, call by call. */
+  readonly thoughts?: readonly ScriptEntry[];
+  /** Everything else; without a decider the environment says who decides. */
+  readonly options?: Omit<PostChainOptions, 'model' | 'capabilities' | 'clock'>;
+  readonly signal?: AbortSignal;
+}
+
+export const REQUEST = 'Write a note.';
+
+export function loopCapability(name: string, execute: Execute = () => `${name} ran`, schema?: z.ZodType): Capability {
+  const wanted = schema ?? z.looseObject({});
+  return defineCapability({ name, description: `It can ${name}.`, arguments: wanted, execute: execute as never });
+}
+
+const CAPABILITY_NAMES = ['draft', 'review', 'summarise'];
+
+/** A chain or a loop under way, with what is the same of both. */
+export interface StartedLoop {
+  readonly model: ScriptedModel;
+  readonly clock: TestClock;
+  readonly journal: readonly JournalEntry[];
+  readonly cancel: () => void;
+  readonly isActive: () => boolean;
+  /** What the session would remember by now. */
+  readonly memory: () => readonly MemoryEntry[];
+  /** The results of the loop, once Action is done. */
+  readonly results: () => readonly CapabilityResult[];
+  /** To its end; time passes where nothing else does. */
+  readonly end: () => Promise<void>;
+  /** The answer of the chain, the outcome of the loop. */
+  readonly answer: Promise<FinalAnswer> | null;
+  readonly outcome: Promise<LoopOutcome> | null;
+}
+
+export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
+  const { execute = {}, wish = { capability: 'draft', arguments: '{}' }, thoughts = [], options = {}, signal } = script;
+  const clock = new TestClock();
+  const action = { ...replies.action, call: wish };
+  const model = scriptedModel({ action: always({ reply: action }), continuation: thoughts }, { otherwise: replies });
+  const names = [...new Set([...CAPABILITY_NAMES, ...Object.keys(execute)])];
+  const capabilities = names.map((name) => loopCapability(name, execute[name], script.arguments));
+  const { decider } = options;
+  const bounded = typeof decider === 'function' ? { decider: boundedDecider(decider) } : {};
+  const parts = { ...options, ...bounded, model, clock, capabilities };
+  const asked = { request: REQUEST, ...(signal && { signal }) };
+  const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);
+  const isActive = (): boolean => run.actor.getSnapshot().status === 'active';
+  const { journal } = run;
+  return {
+    model,
+    clock,
+    journal,
+    cancel: () => run.cancel(),
+    isActive,
+    memory: () => memoryOf(run.actor.getSnapshot()),
+    results: () => resultsOf(run.actor.getSnapshot().context),
+    answer: 'answer' in run ? run.answer : null,
+    outcome: 'outcome' in run ? run.outcome : null,
+    end: async () => {
+      await runToEnd(isActive, clock, () => journal.length);
+      await ('answer' in run ? run.answer : run.outcome);
+    },
+  };
+}
+
+/** A loop without a limit must fail its test, not hang it: promises alone never let a timer in. */
+const boundedDecider =
+  (decide: DecidingFunction): DecidingFunction =>
+  (input, options) =>
+    input.results.length < 100 ? decide(input, options) : { done: true, finalOutput: 'far too many runs' };
+
+interface LoopResults {
+  readonly memory: readonly MemoryEntry[];
+  readonly results: readonly CapabilityResult[];
+}
+/** The state of a loop, or of a chain, where the loop of an Action that is done is in its result. */
+type LoopSnapshot =
+  | LoopResults
+  | { readonly memory?: never; readonly results?: { readonly action?: LoopResults | null } };
+
+function resultsOf(context: object): readonly CapabilityResult[] {
+  const { memory, results } = context as LoopSnapshot;
+  return memory === undefined ? (results?.action?.results ?? []) : results;
+}
+
+/** The loop's own memory; the chain's action keeps it until it is done, and then it is in its result. */
+function memoryOf(snapshot: { readonly context: object; readonly children?: object }): readonly MemoryEntry[] {
+  const { memory, results } = snapshot.context as LoopSnapshot;
+  if (memory !== undefined) return memory;
+  const below = Object.values(snapshot.children ?? {}) as { getSnapshot(): { context: LoopSnapshot } }[];
+  return results?.action?.memory ?? below[0]?.getSnapshot().context.memory ?? [];
+}
+
+type EntryOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
+
+export function entriesOfType<T extends JournalEntry['type']>(
+  { journal }: Pick<StartedLoop, 'journal'>,
+  type: T,
+): EntryOf<T>[] {
+  return journal.filter((entry) => entry.type === type) as EntryOf<T>[];
+}
+
+/** What came of it, in a form that tables compare: as the journal has it, which chain and loop both write. */
+export function loopSummary(played: StartedLoop) {
+  const [stop] = entriesOfType(played, 'capability-stop');
+  return {
+    reason: stop?.reason,
+    code: stop?.code,
+    results: entriesOfType(played, 'capability-end').map(({ result }) => describeResult(result)),
+    memory: played.memory().map((entry) => (entry.role === 'user' ? entry.content : entry.capability)),
+  };
+}
+
+const describeResult = ({ capability: name, success, code, output }: CapabilityResult): string =>
+  `${name}: ${success ? output : code}`;
+
+export const HANGING_STAGES = [
+  'executing',
+  'validating',
+  'asking a function',
+  'asking the model',
+  'classifying',
+] as const;
+type HangingStage = (typeof HANGING_STAGES)[number];
+
+interface HangingLoop {
+  readonly abort: () => void;
+  readonly clock: TestClock;
+  readonly entries: () => number;
+  /** The signal of the part that hangs; a validation is given none. */
+  readonly signal: () => AbortSignal | undefined;
+  /** The part answers after all, well or badly. */
+  readonly answerLate: (well: boolean) => void;
+  readonly ran: () => number;
+  readonly ended: Promise<{ readonly said: string; readonly modelCalls: number }>;
+  readonly calls: () => number;
+}
+
+/** A chain or a loop that hangs at this stage until it is aborted. */
+export async function startHangingLoop(way: LoopHost, stage: HangingStage, signal?: AbortSignal): Promise<HangingLoop> {
+  const clock = new TestClock();
+  let given: AbortSignal | undefined;
+  let settle = (_: boolean): void => {};
+  let ran = 0;
+  const hang = <T>(value: T, part?: AbortSignal): Promise<T> => {
+    given = part;
+    return new Promise((resolve, reject) => {
+      settle = (well) => (well ? resolve(value) : reject(new Error('too late')));
+    });
+  };
+  const action = { ...replies.action, call: { capability: 'draft', arguments: '{}' } };
+  const hangs = { classifying: 'action', 'asking the model': 'continuation' }[stage as string];
+  const scripted = scriptedModel(({ task }) =>
+    task === hangs ? { hang: true } : task === 'action' ? action : { ...replies }[task as 'yield'],
+  );
+  const model: ChatModel = {
+    ...scripted,
+    stream: (request, options) => {
+      if (request.task === hangs) given = options.signal;
+      return scripted.stream(request, options);
+    },
+  };
+  const draft = loopCapability(
+    'draft',
+    (_, context) => {
+      ran += 1;
+      return stage === 'executing' ? hang('late', context.signal) : 'draft ran';
+    },
+    z.looseObject({}).refine(() => (stage === 'validating' ? hang(true) : true)),
+  );
+  const byFunction: Decider = (_, context) => hang({ done: true, finalOutput: 'late' } as const, context.signal);
+  const decider = { 'asking a function': byFunction, 'asking the model': modelDecider }[stage as string] ?? null;
+  const parts = { model, clock, capabilities: [draft], decider };
+  const asked = { request: REQUEST, ...(signal && { signal }) };
+  const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);
+  for (let turns = 0; turns < 12; turns += 1) await nextTurn();
+  return {
+    clock,
+    abort: () => run.cancel(),
+    entries: () => run.journal.length,
+    signal: () => given,
+    answerLate: (well) => settle(well),
+    ran: () => ran,
+    calls: () => scripted.calls.length,
+    ended:
+      'answer' in run
+        ? run.answer.then(({ status, metadata }) => ({ said: status, modelCalls: metadata.usage.modelCalls }))
+        : run.outcome.then(({ stopReason, usage }) => ({ said: stopReason, modelCalls: usage.modelCalls })),
+  };
+}

@@ -1,0 +1,677 @@
+import type { AnyStateMachine, StateValue } from 'xstate';
+import type { AttemptState } from '../../machines/attempt/state.ts';
+import type { ActionState } from '../../machines/contracts/action-state.ts';
+import type { StopReason } from '../../machines/contracts/capability.ts';
+import type { ChainState } from '../../machines/contracts/chain-state.ts';
+import type { DecisionRule } from '../../machines/policies/decisions.ts';
+import { visibleMessages } from '../../machines/policies/progress.ts';
+import { actionChart } from '../../src/testing/charts/action-chart.ts';
+import { attemptChart } from '../../src/testing/charts/attempt-chart.ts';
+import { chainChart } from '../../src/testing/charts/chain-chart.ts';
+import { actionProperties, attemptProperties, chainProperties } from '../../src/testing/charts/properties.ts';
+import type { Exploration } from '../../src/testing/exploration/exploration.ts';
+import { type ExploreOptions, explore } from '../../src/testing/exploration/explore.ts';
+import { pathThrough } from '../../src/testing/exploration/paths.ts';
+import { describeFinding, findingsOf, type Property } from '../../src/testing/properties/properties.ts';
+
+/**
+ * Which way a machine may go, from where and on what: written from the requirements, in words of what happens, without a look at the guards.
+ * The first row that fits an edge decides. A row that no edge fits, and an edge that no row allows, are mistakes, here or in the chart.
+ */
+export interface TransitionRow<Context> {
+  readonly from: readonly string[];
+  /** What happens, as its name has it. */
+  readonly on: RegExp;
+  /** How it stood before that; `name` is what happens. */
+  readonly when?: (context: Context, name: string) => boolean;
+  /** Where it may stand then; `the same` is where it stood. */
+  readonly to: readonly string[];
+  /** What must be so there: of what tells states from each other, since one state stands for all that are alike. */
+  readonly so?: (context: Context, there: string, before: Context) => boolean;
+  /** The requirements that say so. */
+  readonly by: string;
+}
+
+/** States that only hold others: what is in them says enough. */
+const WRAPPER_STATES: ReadonlySet<string> = new Set(['cycling', 'synthesizing', 'calling']);
+
+/** Where a machine rests: its innermost state, and the phase around it. */
+function stateName(value: StateValue): string {
+  const parts: string[] = [];
+  let at: StateValue | undefined = value;
+  while (typeof at === 'object') {
+    const [[name, inner] = ['', undefined]]: [string, StateValue | undefined][] = Object.entries(at);
+    parts.push(name);
+    at = inner;
+  }
+  if (at !== undefined) parts.push(at);
+  return parts.filter((part) => !WRAPPER_STATES.has(part)).join('.');
+}
+
+/** Where a run begins, `on` the name of its input. */
+const START = 'its beginning';
+
+interface ObservedTransition<Context> {
+  readonly here: string;
+  readonly there: string;
+  readonly name: string;
+  readonly moves: boolean;
+  readonly before: Context;
+  readonly after: Context;
+  readonly path: () => string;
+}
+
+function transitionsOf<Context>(exploration: Exploration): readonly ObservedTransition<Context>[] {
+  const { states, edges, starts: beginnings } = exploration;
+  const standing = (id: number) => {
+    const state = states[id];
+    if (state === undefined) throw new RangeError(`no state ${id}`);
+    return { place: stateName(state.value), context: state.snapshot.context as Context };
+  };
+  return [
+    ...beginnings.map(({ name, state }) => {
+      const { place: there, context } = standing(state);
+      return { here: START, there, name, moves: true, before: context, after: context, path: () => name };
+    }),
+    ...edges.map((edge) => {
+      const [from, to] = [standing(edge.from), standing(edge.to)];
+      return {
+        ...{ here: from.place, there: to.place, name: edge.occurrence.name, moves: edge.taken.length > 0 },
+        ...{ before: from.context, after: to.context, path: () => pathThrough(exploration, edge).name },
+      };
+    }),
+  ];
+}
+
+/** Steps that no row allows, each with the shortest path to it. What is ignored is allowed where no row says what comes of it. */
+export function forbiddenTransitions<Context>(
+  table: readonly TransitionRow<Context>[],
+  exploration: Exploration,
+): readonly string[] {
+  return transitionsOf<Context>(exploration).flatMap((step) => {
+    const { here, there, name, moves, before, after, path } = step;
+    const row = rowFor(table, step);
+    if (row === undefined && (!moves || here === START)) return [];
+    const allowed = row?.to.map((place) => (place === 'the same' ? here : place)) ?? [];
+    const isSo = row?.so === undefined || row.so(after, there, before);
+    if (allowed.includes(there) && isSo && (moves || row?.to.includes('the same') === true)) return [];
+    const wanted = row === undefined ? 'a row for it' : `${allowed.join(' or ')} [${row.by}]`;
+    const what = moves ? `→ ${there}${isSo ? '' : ', and what must be so is not'}` : 'is ignored';
+    return [`${here}, ${name} ${what}; wanted ${wanted}, after ${path()}`];
+  });
+}
+
+/** Rows that nothing fits. */
+export function unusedRows<Context>(
+  table: readonly TransitionRow<Context>[],
+  exploration: Exploration,
+): readonly string[] {
+  const used = new Set(
+    transitionsOf<Context>(exploration).map((step) => (step.moves ? rowFor(table, step) : undefined)),
+  );
+  return table
+    .filter((row) => !used.has(row))
+    .map(({ from, on, by }) => `nothing fits: ${from.join(', ')}, ${on} [${by}]`);
+}
+
+const rowFor = <Context>(
+  table: readonly TransitionRow<Context>[],
+  { here, name, before }: ObservedTransition<Context>,
+) =>
+  table.find(
+    ({ from, on, when }) => from.includes(here) && on.test(name) && (when === undefined || when(before, name)),
+  );
+
+type AttemptRow = TransitionRow<AttemptState>;
+
+const CALLING = ['opening', 'streaming'];
+
+/** A call to another model is begun at once, and so is a correction; an attempt that is over says why. */
+const NEXT_CALL = ['opening'];
+
+const hasFallback = ({ execution, policy }: AttemptState): boolean => execution.fallbacks < policy.maxFallbacks;
+const mayCorrect = ({ execution, policy }: AttemptState): boolean => execution.corrections < policy.maxCorrections;
+
+/** A4, A13: a retry is left, and its wait is over before the time is. What ran into a timer took as long. */
+const mayRetry =
+  (tookMs: (context: AttemptState) => number) =>
+  (context: AttemptState): boolean => {
+    const { execution, policy, elapsedMs } = context;
+    const waitMs = Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
+    return (
+      execution.transportRetries < policy.maxTransportRetries && elapsedMs + tookMs(context) + waitMs < policy.totalMs
+    );
+  };
+
+/** Where nothing is left to do with this model, the next one; where there is none, the end. */
+const fallbackOr = (from: readonly string[], on: RegExp, by: string): readonly AttemptRow[] => [
+  { from, on, when: hasFallback, to: NEXT_CALL, by },
+  { from, on, to: ['failed'], by },
+];
+
+const retryRows = (
+  from: readonly string[],
+  on: RegExp,
+  tookMs: (context: AttemptState) => number,
+): readonly AttemptRow[] => [
+  { from, on, when: mayRetry(tookMs), to: ['backingOff'], by: 'A4, A13' },
+  ...fallbackOr(from, on, 'A4, C4'),
+];
+
+const correctionRows = (from: readonly string[], on: RegExp): readonly AttemptRow[] => [
+  { from, on, when: mayCorrect, to: NEXT_CALL, by: 'A4, A9' },
+  ...fallbackOr(from, on, 'A4, C4'),
+];
+
+export const ATTEMPT_TABLE: readonly AttemptRow[] = [
+  // A11: the call that it broke off is told of, and charged; a wait is no call.
+  {
+    from: [...CALLING, 'validating'],
+    on: /^after totalDeadline$/,
+    to: ['failed'],
+    so: ({ execution }) => execution.attempts.at(-1)?.failure?.code === 'total_deadline',
+    by: 'A10, A11',
+  },
+  {
+    from: ['backingOff'],
+    on: /^after totalDeadline$/,
+    to: ['failed'],
+    so: ({ execution, failure }) =>
+      failure?.code === 'total_deadline' && execution.attempts.at(-1)?.failure?.code !== 'total_deadline',
+    by: 'A10, A11',
+  },
+
+  { from: ['opening'], on: /: starts$/, to: ['streaming'], by: 'A1' },
+  { from: ['streaming'], on: /: continues$/, to: ['streaming'], by: 'A1' },
+  { from: CALLING, on: /: lost$/, to: ['opening'], by: 'A8' },
+  { from: CALLING, on: /: complete$/, to: ['validating'], by: 'A2, A6' },
+  ...retryRows(CALLING, /: connection lost$/, () => 0),
+  ...fallbackOr(CALLING, /: (rate limited for an hour|unauthorized|error)$/, 'A13'),
+  ...correctionRows(CALLING, /: no JSON$/),
+  ...retryRows(['opening'], /^after firstChunkDeadline$/, ({ policy }) => policy.firstChunkMs),
+  ...retryRows(['streaming'], /^after stallDeadline$/, ({ policy }) => policy.chunkMs * 1.125),
+
+  { from: ['validating'], on: /: valid$/, to: ['succeeded'], by: 'A1' },
+  ...correctionRows(['validating'], /: invalid$/),
+  ...fallbackOr(['validating'], /: error$/, 'A10'),
+
+  { from: ['backingOff'], on: /^after backoff$/, to: ['opening'], by: 'A3' },
+];
+
+type ActionRow = TransitionRow<ActionState>;
+
+const DECIDING = ['asking', 'thinking'];
+
+/** R3: as many runs as there may be have ended. */
+const isAtLimit = ({ runs, maxContinuations }: ActionState): boolean => runs >= maxContinuations;
+const canThink = ({ execution: { usage }, maxTokens }: ActionState): boolean =>
+  usage.inputTokens + usage.outputTokens < maxTokens;
+
+const stoppedBy =
+  (reason: StopReason) =>
+  ({ stopReason }: ActionState): boolean =>
+    stopReason === reason;
+
+export const ACTION_TABLE: readonly ActionRow[] = [
+  // C8: an attempt reports its usage, which is passed on to the chain.
+  { from: ['classifying', 'thinking'], on: /: reports its usage$/, to: ['the same'], by: 'C8' },
+  // R1: the request is classified once, unless it is known what to run.
+  { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: [START], on: /./, to: ['classifying'], by: 'R1' },
+  { from: ['classifying'], on: /: a capability$/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: ['classifying'], on: /: an answer$/, to: ['concluded'], so: stoppedBy('nothing_to_run'), by: 'R1' },
+  // R5: what cannot be run ends the loop; of the first step it is a result that failed.
+  {
+    from: ['classifying'],
+    on: /: an unknown capability$/,
+    to: ['concluded'],
+    so: ({ stopReason, results }) =>
+      stopReason === 'invalid_next_step' && results.at(-1)?.code === 'unknown_capability',
+    by: 'R5',
+  },
+  { from: ['classifying'], on: /./, to: ['failed'], so: stoppedBy('no_reply'), by: 'C4' },
+
+  { from: ['validatingArguments'], on: /: valid$/, to: ['executing'], by: 'R2' },
+  {
+    from: ['validatingArguments'],
+    on: /./,
+    when: ({ runs }) => runs === 0,
+    to: ['concluded'],
+    so: ({ stopReason, results }) => stopReason === 'invalid_next_step' && results.length === 1,
+    by: 'R5',
+  },
+  {
+    from: ['validatingArguments'],
+    on: /./,
+    to: ['concluded'],
+    so: ({ stopReason, results, runs }) => stopReason === 'invalid_next_step' && results.length === runs,
+    by: 'R5: the last result is returned',
+  },
+
+  // R7: whatever came of the run, the decider is asked; R6: where there is one, and where it can be paid.
+  { from: ['executing'], on: /./, when: ({ decider }) => decider === 'function', to: ['asking'], by: 'R2, R7' },
+  {
+    from: ['executing'],
+    on: /./,
+    when: (state) => state.decider === 'model' && canThink(state),
+    to: ['thinking'],
+    by: 'R6, R7',
+  },
+  {
+    from: ['executing'],
+    on: /./,
+    when: ({ decider }) => decider === 'model',
+    to: ['concluded'],
+    so: stoppedBy('budget_exhausted'),
+    by: 'R3, promise 2',
+  },
+  { from: ['executing'], on: /./, to: ['concluded'], so: stoppedBy('no_decider'), by: 'R5' },
+
+  { from: DECIDING, on: /: stop (there|with an output)$/, to: ['concluded'], so: stoppedBy('done'), by: 'R5' },
+  {
+    from: DECIDING,
+    on: /: (another call|a call of an unknown capability|no next call)$/,
+    when: isAtLimit,
+    to: ['concluded'],
+    so: stoppedBy('limit_reached'),
+    by: 'R3',
+  },
+  { from: DECIDING, on: /: another call$/, to: ['validatingArguments'], by: 'R2' },
+  {
+    from: DECIDING,
+    on: /: (a call of an unknown capability|no next call)$/,
+    to: ['concluded'],
+    so: stoppedBy('invalid_next_step'),
+    by: 'R5',
+  },
+  { from: DECIDING, on: /./, to: ['concluded'], so: stoppedBy('decider_failed'), by: 'R7' },
+];
+
+/** What the table of the chain asks of a run as it stood, in the words of the requirements. */
+
+/** Every end of an attempt charges one call, but for an error, which says nothing of one. A timer may leave a call behind that is lost. */
+const isBudgetSpent = ({ usage, limits }: ChainState, name: string): boolean =>
+  usage.modelCalls + (/^(attempt|action): (?!error)/.test(name) ? 1 : 0) >= limits.maxModelCalls;
+const mayRepeat = ({ phaseRetries, limits }: ChainState): boolean => phaseRetries < limits.maxPhaseRetries;
+const isLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.completedCycles + 1 >= limits.maxCycles;
+const isManual = ({ mode }: ChainState): boolean => mode === 'manual';
+const isDetour = ({ detour }: ChainState): boolean => detour;
+
+/** U10: what is over its share of the window with embeddings or by a first guess of three tokens a character is measured. */
+const needsMeasuring = (state: ChainState): boolean => state.hasEmbeddings || isOverWindow(state);
+const isOverWindow = (state: ChainState): boolean => !fitsAt(state, 3);
+
+function fitsAt(state: ChainState, tokensPerChar: number): boolean {
+  const chars = visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0);
+  return chars * tokensPerChar <= state.contextWindowTokens * state.thresholds.windowShare;
+}
+
+/** U7, U10: a model rates what it can be shown; how many tokens a character has is known from what was measured last. */
+const fitsWindow = (state: ChainState): boolean => fitsAt(state, state.tokensPerChar);
+const fitsWindowAsMeasured = (state: ChainState): boolean => fitsAt(state, 1 / 3);
+
+/** U5: the model is asked for summaries exactly where some are planned, and there is a call left for it, and room. */
+function isSummarised(state: ChainState, there: string): boolean {
+  const { evaluation, limits, usage } = state;
+  const isPlanned = evaluation?.operations.some(({ operation }) => operation === 'TRANSFORM') === true;
+  return (
+    (there === 'understanding.summarizing') ===
+    (isPlanned && limits.maxModelCalls - usage.modelCalls > 1 && fitsWindow(state))
+  );
+}
+
+/** Y2: by which rule the cycles ended. */
+const endedBy =
+  (rule: DecisionRule) =>
+  ({ interruption, decision }: ChainState): boolean =>
+    interruption === null && decision?.rule === rule;
+
+/** Y6: each cycle is counted, whoever says where the next begins. */
+const startsNextCycle = (after: ChainState, _: string, before: ChainState): boolean =>
+  after.recursion.cycle === before.recursion.cycle + 1;
+
+/** Y2: of an answer that is the same. */
+const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
+  recursion.completedCycles > 0 && thresholds.change > 0;
+
+type ChainRow = TransitionRow<ChainState>;
+
+const STOPPING = ['remembering', 'answered'];
+/** Through the writing of the answer, where a model may. */
+const FINISHING = ['writing', ...STOPPING];
+/** Understanding measures, rates, summarises and asks, each where there is something to do; then comes Yield. */
+const AFTER_SUMMARY = ['understanding.awaitingConsent', 'yield.assessing'];
+const AFTER_RATING = ['understanding.summarizing', ...AFTER_SUMMARY];
+const AFTER_MEASURING = ['understanding.evaluating', ...AFTER_RATING];
+const UNDERSTANDING = ['understanding.measuring', ...AFTER_MEASURING];
+
+const ENTRY_STATES: Readonly<Record<string, readonly string[]>> = {
+  action: ['action'],
+  experience: ['experience.retrieving'],
+  intention: ['intention'],
+  observation: ['observation'],
+  understanding: UNDERSTANDING,
+  yield: ['yield.assessing'],
+};
+const PHASES = Object.keys(ENTRY_STATES);
+/** The states that each phase is asked in, and the phase that follows. */
+const MODEL_STATES: Readonly<Record<string, readonly [string, readonly string[]]>> = {
+  action: ['action', ENTRY_STATES['experience'] ?? []],
+  'experience.reading': ['experience', ENTRY_STATES['intention'] ?? []],
+  intention: ['intention', ENTRY_STATES['observation'] ?? []],
+  observation: ['observation', UNDERSTANDING],
+  'understanding.evaluating': ['understanding', ENTRY_STATES['yield'] ?? []],
+};
+
+const CYCLING = [
+  'recalling',
+  'action',
+  'experience.retrieving',
+  'experience.backingOff',
+  'experience.reading',
+  'intention',
+  'observation',
+  ...UNDERSTANDING,
+  'yield.comparing',
+  'yield.awaitingDirection',
+];
+
+/** C8, Y9: a phase that failed is done again, once; then it is done without. */
+const failureRows = (from: string, on: RegExp, phase: string, next: readonly string[]): readonly ChainRow[] => [
+  { from: [from], on, when: mayRepeat, to: ENTRY_STATES[phase] ?? [], by: 'Y9' },
+  { from: [from], on, to: next, by: 'Y9' },
+];
+
+const modelRows = ([from, [phase, next]]: readonly [
+  string,
+  readonly [string, readonly string[]],
+]): readonly ChainRow[] => [
+  { from: [from], on: /: connection lost$/, to: FINISHING, by: 'C4' },
+  ...failureRows(from, /: invalid reply$/, phase, next),
+  { from: [from], on: /: (refused|error)$/, to: next, by: 'Y9' },
+  ...(phase === 'action'
+    ? [
+        {
+          from: [from],
+          on: /^after phaseDeadline$/,
+          when: ({ inFlight }: ChainState) => inFlight.loop !== null,
+          to: next,
+          by: 'R7, C8',
+        },
+      ]
+    : []),
+  ...failureRows(from, /^after phaseDeadline$/, phase, next),
+];
+
+/** Any valid reply. */
+const VALID_IN_YIELD = /^attempt: (?!connection lost|invalid reply|refused|error)/;
+
+const WRITING_ENDS = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
+
+export const CHAIN_TABLE: readonly ChainRow[] = [
+  // C8: what is in flight reports to the chain; nothing else changes.
+  {
+    from: [...CYCLING, 'yield.assessing', 'writing'],
+    on: /^(attempt|action): reports /,
+    to: ['the same'],
+    by: 'C8',
+  },
+
+  // Promise 1: from anywhere in the cycles to an answer.
+  { from: CYCLING, on: /^run\.(cancelled|interrupted)/, to: STOPPING, by: 'E3, E9' },
+  { from: CYCLING, on: /^run\.finished/, to: FINISHING, by: 'E3' },
+  { from: CYCLING, on: /^after runDeadline/, to: FINISHING, by: 'E3, E9' },
+  // Y4: the user says where to go on; what is no phase changes nothing.
+  { from: ['recalling'], on: /^run\.directed .*(experience)/, to: ['recalling'], by: 'Y4' },
+  { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
+  { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },
+  ...PHASES.map((phase) => ({
+    from: ['yield.awaitingDirection'],
+    on: new RegExp(`^run\\.directed .*"${phase}"`),
+    to: ENTRY_STATES[phase] ?? [],
+    so: startsNextCycle,
+    by: 'Y4, Y6',
+  })),
+  { from: CYCLING, on: /^run\.directed .*"experience"/, to: ENTRY_STATES['experience'] ?? [], by: 'Y4' },
+  // Y2: the bounds come before what was said; the last cycle before the last call.
+  {
+    from: ['yield.assessing'],
+    on: VALID_IN_YIELD,
+    when: isLastCycle,
+    to: FINISHING,
+    so: endedBy('cycleLimitReached'),
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: VALID_IN_YIELD,
+    when: isBudgetSpent,
+    to: FINISHING,
+    so: endedBy('budgetExhausted'),
+    by: 'Y2, E9',
+  },
+  // Y2, E9: the budget ends the cycles, whatever a call came to.
+  { from: CYCLING, on: /: /, when: isBudgetSpent, to: FINISHING, by: 'Y2, E9' },
+
+  { from: [START], on: /^(with session, documents and embeddings|a long history)$/, to: ['recalling'], by: 'R4' },
+  { from: [START], on: /./, to: ['action'], by: 'C1' },
+  {
+    from: ['recalling'],
+    on: /^(recallSession|after sessionDeadline)/,
+    when: isOverWindow,
+    to: ['understanding.measuring'],
+    by: 'U10: before anything else',
+  },
+  {
+    from: ['recalling'],
+    on: /^(recallSession|after sessionDeadline)/,
+    to: ['action', 'experience.retrieving'],
+    by: 'C4',
+  },
+
+  // C1: the order of the phases.
+  { from: ['action'], on: /: replied$/, to: ['experience.retrieving'], by: 'C1' },
+  { from: ['experience.reading'], on: /: replied$/, to: ['intention'], by: 'C1' },
+  { from: ['intention'], on: /: replied$/, to: ['observation'], by: 'C1' },
+  { from: ['observation'], on: /: replied$/, when: needsMeasuring, to: ['understanding.measuring'], by: 'C1, U10' },
+  { from: ['observation'], on: /: replied$/, when: fitsWindow, to: ['understanding.evaluating'], by: 'C1, U7' },
+  { from: ['observation'], on: /: replied$/, to: AFTER_RATING, by: 'C1, U10' },
+  { from: ['understanding.evaluating'], on: /: replied$/, to: AFTER_RATING, so: isSummarised, by: 'C1, U5, U7' },
+
+  // C5: an empty search is none that failed, a rate limit backs off, a dead source degrades.
+  { from: ['experience.retrieving'], on: /: done$/, to: ['experience.reading'], by: 'C5' },
+  {
+    from: ['experience.retrieving'],
+    on: /: too many requests$/,
+    when: ({ sourceRetry, limits }) => (sourceRetry?.retries ?? 0) < limits.maxTransportRetries,
+    to: ['experience.backingOff'],
+    by: 'C5',
+  },
+  { from: ['experience.retrieving'], on: /: (too many requests|error)$/, to: ['experience.reading'], by: 'C5' },
+  { from: ['experience.backingOff'], on: /^after sourceBackoff$/, to: ['experience.retrieving'], by: 'C5' },
+  ...failureRows('experience.retrieving', /^after phaseDeadline$/, 'experience', ['intention']),
+  ...failureRows('experience.backingOff', /^after phaseDeadline$/, 'experience', ['intention']),
+
+  ...Object.entries(MODEL_STATES).flatMap(modelRows),
+
+  // U: measured or not, rated or not, Understanding goes on; only the user's word is waited for.
+  {
+    from: ['understanding.awaitingConsent'],
+    on: /^(consent\.given|after consentDeadline)/,
+    when: isDetour,
+    to: ['action', 'experience.retrieving'],
+    by: 'U8, U10',
+  },
+  {
+    from: ['understanding.awaitingConsent'],
+    on: /^(consent\.given|after consentDeadline)/,
+    to: ['yield.assessing'],
+    by: 'U8',
+  },
+  {
+    from: ['understanding.measuring'],
+    on: /^(measureContext|after phaseDeadline)/,
+    when: isDetour,
+    to: AFTER_RATING,
+    by: 'U10: no model before it fits',
+  },
+  {
+    from: ['understanding.measuring'],
+    on: /: measured$/,
+    when: fitsWindowAsMeasured,
+    to: ['understanding.evaluating'],
+    by: 'U7, U10',
+  },
+  { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: AFTER_MEASURING, by: 'U10' },
+  { from: ['understanding.summarizing'], on: /^(attempt|after phaseDeadline)/, to: AFTER_SUMMARY, by: 'U5' },
+
+  // Y2: when a cycle is the last.
+  {
+    from: ['yield.assessing'],
+    on: /: confident$/,
+    to: ['writing'],
+    so: endedBy('confidenceReached'),
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: (?!connection lost|invalid reply|refused|error)/,
+    when: ({ hasEmbeddings, assessment }) => hasEmbeddings && assessment !== null,
+    to: ['yield.comparing'],
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: same answer$/,
+    when: isConverged,
+    to: ['writing'],
+    so: endedBy('answerConverged'),
+    by: 'Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: same answer, task complete$/,
+    when: isConverged,
+    to: ['writing'],
+    so: endedBy('answerConverged'),
+    by: 'Y2: before the task',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /task complete$/,
+    to: ['writing'],
+    so: endedBy('taskComplete'),
+    by: 'Y1, Y2',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: same answer$/,
+    when: ({ recursion: { history }, assessment, thresholds }) =>
+      history.filter((turn) => turn.target === 'yield' && turn.fingerprint === assessment?.fingerprint).length + 1 >=
+      thresholds.loopRepeats,
+    to: ['writing'],
+    so: endedBy('loopDetected'),
+    by: 'Y7',
+  },
+  {
+    from: ['yield.assessing'],
+    on: /: (unsure|same answer)/,
+    when: isManual,
+    to: ['yield.awaitingDirection'],
+    by: 'Y4',
+  },
+  // Y3, Y4, Y5: where the next one begins.
+  {
+    from: ['yield.assessing'],
+    on: /: (unsure|same answer)/,
+    when: ({ hasDocuments }) => hasDocuments,
+    to: ['experience.retrieving'],
+    by: 'Y3: nothing was found',
+  },
+  { from: ['yield.assessing'], on: /no proposal$/, to: ['action', ...UNDERSTANDING], by: 'Y3' },
+  { from: ['yield.assessing'], on: /an unknown phase$/, to: ['action', ...UNDERSTANDING], by: 'Y5' },
+  ...PHASES.map((phase) => ({
+    from: ['yield.assessing'],
+    on: new RegExp(`proposes ${phase}$`),
+    to: [...(ENTRY_STATES[phase] ?? []), ...UNDERSTANDING],
+    by: 'Y4',
+  })),
+  { from: ['yield.assessing'], on: /: same answer$/, to: ['yield.assessing', ...UNDERSTANDING], by: 'Y4' },
+  { from: ['yield.assessing'], on: /: connection lost$/, to: FINISHING, by: 'C4' },
+  ...failureRows('yield.assessing', /: invalid reply$/, 'yield', FINISHING),
+  ...failureRows('yield.assessing', /^after phaseDeadline$/, 'yield', FINISHING),
+  { from: ['yield.assessing'], on: /: (refused|error)$/, to: FINISHING, by: 'Y9' },
+  {
+    from: ['yield.comparing'],
+    on: /^(compareAnswers|after phaseDeadline)/,
+    to: ['writing', ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
+    by: 'Y2',
+  },
+
+  // E: the answer cannot fail.
+  {
+    from: ['writing'],
+    on: WRITING_ENDS,
+    when: ({ sessionId }) => sessionId !== null,
+    to: ['remembering'],
+    by: 'E4, E7',
+  },
+  { from: ['writing'], on: WRITING_ENDS, to: ['answered'], by: 'E4, E7' },
+  {
+    from: ['remembering'],
+    on: /^(appendTurn|after sessionDeadline|run\.(cancelled|interrupted))/,
+    to: ['answered'],
+    by: 'E7',
+  },
+];
+
+export interface ChartSuite {
+  readonly machine: AnyStateMachine;
+  readonly options: ExploreOptions<AnyStateMachine>;
+  readonly table: readonly TransitionRow<never>[];
+  readonly properties: readonly Property[];
+  /** Not all of the chart can be reached: rows that nothing fits, and what is dead, say nothing. */
+  readonly isPart?: boolean;
+}
+
+/** Where most mistakes show. */
+const FIRST_DEPTH = 7;
+
+/** What our own charts are held against: the table and the properties; at first where a look is cheap. */
+export function suiteCheck({ options, table, properties, isPart = false }: ChartSuite) {
+  const told = (exploration: Exploration, asked: readonly Property[]): void => {
+    throwFirst(forbiddenTransitions(table, exploration));
+    const findings = findingsOf(exploration, asked).filter(({ witness }) => witness !== null);
+    throwFirst(findings.map(describeFinding));
+  };
+  return (machine: AnyStateMachine): void => {
+    told(exploreBounded(machine, { ...options, depth: FIRST_DEPTH }), properties);
+    const exploration = exploreBounded(machine, options);
+    told(
+      exploration,
+      isPart ? properties.filter(({ name }) => !/dead transition|unreachable/u.test(name)) : properties,
+    );
+    if (!isPart) throwFirst(unusedRows(table, exploration));
+  };
+}
+
+/** The real ones have fewer states than that: a machine with more has lost a bound. */
+const MAX_STATES = 12_000;
+
+const exploreBounded = (machine: AnyStateMachine, options: ExploreOptions<AnyStateMachine>): Exploration =>
+  explore(machine, { ...options, limit: MAX_STATES });
+
+function throwFirst([first]: readonly string[]): void {
+  if (first !== undefined) throw new Error(first);
+}
+
+export const chartSuites = {
+  attempt: {
+    machine: attemptChart.machine,
+    options: attemptChart,
+    table: ATTEMPT_TABLE,
+    properties: attemptProperties,
+  },
+  actionLoop: { machine: actionChart.machine, options: actionChart, table: ACTION_TABLE, properties: actionProperties },
+  postChain: { machine: chainChart.machine, options: chainChart, table: CHAIN_TABLE, properties: chainProperties },
+} as unknown as Readonly<Record<string, ChartSuite>>;

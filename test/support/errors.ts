@@ -1,0 +1,12 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+
+/** What something is refused with; null where it is not. */
+export function caughtError(act: () => unknown): { readonly code: string; readonly message: string } | null {
+  try {
+    act();
+    return null;
+  } catch (error) {
+    if (error instanceof PostChainError) return { code: error.code, message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Message } from '../../machines/contracts/message.ts';
+import type { Passage } from '../../machines/contracts/passage.ts';
+import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
+import { type SynthesisInput, synthesisInputSchema } from '../../machines/contracts/synthesis.ts';
+
+/** A message with only what a test is about. */
+export function message(id: string, content: string, more: Partial<Message> = {}): Message {
+  return {
+    id,
+    role: 'search',
+    phase: null,
+    content,
+    createdAtMs: 0,
+    cycle: 1,
+    tags: [],
+    importance: 0.5,
+    links: [],
+    references: [],
+    source: null,
+    ...more,
+  };
+}
+
+/** A retrieved passage with only what a test is about. */
+export function passage(id: string, text: string, heading: readonly string[] = []): Passage {
+  return { id, text, heading, source: { path: `${id}.md`, startLine: 1, endLine: 1 }, relevance: 0.5 };
+}
+
+/** The input of a phase in the first cycle. */
+export function phaseInput<P extends PhaseInput['phase']>(
+  phase: P,
+  request: string,
+  messages: readonly Message[],
+  passages: readonly Passage[] = [],
+): Extract<PhaseInput, { phase: P }> {
+  const common = { runId: 'run', request, prompt: request, cycle: 1, step: 1, content: '', messages };
+  const own = { capabilities: [], passages, previousAnswer: '', flags: [], phases: ['action'] };
+  return { phase, ...common, ...own } as unknown as Extract<PhaseInput, { phase: P }>;
+}
+
+/** The input of synthesis after one cycle. */
+export function synthesisInput(request: string, draft: string, messages: readonly Message[]): SynthesisInput {
+  return synthesisInputSchema.parse({
+    request,
+    executionResults: [],
+    planState: { goal: null, alternatives: [] },
+    convergenceAssessment: { change: null, confidence: 0.5, rationale: 'test' },
+    executionPasses: [],
+    semanticValidation: { failures: [] },
+    taskProfile: { prompt: request },
+    correlationId: 'run',
+    executionStartTimestamp: '2025-01-01T00:00:00Z',
+    convergenceStatus: false,
+    totalPasses: 1,
+    totalRefinements: 0,
+    ttlRemaining: 1,
+    run: { draft: { text: draft, confidence: 0.5, usedMessageIds: [] }, messages },
+  });
+}
+
+/** A small context about three phases, as the chain builds it: headings in the first line. */
+export const THREE_PHASE_CONTEXT: readonly Message[] = [
+  message('u1', 'In which order does Yield check its guards?', { role: 'user' }),
+  message(
+    's1',
+    'Yield > Order\nYield checks these guards in order:\n1. `cycleLimitReached`\n2. `budgetExhausted`\n3. `confidenceReached`',
+  ),
+  message('s2', 'Experience\nExperience retrieves passages. A dead source degrades the phase.'),
+  message('s3', 'Consent\nUser messages are kept by default. A message longer than 1,000 characters asks consent.'),
+];

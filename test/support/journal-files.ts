@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { Turn } from '../../src/engine/runtime/run-options.ts';
+import { createPostChain } from '../../src/index.ts';
+import { lineWriter } from '../../src/journal/journal-lines.ts';
+import { temporaryFolder } from './cli.ts';
+
+const longTurn = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
+
+/** Three turns of a user that are long enough to be asked about, and one of an assistant. */
+export const LONG_HISTORY: readonly Turn[] = [
+  { role: 'user', content: longTurn('the cellar') },
+  { role: 'assistant', content: 'The cellar is damp. It was dug in winter.' },
+  { role: 'user', content: longTurn('the attic') },
+  { role: 'user', content: longTurn('the garden') },
+];
+
+/** A run of the offline model over them, in which the first is summarised, the third removed, and the fourth kept. */
+export async function runOverHistory() {
+  const run = createPostChain({ limits: { maxCycles: 3 } }).run({
+    request: 'Is the cellar damp?',
+    history: LONG_HISTORY,
+  });
+  const items = { 'earlier.h1': 'summarise', 'earlier.h3': 'remove' } as const;
+  for await (const event of run.events)
+    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'keep', items });
+  return run;
+}
+
+/** As a store writes them. */
+export function linesOf(entries: readonly JournalEntry[]): string {
+  const writer = lineWriter();
+  return entries.map((entry) => `${writer.line(entry)}\n`).join('');
+}
+
+/** A file of the test's own. */
+export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));

@@ -1,5 +1,0 @@
-import fc from 'fast-check';
-import { SEED } from './seed.ts';
-
-// Before each file: what a property test draws is the same on every machine, on every day.
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED });

@@ -140,19 +140,20 @@ export interface PostChain {
   /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */
   run(options: RunOptions): Run;
   /**
-   * Goes on with a run of the chain's `journals` whose process ended; one that has ended is returned as it ended. Rejects with
-   * `invalid_journal` for a run that is not there, is under way, is damaged, or was made by another chart.
+   * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
+   * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
   /**
-   * Begins a run that is another one up to an entry, one of the chain's `journals` or a journal that is given, and goes on from there with something changed. Recorded answers are
-   * used as long as the same is asked. Rejects with `invalid_option` or `invalid_journal`.
+   * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
+   * continues from there with a change. Calls that match the recording get the recorded results; all others are made.
+   * Rejects with `invalid_option` or `invalid_journal`.
    */
   fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
 }
 
 /**
- * A reasoning chain joined to a model, documents and capabilities. Throws `invalid_option` for options that make no sense.
+ * Creates a reasoning chain from a model, documents and capabilities. Throws `invalid_option` if an option is invalid.
  *
  * @example
  * const chain = createPostChain({ model, documents });

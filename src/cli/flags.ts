@@ -14,7 +14,7 @@ export const RUN = 'run id, a prefix of one, "last", or a journal file';
 export function withAnswerOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--consent <choice>', 'what to do with your long messages; skips the prompt').choices(CONSENT_CHOICES),
+      new Option('--consent <choice>', 'what to do with your long messages, without asking').choices(CONSENT_CHOICES),
     )
     .addOption(new Option('--format <format>', 'format of the answer').choices(ANSWER_FORMATS).default('text'))
     .addOption(new Option('--json', 'same as --format json; prints no progress').conflicts(['quiet', 'format']))

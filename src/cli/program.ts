@@ -50,13 +50,17 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--start-at <phase>', 'first phase (default: action)')
     .option('--manual', 'ask for the next phase when no rule ends the run');
   withAnswerOptions(command)
-    .option('--journal <file>', 'write the journal to this file instead')
+    .option('--journal <file>', 'write the journal to this file, not to --journals')
     .option('--no-journal', 'write no journal')
     .option('--journals <place>', JOURNALS);
   withInspectOptions(command)
     .addHelpText(
       'after',
-      '\nSet POSTCHAIN_CONTINUATION=model to let the model run several capabilities in a row.\n' +
+      '\nEnvironment variables:\n' +
+        '  OPENAI_API_KEY, OPENAI_BASE_URL  key and base URL of the model server\n' +
+        '  POSTCHAIN_MODEL                  default of --model\n' +
+        '  POSTCHAIN_JOURNALS               default of --journals\n' +
+        '  POSTCHAIN_CONTINUATION           "model" lets the model run several capabilities in a row\n' +
         '\nExit codes: 0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted',
     )
     .action(async (request, flags) => {
@@ -130,7 +134,7 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
 
   program
     .command('coverage')
-    .description('report how much of the charts recorded runs reached')
+    .description('report which parts of the charts recorded runs reached')
     .argument('<runs...>', RUN)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')

@@ -84,7 +84,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
   withContinueOptions(
     program.command('fork').description('start a new run from an entry of a recorded one, with changes'),
   )
-    .requiredOption('--at <entry>', 'number of the first entry to change', positiveInteger)
+    .requiredOption('--at <entry>', 'number of the journal entry where the new run branches off', positiveInteger)
     .option('--set <path=value>', 'change limits.…, thresholds.…, phase or reply.…; repeatable', collect)
     .action(async (run, flags) => {
       const { forkCommand } = await import('./resume-and-fork-commands.ts');
@@ -95,7 +95,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .command('context')
     .description("list the operations on a run's context, or preview undoing some")
     .argument('[run]', `${RUN}; put it before --undo`)
-    .option('--undo <id...>', 'ids of the operations to leave out')
+    .option('--undo <id...>', 'preview the context without these operations (ids)')
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .action(async (run, flags) => {
@@ -108,9 +108,9 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
 function withContinueOptions(command: Command): Command {
   command
     .argument('<run>', RUN)
-    .option('--docs <path...>', 'other directories and files to answer from')
-    .option('--mcp <server>', 'other MCP servers; repeatable', collect)
-    .option('--model <name>', 'another model')
+    .option('--docs <path...>', 'directories and files to answer from, instead of the recorded ones')
+    .option('--mcp <server>', 'MCP server to use instead of the recorded ones; repeatable', collect)
+    .option('--model <name>', 'model to use instead of the recorded one')
     .option('--trust', 'open the documents, servers and sessions that a journal file names')
     .option('--journals <place>', JOURNALS);
   return withInspectOptions(withAnswerOptions(command));

@@ -5,7 +5,7 @@ import { createActor, toPromise } from 'xstate';
 const { documents } = await loadDocuments(['docs']);
 const actors = createActors({ documents: createPassageIndex(documents) });
 const actor = createActor(createChainMachine(actors), {
-  input: chainInput({ request: 'What does Understanding keep?' }),
+  input: chainInput({ request: 'What does the Understanding phase decide?' }),
 });
 actor.on('decision', ({ decision }) => console.log(decision.rationale));
 actor.start();

@@ -2,7 +2,7 @@ import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });
-const run = chain.run({ request: 'How often is a failed call retried?' });
+const run = chain.run({ request: 'What does the Understanding phase decide?' });
 
 for await (const event of run.events) {
   if (event.type === 'partial' && event.task === 'synthesis') console.log(event.value.answerText);

@@ -2,7 +2,7 @@ import { answerAsMarkdown, answerAsText, createPassageIndex, createPostChain, lo
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });
-const answer = await chain.run({ request: 'What is a journal?' }).answer;
+const answer = await chain.run({ request: 'How long does a run wait for consent?' }).answer;
 
 console.log(answerAsText(answer, { columns: 80 }));
 console.log(answerAsMarkdown(answer));

@@ -47,7 +47,10 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)
-    .option('--start-at <phase>', 'first phase (default: action)')
+    .option(
+      '--start-at <phase>',
+      'first phase: action, experience, intention, observation, understanding or yield (default: action)',
+    )
     .option('--manual', 'ask for the next phase when no rule ends the run');
   withAnswerOptions(command)
     .option('--journal <file>', 'write the journal to this file, not to --journals')

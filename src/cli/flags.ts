@@ -7,7 +7,8 @@ import type { AnswerFormat } from './render-answer.ts';
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
-export const JOURNALS = 'directory or SQLite file of the journals (default: ~/.postchain/journals)';
+export const JOURNALS =
+  'directory or SQLite file of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';
 
 /** Adds the options that control consent and how the answer is printed. */

@@ -43,7 +43,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
     .option('--session <id>', 'continue this session, and add the run to it')
     .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
-    .option('--model <name>', 'model of an OpenAI-compatible server (OPENAI_API_KEY, OPENAI_BASE_URL), or "offline"')
+    .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)

@@ -9,7 +9,7 @@ import { divergenceText, replayEntries, requireSameChart, runClock } from './rep
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made
  * again, a partial reply is void, and delays wait for their remaining time. The time in which no process ran it does not count. A run that
- * has ended is returned as it ended.
+ * has ended is returned with its answer.
  *
  * @throws PostChainError `invalid_journal` if this chain cannot continue the run.
  */

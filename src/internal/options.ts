@@ -22,9 +22,34 @@ export function invalidOption(what: string, given: unknown, error: z.ZodError, s
     given,
   );
   const where = path.length === 0 ? what : path.join('.');
-  const problem = (issue?.message ?? 'invalid value').replace(/^./, (first) => first.toLowerCase());
-  return new PostChainError('invalid_option', `${where}: ${problem}; received ${describeValue(received)}.`);
+  return new PostChainError(
+    'invalid_option',
+    `${where}: ${expectation(issue?.message ?? 'invalid value')}; received ${describeValue(received)}.`,
+  );
 }
+
+/** Returns what zod's message expects, as a phrase: zod names neither articles nor the value itself. */
+function expectation(message: string): string {
+  return message
+    .replace(/^(?:Invalid input|Invalid option|Too small|Too big): /u, '')
+    .replace(/, received .*$/u, '')
+    .replace(/^expected int\b/u, 'expected integer')
+    .replace(/"\|"/gu, '" or "')
+    .replace(
+      /^expected (\w+) to (?:be|have) ([<>]=?) ?/u,
+      (_, type: string, sign: string) => `expected ${type} ${BOUNDS[sign]} `,
+    )
+    .replace(/^expected (?=(?:object|array|integer)\b)/u, 'expected an ')
+    .replace(/^expected (?=(?:string|number|boolean|function|record|bigint|date)\b)/u, 'expected a ')
+    .replace(/^./u, (first) => first.toLowerCase());
+}
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  '>': 'above',
+  '>=': 'of at least',
+  '<': 'below',
+  '<=': 'of at most',
+};
 
 function unknownOption(path: readonly PropertyKey[], [name = '']: readonly string[], schema: z.ZodType) {
   const known = Object.keys(path.reduce(memberOf, unwrapped(schema as unknown as SchemaNode)).shape ?? {}).join(', ');

@@ -86,7 +86,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
     expect(ways()).toEqual(['no tools strict_schema']);
     expect(openaiModel({ model: 'm', apiKey: 'k', nativeTools: false }).nativeTools).toBe(false);
     expect(() => openaiModel({ model: 'm', apiKey: 'k', nativeTools: 'no' as never })).toThrow(
-      /nativeTools: .*expected boolean.*; received "no"/,
+      /nativeTools: .*expected a boolean.*; received "no"/,
     );
   });
 

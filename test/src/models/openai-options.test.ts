@@ -30,7 +30,7 @@ describe('the options of the openai model', () => {
     expect(code).toBe('invalid_option');
     expect(message).toMatch(/^baseUrl: unknown option; expected one of .*baseURL/);
     for (const given of ['gpt-4', undefined, null])
-      expect(() => openaiModel(given as never)).toThrow(/^options of openaiModel: .*expected object.*; received .+/);
+      expect(() => openaiModel(given as never)).toThrow(/^options of openaiModel: expected an object.*; received .+/);
   });
 
   test('the key and the base URL come from the environment, read when the model is created', () => {

@@ -137,7 +137,10 @@ export { readPassage } from './tools/read-passage.ts';
 export { searchDocuments } from './tools/search-documents.ts';
 
 export interface PostChain {
-  /** Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, and nothing afterwards. */
+  /**
+   * Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, or what `journals.create` throws; nothing
+   * afterwards.
+   */
   run(options: RunOptions): Run;
   /**
    * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
@@ -183,6 +186,6 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
 function noJournals(): never {
   throw new PostChainError(
     'invalid_option',
-    'The chain keeps no journals; wanted the option journals, say fileJournals("runs").',
+    'journals: expected a journal store, for example fileJournals("runs"); received none.',
   );
 }

@@ -91,7 +91,7 @@ export const attemptMachine = attemptSetup.createMachine({
     },
     recordingFailure: {
       description:
-        'The attempt failed: it is recorded, its partial values are void, and the policy decides what is next.',
+        'The attempt failed: it is recorded, its partial values are void, and the policy decides what happens next.',
       entry: ['recordFailure', 'emitEnd', 'reportUsage'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },

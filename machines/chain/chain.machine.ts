@@ -108,7 +108,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         action: {
           id: 'action',
-          description: 'The present: answers with what is known, and runs the capabilities that this takes.',
+          description: 'The present: answers with what is known, and runs the capabilities it needs.',
           entry: { type: 'enterPhase', params: { phase: 'action' } },
           invoke: {
             src: 'action',
@@ -229,7 +229,7 @@ export const chainMachine = chainSetup.createMachine({
           states: {
             beginning: {
               description:
-                'Is the context worth measuring? Can a model be shown it? If not, the policy rates it alone.',
+                'Is the context worth measuring? Does it fit into a prompt? If not, the policy rates it alone.',
               always: [
                 { guard: 'measuringPays', target: 'measuring' },
                 { guard: 'modelMayRate', target: 'evaluating' },
@@ -247,7 +247,7 @@ export const chainMachine = chainSetup.createMachine({
               after: { phaseDeadline: { target: 'ready', actions: 'estimateMeasures' } },
             },
             ready: {
-              description: 'Measured: can a model be shown the context? If not, the policy rates it alone.',
+              description: 'Measured: does the context fit into a prompt? If not, the policy rates it alone.',
               always: [
                 { guard: 'modelMayRate', target: 'evaluating' },
                 { target: 'planned', actions: 'evaluateByPolicy' },
@@ -279,7 +279,7 @@ export const chainMachine = chainSetup.createMachine({
               ],
             },
             summarizing: {
-              description: 'The model writes the summaries. Extracts stay where it does not.',
+              description: 'The model writes the summaries. Messages without one keep their extract.',
               invoke: {
                 src: 'attempt',
                 input: ({ context }) => summaryAttempt(context),

@@ -110,8 +110,8 @@ export const chainSetup = vocabulary.extend({
     assignUsageInFlight: assign(({ context }, { finished, call }: UsageReport) => ({
       inFlight: { ...context.inFlight, usage: { finished, call } },
     })),
-    assignLoopInFlight: assign(({ context }, { loop }: Extract<LoopReport, { type: 'loop.progressed' }>) => ({
-      inFlight: { ...context.inFlight, loop },
+    assignLoopInFlight: assign((_, { loop }: Extract<LoopReport, { type: 'loop.progressed' }>) => ({
+      inFlight: { loop, usage: { finished: loop.execution.usage, call: null } },
     })),
     assignSession: enqueueActions(
       assignThenEmit(assignSession, (_, recalled: RecalledSession, before) => [
@@ -250,10 +250,14 @@ export const chainSetup = vocabulary.extend({
     ),
 
     assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
-    recordSynthesisError: assign((_, { error }: Thrown) => ({ written: brokenOutcome(error) })),
+    recordSynthesisError: assign(({ context }, { error }: Thrown) => ({
+      written: brokenOutcome(error, usageSoFar(context.inFlight.usage)),
+      inFlight: progress.NOTHING_IN_FLIGHT,
+    })),
     timeOutSynthesis: assign(({ context }) => timeOutWriting(context, usageSoFar(context.inFlight.usage))),
     interruptSynthesis: assign(({ context }, stop: Stop) => ({
       written: composedOutcome('', usageSoFar(context.inFlight.usage)),
+      inFlight: progress.NOTHING_IN_FLIGHT,
       interruption: interruptionOf(stop),
     })),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),

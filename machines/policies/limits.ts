@@ -30,8 +30,8 @@ interface Adjustment {
 }
 
 /**
- * Changes limits and thresholds for the rest of the run. Invalid values leave them unchanged. A running delay keeps its
- * end.
+ * Changes limits and thresholds for the rest of the run. One invalid limit leaves all limits unchanged, and one invalid
+ * threshold all thresholds. Delays already running are unaffected.
  */
 export function adjust(state: ChainState, { limits, thresholds }: Adjustment): Partial<ChainState> {
   const nextLimits = limitsSchema.safeParse({ ...state.limits, ...limits });

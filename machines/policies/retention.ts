@@ -251,7 +251,7 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
     else if (rated.relevance < summarise) summarize(draft, rated, assistantSummaryChars, below(rated, summarise));
   },
 
-  /** Of duplicates, one stays. In a later cycle, unreferenced or irrelevant results are removed. */
+  /** Keeps one of several duplicates. In a later cycle, unreferenced or irrelevant results are removed. */
   search: (draft, rated) => {
     const { message, duplicate, factors, relevance } = rated;
     const { cycle, thresholds } = draft.inputs;

@@ -120,7 +120,7 @@ export function syncOrPromiseActivity<Output, Input>(
         if (!(given instanceof Promise)) return { status: 'done', output: given, error: undefined, input };
         const snapshot = { status: 'active', output: undefined, error: undefined, input } as const;
         pending.set(snapshot, given);
-        // Nobody may be waiting any more when it rejects.
+        // The actor may already be stopped when it rejects.
         given.catch(() => {});
         return snapshot;
       } catch (error) {

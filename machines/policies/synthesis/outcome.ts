@@ -18,8 +18,8 @@ export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
 }
 
 /** The outcome if the attempt actor itself threw. */
-export function brokenOutcome(error: unknown): SynthesisOutcome {
-  return failedOutcome('other', unexpectedFailure(error).message, NO_USAGE);
+export function brokenOutcome(error: unknown, usage: Usage = NO_USAGE): SynthesisOutcome {
+  return failedOutcome('other', unexpectedFailure(error).message, usage);
 }
 
 /** The outcome if the time for writing ran out. */

@@ -12,7 +12,7 @@ import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
 import { deadlines } from '../limits.ts';
 import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
-import { chargeExecution } from '../progress.ts';
+import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
 import { tokensPerCharOf } from '../usage.ts';
 import { composeAnswer } from './compose.ts';
 import { synthesisInput } from './input.ts';
@@ -105,7 +105,7 @@ interface Piece {
 
 /**
  * Selects the steps and messages that fit into a prompt of `tokens`: first the messages that the draft is based on,
- * then the steps, the user's messages, and the rest by importance, newer first; of a piece that does not fit, its
+ * then the steps, the user's messages, and the rest by importance, newer first; a piece that does not fit is cut to its
  * beginning. Null if not even the request and the draft fit. Counts the texts of the built-in prompt with their usual
  * number of tokens.
  */
@@ -228,12 +228,16 @@ export function writingInput(state: ChainState): AttemptInput {
 
 /** Records the outcome. Its usage is part of the outcome, separate from the usage of the phases. */
 export function settleWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
-  const { corrections, lastMessageAtMs } = chargeExecution(state, outcome.execution);
-  return { corrections, lastMessageAtMs, written: outcomeOf(outcome) };
+  const { inFlight, corrections, lastMessageAtMs } = chargeExecution(state, outcome.execution);
+  return { inFlight, corrections, lastMessageAtMs, written: outcomeOf(outcome) };
 }
 
 export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainState> {
-  return { lastMessageAtMs: state.lastMessageAtMs + deadlines(state).synthesisMs, written: lateOutcome(usage) };
+  return {
+    inFlight: NOTHING_IN_FLIGHT,
+    lastMessageAtMs: state.lastMessageAtMs + deadlines(state).synthesisMs,
+    written: lateOutcome(usage),
+  };
 }
 
 /** The final answer of a run in its current state. */

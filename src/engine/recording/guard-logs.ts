@@ -50,6 +50,8 @@ export function recordGuards<Guards extends Record<string, ResultOf>>(guards: Gu
       (args, params) => {
         const result = evaluate(args as never, params as never);
         log.set(guardName(name, params), result);
+        // A chart names a guard whose parameters come from the event without them.
+        log.set(name, result);
         return result.holds;
       },
     ]),

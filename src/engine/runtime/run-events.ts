@@ -3,7 +3,7 @@ import type { Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
 
 import type { DeepPartial } from '../attempts/updates.ts';
-import { createGuardLogs, type GuardLogs } from '../recording/guard-logs.ts';
+import type { GuardLogs } from '../recording/guard-logs.ts';
 
 /**
  * The value of an attempt in progress, typed by its task. It is void if the attempt fails; see the `attempt-end` that follows.
@@ -32,7 +32,7 @@ export interface RunObserver {
 
 /** Ignores everything: for a machine without observers. */
 export const noopObserver: RunObserver = {
-  guardLogs: createGuardLogs(),
+  guardLogs: { of: () => new Map() },
   record: () => {},
   partial: () => {},
 };

@@ -18,7 +18,7 @@ import {
 } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { failPhase } from '../../../machines/policies/progress.ts';
+import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
 import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
@@ -121,11 +121,11 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
       next: (snapshot) => {
         state = snapshot.context;
       },
-      error: (error) => finish(answerAfterCrash(state, error), false),
+      error: (error) => finish(state.answer ?? answerAfterCrash(state, error), false),
       complete: () => {
         const { output } = actor.getSnapshot();
-        if (output === undefined) finish(answerAfterStop(state), false);
-        else finish(output, true);
+        if (output !== undefined) finish(output, true);
+        else finish(state.answer ?? answerAfterStop(state), false);
       },
     });
   });
@@ -175,15 +175,16 @@ function unknownEvent(event: unknown): PostChainError {
 function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
   const failure = unexpectedFailure(error);
   return composed(failure.message, () => {
-    const failed = failPhase(state, state.direction, failure);
-    return answerOf({ ...state, ...failed, interruption: { kind: 'phase_failed' } });
+    return answerOf({ ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } });
   });
 }
 
 /** Returns the answer of a run whose actor was stopped from outside. */
 function answerAfterStop(state: ChainState): FinalAnswer {
   const reason = 'the actor was stopped';
-  return composed(reason, () => answerOf({ ...state, interruption: { kind: 'interrupted', reason } }));
+  return composed(reason, () =>
+    answerOf({ ...state, ...settleAborted(state, reason), interruption: { kind: 'interrupted', reason } }),
+  );
 }
 
 /** Falls back to an answer without any state if composing one fails. */

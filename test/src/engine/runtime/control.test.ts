@@ -68,6 +68,8 @@ describe('run control', () => {
     run.send({ type: 'run.directed', phase, prompt: 'Look again.' });
     await settle();
     expect(phasesOf(run)[3]).toBe(phase);
+    const directed = entriesOf(run, 'transition').find(({ event }) => event === 'run.directed');
+    expect(directed?.candidates[0]).toMatchObject({ guard: 'directionIsPhase', verdict: 'taken', inputs: { phase } });
     run.cancel();
     await run.answer;
   });

@@ -33,6 +33,15 @@ describe('stopping a run with a session', () => {
     ]);
   });
 
+  it('by stopping the actor while the turn is stored keeps the answer', async () => {
+    const { run } = startInSession(stubSessions({ append: () => neverSettles }));
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    run.actor.stop();
+    expect((await run.answer).status).toBe('completed');
+    expect(entriesOf(run, 'answer')).toHaveLength(1);
+  });
+
   it('twice ends it immediately in any state', async () => {
     const sessions = stubSessions({ append: () => neverSettles });
     const { run } = startInSession(sessions, { intention: { hang: true } });

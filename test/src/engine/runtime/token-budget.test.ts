@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain, type Run } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/testing/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
 describe('the token budget of a run', () => {
@@ -13,6 +15,46 @@ describe('the token budget of a run', () => {
     const limits = { maxTokens: 1_000, maxCorrections: 20, synthesisReserveTokens: 0 };
     const { metadata } = await createPostChain({ model, limits }).run({ request: 'Is it so?' }).answer;
     expect(metadata.usage).toMatchObject({ modelCalls: 1, inputTokens: 900, outputTokens: 100 });
+  });
+
+  it.each([
+    ['while a capability runs, when the user cancels', z.object({}), (run: Run) => run.cancel()],
+    ['while a capability runs, when the actor is stopped', z.object({}), (run: Run) => run.actor.stop()],
+    [
+      'while arguments are validated',
+      z.object({}).refine(() => new Promise<boolean>(() => {})),
+      (run: Run) => run.cancel(),
+    ],
+  ])('[A11] counts the usage that the model reported %s', async (_, schema, stop) => {
+    const hang = defineCapability({
+      name: 'hang',
+      description: 'It never ends.',
+      arguments: schema,
+      execute: () => new Promise(() => {}),
+    });
+    const usage = { inputTokens: 500, outputTokens: 50, estimated: false };
+    const reply = { ...replies.action, call: { capability: 'hang', arguments: '{}' } };
+    const { run } = startScripted({ action: { reply, usage } }, { capabilities: [hang] });
+    await settle(100);
+    stop(run);
+    const { metadata } = await run.answer;
+    expect(metadata.usage).toMatchObject({ modelCalls: 1, inputTokens: 500, outputTokens: 50, estimated: false });
+  });
+
+  it('makes no call if the signal was aborted before the run', async () => {
+    const streams: string[] = [];
+    const model: ChatModel = {
+      id: 'counting',
+      contextWindowTokens: 8_000,
+      async *stream({ task }) {
+        streams.push(task);
+        yield { type: 'text-delta', text: '{}' };
+      },
+    };
+    const { status } = await createPostChain({ model }).run({ request: 'Is it so?', signal: AbortSignal.abort() })
+      .answer;
+    await settle();
+    expect([status, streams]).toEqual(['degraded', []]);
   });
 
   it('[A11] counts a reply that was still being validated when the run was stopped', async () => {

@@ -152,7 +152,13 @@ function rowsOf({ charts, root, marks, neverTaken }: RowsInput): readonly Row[] 
         if (rows.length >= MAX_ROWS) return;
         const isActive = active.has(id);
         rows.push({
-          ...{ key: stateKey(chartId, id), chartId, stateId: id, name, description, level: depth, isActive },
+          key: stateKey(chartId, id),
+          chartId,
+          stateId: id,
+          name,
+          description,
+          level: depth,
+          isActive,
           isLeaf: isActive && !index.childrenOf(id).some((child) => active.has(child.id)),
           isLastTarget: last?.target === id,
           transitions: index.transitionsFrom(id).map((transition) => ({

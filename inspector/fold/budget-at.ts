@@ -54,12 +54,17 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
     ],
     run: [
       {
-        ...{ name: 'Phase tokens', unit: 'tokens', limit: limits.maxTokens, note: guessed(phases.estimated) },
+        name: 'Phase tokens',
+        unit: 'tokens',
+        limit: limits.maxTokens,
+        note: guessed(phases.estimated),
         value: phases.inputTokens + phases.outputTokens,
       },
       { name: 'Model calls', value: phases.modelCalls, limit: limits.maxModelCalls, unit: 'calls', note: null },
       {
-        ...{ name: 'Answer tokens', unit: 'tokens', limit: limits.synthesisReserveTokens },
+        name: 'Answer tokens',
+        unit: 'tokens',
+        limit: limits.synthesisReserveTokens,
         value: synthesis.inputTokens + synthesis.outputTokens,
         note: guessed(synthesis.estimated),
       },

@@ -59,7 +59,9 @@ function createIndexedChart({ id, states, transitions }: Chart): IndexedChart {
     ({ source }) => source,
   );
   return {
-    ...{ ...tree, id, states },
+    ...tree,
+    id,
+    states,
     invoking: states.filter(({ invokes }) => invokes.length > 0),
     transitionsFrom: (state) => bySource.get(state) ?? NO_TRANSITIONS,
     entered: createConfigurations(tree),

@@ -48,7 +48,11 @@ export function explainTransition(entry: Transition, index: ChartIndex): Explain
   const named = (id: string): NamedState => ({ id, name: nameIn(chart, id), path: statePath(chart, id) });
   const [target = source] = entry.target;
   return {
-    ...{ seq, machine, event: eventOf(entry, chart), source: named(source), target: entry.target.map(named) },
+    seq,
+    machine,
+    event: eventOf(entry, chart),
+    source: named(source),
+    target: entry.target.map(named),
     description: chart?.state(target)?.description ?? '',
     candidates: candidates.map(({ guard, verdict: result, inputs, target: to }, index) => ({
       index,
@@ -89,7 +93,9 @@ interface Explained {
 }
 
 const explained = (heading: string, facts: readonly WhyFact[], matches: Explained['matches']): Explained => ({
-  ...{ heading, facts, matches },
+  heading,
+  facts,
+  matches,
   compared: [],
 });
 

@@ -25,7 +25,8 @@ export function createExternalEvents(): { readonly externalEvents: ExternalEvent
   let moved = true;
   return {
     externalEvents: {
-      ...{ seqs, quiet },
+      seqs,
+      quiet,
       stepOf(seq) {
         const next = countUpTo(seqs, seq);
         return { from: seqs[next - 1] ?? 0, to: seqs[next] ?? Number.POSITIVE_INFINITY };

@@ -131,17 +131,26 @@ const loopStrip = (phases: readonly PhaseSpan[]): Strip =>
 
 const capabilityStrip = (capabilities: readonly CapabilitySpan[]): Strip =>
   stripOf(capabilities, ({ capability, index, to, failure }) => ({
-    ...{ to, label: `${capability} ${index + 1}`, tone: 'capability', failure: failureText(failure) },
+    to,
+    label: `${capability} ${index + 1}`,
+    tone: 'capability',
+    failure: failureText(failure),
   }));
 
 const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
   stripOf(attempts, ({ task, attempt, to, failure }) => ({
-    ...{ to, label: `${task} ${attempt}`, tone: 'attempt', failure: failureText(failure) },
+    to,
+    label: `${task} ${attempt}`,
+    tone: 'attempt',
+    failure: failureText(failure),
   }));
 
 const callStrip = (calls: readonly CallSpan[]): Strip =>
   stripOf(calls, ({ port, subject, outcome, to }) => ({
-    ...{ to, label: subject || port, tone: 'call', failure: outcome === 'broken' ? 'the call failed' : null },
+    to,
+    label: subject || port,
+    tone: 'call',
+    failure: outcome === 'broken' ? 'the call failed' : null,
   }));
 
 /** The wait after an attempt: from the retry entry to the next attempt. */
@@ -165,7 +174,9 @@ function waitStrip(waits: readonly Wait[], { spans: { attempts, phases }, timeLi
     return phase?.to === null && phase.from <= from ? null : Math.max(from, dueAt);
   };
   return stripOf(waits, (wait) => ({
-    ...{ to: endOf(wait), tone: 'wait', failure: null },
+    to: endOf(wait),
+    tone: 'wait',
+    failure: null,
     label: `wait ${Math.round(wait.attempt.backOff?.inMs ?? 0)} ms`,
   }));
 }
@@ -180,7 +191,10 @@ function machineStrip({ transitions }: RunFold, machine: string): Strip {
     },
     from,
     bar: (index) => ({
-      ...{ from: from(index), to: positions()[index + 1]?.since ?? null, tone: 'state', failure: null },
+      from: from(index),
+      to: positions()[index + 1]?.since ?? null,
+      tone: 'state',
+      failure: null,
       label: (positions()[index]?.targets ?? []).map(lastName).join(', ') || machine,
     }),
   };

@@ -84,8 +84,16 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     const { attemptId, task, attempt, seq } = entry;
     end(attempts.at(-1), seq);
     const span: AttemptSpan = {
-      ...{ attemptId, task, attempt, from: seq, to: null, failure: null },
-      ...{ usage: null, deltas: [], reply: null, backOff: null },
+      attemptId,
+      task,
+      attempt,
+      from: seq,
+      to: null,
+      failure: null,
+      usage: null,
+      deltas: [],
+      reply: null,
+      backOff: null,
     };
     attempts.push(span);
     newest.set(attemptId, span);

@@ -63,12 +63,10 @@ export function why(view: WhyView): Why {
     const caused = seqs.slice(0, MAX_CAUSED).flatMap((seq) => explainAt(log, seq, index) ?? []);
     return {
       heading: isIgnored ? `Why did nothing happen on ${name}?` : `What did ${name} cause?`,
-      ...{
-        facts: isIgnored ? [...facts, ...currentStateFacts(view, index)] : facts,
-        compared: [],
-        caused: caused.length > 1 ? caused : [],
-        transition: caused.length === 1 ? (caused[0] ?? null) : null,
-      },
+      facts: isIgnored ? [...facts, ...currentStateFacts(view, index)] : facts,
+      compared: [],
+      caused: caused.length > 1 ? caused : [],
+      transition: caused.length === 1 ? (caused[0] ?? null) : null,
       outcome: { words: describeOutcome(outcome), isIgnored },
     };
   }

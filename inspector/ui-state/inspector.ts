@@ -72,7 +72,9 @@ export function createInspector(source: PageSource): Inspector {
     const { log, fold, count, charts, end } = cached;
     const last = Math.max(0, count.value - 1);
     return {
-      ...{ run, log, fold },
+      run,
+      log,
+      fold,
       charts: charts.value,
       count: count.value,
       at: Math.min(cursor.value ?? last, last),
@@ -103,7 +105,15 @@ export function createInspector(source: PageSource): Inspector {
   );
 
   return {
-    ...{ connection, events, runs, selectedRunId, cursor, view, loaded, selectRun, openRun },
+    connection,
+    events,
+    runs,
+    selectedRunId,
+    cursor,
+    view,
+    loaded,
+    selectRun,
+    openRun,
     moveTo(seq) {
       const last = (view.value?.count ?? 1) - 1;
       cursor.value = Math.max(0, Math.min(seq, last));
@@ -147,7 +157,11 @@ function createOpenedRun(runId: string): OpenedRun {
   const publishSoon = oncePerFrame(publish);
 
   return {
-    ...{ runId, log, fold, count, end },
+    runId,
+    log,
+    fold,
+    count,
+    end,
     charts: signal(null),
     add(from, lines) {
       // After a reconnect, known entries may arrive again.

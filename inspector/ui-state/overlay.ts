@@ -106,7 +106,9 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
   });
 
   return {
-    ...{ heat, coverage, measures },
+    heat,
+    coverage,
+    measures,
     neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
     runs: computed(() => ({ included: measured.value.runs.length, excluded: measured.value.excluded })),
   };

@@ -30,7 +30,10 @@ function asData({ machine, chart, starts, states, edges }: Exploration) {
     starts: starts.map(({ name, state }) => ({ name, state })),
     states: states.map(({ id, value, depth, snapshot: { status } }) => ({ id, value, depth, status })),
     edges: edges.map(({ from, to, occurrence, taken }) => ({
-      ...{ from, event: occurrence.name, to, transitions: taken },
+      from,
+      event: occurrence.name,
+      to,
+      transitions: taken,
       guard: chart.transitions[taken.at(-1) ?? -1]?.guard ?? null,
     })),
   };

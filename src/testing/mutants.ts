@@ -21,7 +21,8 @@ export type MutantKind = 'dropped' | 'negated' | 'swapped' | 'no delay' | 'no on
 export function mutantsOf<Machine extends AnyStateMachine>(machine: Machine): readonly Mutant<Machine>[] {
   return candidateGroups(machine).flatMap(({ node, eventType, candidates }) => {
     const change = (kind: MutantKind, mistake: string, by: Change): Mutant<Machine> => ({
-      ...{ kind, name: `${node.id}, ${describeEvent(node, eventType)}: ${mistake}` },
+      kind,
+      name: `${node.id}, ${describeEvent(node, eventType)}: ${mistake}`,
       machine: edited(machine, node.id, eventType, by),
     });
     const several = candidates.length > 1;

@@ -76,8 +76,13 @@ function transitionsOf<Context>(exploration: Exploration): readonly ObservedTran
     ...edges.map((edge) => {
       const [from, to] = [standing(edge.from), standing(edge.to)];
       return {
-        ...{ here: from.place, there: to.place, name: edge.occurrence.name, moves: edge.taken.length > 0 },
-        ...{ before: from.context, after: to.context, path: () => pathThrough(exploration, edge).name },
+        here: from.place,
+        there: to.place,
+        name: edge.occurrence.name,
+        moves: edge.taken.length > 0,
+        before: from.context,
+        after: to.context,
+        path: () => pathThrough(exploration, edge).name,
       };
     }),
   ];

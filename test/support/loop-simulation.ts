@@ -225,7 +225,10 @@ function startMachine(plan: LoopPlan, parts: LoopParts) {
     input: { ...given.input, request: REQUEST, capabilities: own },
     policy: { ...given.policy, maxCorrections, maxTransportRetries, maxCalls },
     call: step === undefined ? null : { capability: step.capability, arguments: String(step.arguments) },
-    ...{ decider, maxContinuations, capabilityMs, maxTokens },
+    decider,
+    maxContinuations,
+    capabilityMs,
+    maxTokens,
   };
   const facts: EmittedEvent[] = [];
   const refs: AnyActorRef[] = [];

@@ -117,7 +117,9 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
   }
 
   return {
-    ...{ isPlaying, chosenSpeed, stop },
+    isPlaying,
+    chosenSpeed,
+    stop,
     choose: (speed) => {
       chosenSpeed.value = speed;
     },

@@ -24,7 +24,9 @@ export function scaleOf(axis: TimeAxis, window: TimeWindow, width: number): Scal
   const positionAt = (x: number): number => window.from + (x - MARGIN_PX) * perPx;
   const xAt = (index: number): number => MARGIN_PX + (index - window.from) / perPx;
   return {
-    ...{ axis, window, width },
+    axis,
+    window,
+    width,
     endX: xAt(axis.end),
     xOf: (seq) => xAt(axis.positionOf(seq)),
     positionAt,

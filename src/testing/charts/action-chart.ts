@@ -21,8 +21,16 @@ const VALID: ArgumentsCheck = { ok: true, arguments: {} };
 const INVALID: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments are invalid' };
 
 const SUCCEEDED: CapabilityResult = {
-  ...{ capability: LOOKUP.name, arguments: {}, success: true, output: 'found', code: null, error: null },
-  ...{ sessionId: null, synthesized: false, startedAtMs: 0, durationMs: 0 },
+  capability: LOOKUP.name,
+  arguments: {},
+  success: true,
+  output: 'found',
+  code: null,
+  error: null,
+  sessionId: null,
+  synthesized: false,
+  startedAtMs: 0,
+  durationMs: 0,
 };
 const FAILED: CapabilityResult = { ...SUCCEEDED, success: false, output: '', code: 'threw', error: 'out of order' };
 
@@ -72,16 +80,15 @@ export const actionChart = {
   abstraction: ({
     context: { call, runs, begun, continuation, problem, failure, stopReason, results, execution, usageInFlight },
   }) => ({
-    ...{
-      call: call?.capability,
-      runs,
-      begun,
-      continuation,
-      problem: problem?.code,
-      failure: failure?.code,
-      stopReason,
-    },
-    ...{ results: results.length, last: results.at(-1)?.code },
+    call: call?.capability,
+    runs,
+    begun,
+    continuation,
+    problem: problem?.code,
+    failure: failure?.code,
+    stopReason,
+    results: results.length,
+    last: results.at(-1)?.code,
     hasCalledModel: execution.usage.modelCalls + usageInFlight.finished.modelCalls > 0,
   }),
 } satisfies ExploredChart<typeof actionMachine>;

@@ -62,11 +62,12 @@ export const attemptChart = {
   },
   /** What the retry policy reads, and the time spent waiting. A lost reply uses no budget. */
   abstraction: ({ context: { execution, failure, next, elapsedMs } }) => ({
-    ...{
-      corrections: execution.corrections,
-      transportRetries: execution.transportRetries,
-      fallbacks: execution.fallbacks,
-    },
-    ...{ failure: failure?.code, recorded: execution.attempts.at(-1)?.failure?.code, waitMs: next?.waitMs, elapsedMs },
+    corrections: execution.corrections,
+    transportRetries: execution.transportRetries,
+    fallbacks: execution.fallbacks,
+    failure: failure?.code,
+    recorded: execution.attempts.at(-1)?.failure?.code,
+    waitMs: next?.waitMs,
+    elapsedMs,
   }),
 } satisfies ExploredChart<typeof attemptMachine>;

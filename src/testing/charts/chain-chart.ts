@@ -33,13 +33,16 @@ const LONG_TEXT = 'The cellar has been damp ever since the winter flood. '.repea
 
 /** Relevant enough to be kept, and too long to be kept unchanged. */
 const LONG_MESSAGE: Message = {
-  ...{
-    id: 'long',
-    role: 'assistant',
-    phase: 'action',
-    content: 'It was dug beside the well, as far as I know. '.repeat(5),
-  },
-  ...{ createdAtMs: 0, cycle: 1, tags: ['relevant'], importance: 1, references: [], source: null },
+  id: 'long',
+  role: 'assistant',
+  phase: 'action',
+  content: 'It was dug beside the well, as far as I know. '.repeat(5),
+  createdAtMs: 0,
+  cycle: 1,
+  tags: ['relevant'],
+  importance: 1,
+  references: [],
+  source: null,
   links: ['one', 'other'].map((to) => ({ to, relation: 'r', strength: 1 })),
 };
 
@@ -60,8 +63,11 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
     ...(assessment !== null && {
       'same answer': { ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
       'same answer, task complete': {
-        ...{ ...unsure, answer: assessment.answer, proposedPhase: 'yield' },
-        ...{ confidence: 0.5, taskComplete: true },
+        ...unsure,
+        answer: assessment.answer,
+        proposedPhase: 'yield',
+        confidence: 0.5,
+        taskComplete: true,
       },
     }),
   };
@@ -182,13 +188,15 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
   const phase = typeof value.cycling === 'object' ? Object.keys(value.cycling)[0] : value.cycling;
   const callsLeft = limits.maxModelCalls - usage.modelCalls;
   return {
-    ...{ cycle: recursion.cycle, completed: recursion.completedCycles, phaseRetries: context.phaseRetries },
-    ...{ detour: context.detour, consentAsked: context.consentAsked, repeats: assessment?.repeats },
+    cycle: recursion.cycle,
+    completed: recursion.completedCycles,
+    phaseRetries: context.phaseRetries,
+    detour: context.detour,
+    consentAsked: context.consentAsked,
+    repeats: assessment?.repeats,
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
-    ...{
-      shouldMeasure: measuringPays(context, visibleMessages(context)).holds,
-      modelRates: modelMayRate(context).holds,
-    },
+    shouldMeasure: measuringPays(context, visibleMessages(context)).holds,
+    modelRates: modelMayRate(context).holds,
     within:
       (phase === 'recalling' && context.direction) ||
       (phase === 'action' && context.inFlight.loop !== null) ||

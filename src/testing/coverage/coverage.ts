@@ -141,7 +141,10 @@ function createChartCounter(machine: AnyStateMachine) {
   }
 
   return {
-    ...{ chart, count, countTransition, indexOf },
+    chart,
+    count,
+    countTransition,
+    indexOf,
     countStart: (): void => count(atStart),
     countActive: (snapshot: AnyMachineSnapshot): void => count(activeNodes(snapshot).map(({ id }) => stateKey(id))),
     countFalseGuards(transitions: Iterable<AnyTransitionDefinition>): void {

@@ -79,7 +79,8 @@ export function occurrencesOf(
       kind: outcome.kind,
       name: `${src}: ${outcome.name}`,
       event: eventOf(outcome, id),
-      ...{ state, actor: id },
+      state,
+      actor: id,
     }));
   }
 }
@@ -115,7 +116,8 @@ const ofDelays = (node: AnyStateNode): readonly Occurrence[] =>
     kind: 'delay',
     name: `after ${typeof delay === 'number' ? `${delay} ms` : String(delay)}`,
     event: { type },
-    ...{ state: node.id, actor: null },
+    state: node.id,
+    actor: null,
   }));
 
 const ofEvent = (event: EventObject): Occurrence => ({

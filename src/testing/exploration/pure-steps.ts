@@ -51,7 +51,14 @@ function inertScope(current: () => unknown): AnyActorScope {
   Object.assign(self, { getSnapshot: current });
   const nothing = (): void => {};
   return {
-    ...{ self, id: self.id, sessionId: self.sessionId, system: self.system },
-    ...{ logger: nothing, defer: nothing, emit: nothing, stopChild: nothing, actionExecutor: nothing },
+    self,
+    id: self.id,
+    sessionId: self.sessionId,
+    system: self.system,
+    logger: nothing,
+    defer: nothing,
+    emit: nothing,
+    stopChild: nothing,
+    actionExecutor: nothing,
   };
 }

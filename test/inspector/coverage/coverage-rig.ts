@@ -47,8 +47,12 @@ export function circle(id: string, names: readonly string[]): MachineCoverage {
       })),
     ],
     transitions: names.map((name, index) => ({
-      ...{ source: ids[index] ?? '', target: [ids[(index + 1) % ids.length] ?? ''], event: name, guard: name },
-      ...{ otherwise: false, actions: [name] },
+      source: ids[index] ?? '',
+      target: [ids[(index + 1) % ids.length] ?? ''],
+      event: name,
+      guard: name,
+      otherwise: false,
+      actions: [name],
     })),
   };
   const items: Omit<CoverageItem, 'isRecorded'>[] = [

@@ -16,8 +16,17 @@ import { folded } from '../rig/folded.ts';
 const start = startScripted().run.journal[0] as JournalEntry;
 
 const messageOf = (id: string, content: string): Message => ({
-  ...{ id, content, role: 'assistant', phase: 'action', createdAtMs: 0, cycle: 1, tags: [], importance: 0.5 },
-  ...{ links: [], references: [], source: null },
+  id,
+  content,
+  role: 'assistant',
+  phase: 'action',
+  createdAtMs: 0,
+  cycle: 1,
+  tags: [],
+  importance: 0.5,
+  links: [],
+  references: [],
+  source: null,
 });
 
 const anOperation = fc.record({
@@ -51,7 +60,11 @@ const aJournal = fc
       start,
       { type: 'session-recalled', sessionId: 's', turns: 1, messages, problem: null, seq: 1, atMs: 0 },
       ...batches.map((batch, at) => ({
-        ...{ type: 'operations', phase: 'action', step: at + 1, seq: at + 2, atMs: 0 },
+        type: 'operations',
+        phase: 'action',
+        step: at + 1,
+        seq: at + 2,
+        atMs: 0,
         applied: batch.map((one) => {
           count += 1;
           return operationOf(one, count);

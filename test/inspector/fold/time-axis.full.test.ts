@@ -109,7 +109,12 @@ describe('timeline lanes', () => {
       strips.flatMap((strip) =>
         Array.from({ length: strip.size }, (_, index) => strip.bar(index)).map(
           ({ tone, from, to, label, failure }) => ({
-            ...{ name, tone, from, to, label, isBad: failure !== null },
+            name,
+            tone,
+            from,
+            to,
+            label,
+            isBad: failure !== null,
           }),
         ),
       ),

@@ -37,7 +37,9 @@ describe('the Why view', () => {
         expect([transition?.machine, transition?.source.id]).toEqual([entry.machine, entry.source]);
         expect(transition?.target.map(({ id }) => id)).toEqual(entry.target);
         const told = transition?.candidates.map(({ name, result, target, compared }) => ({
-          ...{ guard: name, target: target.map(({ id }) => id), verdict: result },
+          guard: name,
+          target: target.map(({ id }) => id),
+          verdict: result,
           inputs: inputsOf(compared),
         }));
         expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));

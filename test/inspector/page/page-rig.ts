@@ -99,7 +99,9 @@ export async function openWatched(
   await before?.(page);
   await page.goto(`${url}${hash === '' ? '' : `#${hash}`}`);
   return {
-    ...{ page, complaints, requests },
+    page,
+    complaints,
+    requests,
     async close() {
       const refused = await page.evaluate(() => window.refused);
       await page.close();

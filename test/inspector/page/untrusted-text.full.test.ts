@@ -39,7 +39,8 @@ function told(entries: readonly JournalEntry[], pieces: readonly string[], runId
 }
 
 const runs = Object.entries(NAUGHTY_STRINGS).map(([name, pieces], index) => ({
-  ...{ name, pieces },
+  name,
+  pieces,
   entries: told(journals[index % journals.length] ?? [], pieces, name),
 }));
 

@@ -17,6 +17,7 @@ export function folded(entries: readonly JournalEntry[]): { readonly log: RunLog
 
 /** A run as the page has it when all its entries have come. */
 export const comparedRun = (entries: readonly JournalEntry[], runId = 'run'): ComparedRun => ({
-  ...{ runId, charts: runCharts },
+  runId,
+  charts: runCharts,
   ...folded(entries),
 });

@@ -24,7 +24,8 @@ export async function pageTests(subject: string): Promise<PageTests> {
     await rm(folder, { recursive: true });
   });
   return {
-    ...{ areSkipped: typeof browser === 'string', folder },
+    areSkipped: typeof browser === 'string',
+    folder,
     async newPage(options) {
       if (typeof browser === 'string') throw new Error(browser);
       const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...options });

@@ -59,7 +59,8 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
     async () => {
       const answer = finalAnswerSchema.parse(await given({}));
       expect(answer).toMatchObject({
-        ...{ answerText: reply.answerText, confidence: 0.4 },
+        answerText: reply.answerText,
+        confidence: 0.4,
         usedStepIds: ['s1'],
         notes: 'The rest waits.',
         ttlExhausted: false,

@@ -13,7 +13,13 @@ import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
 function plain(spans: readonly ReadableSpan[]) {
   const ids = spans.map((span) => span.spanContext().spanId);
   return spans.map(({ name, kind, parentSpanContext, startTime, endTime, status, attributes, events }) => ({
-    ...{ name, kind, startTime, endTime, status, attributes, events },
+    name,
+    kind,
+    startTime,
+    endTime,
+    status,
+    attributes,
+    events,
     parent: ids.indexOf(parentSpanContext?.spanId ?? ''),
   }));
 }

@@ -1,3 +1,5 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { describeValue } from '../internal/options.ts';
 import type { Block, Document } from './document.ts';
 import type { DocumentFile } from './document-files.ts';
 import { readText } from './read-text.ts';
@@ -23,12 +25,14 @@ const EXTENSION = /(?<=[^/\\])\.[^./\\]*$/;
  * 2,000,000) or without text are skipped with a reason. Node's modules are loaded on the first call, so that a web page can import
  * PostChain.
  *
- * @throws PostChainError `invalid_path` if a path does not exist or cannot be read.
+ * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array.
  */
 export async function loadDocuments(
   paths: readonly string[],
   { maxFileBytes = 2_000_000 }: { readonly maxFileBytes?: number } = {},
 ): Promise<LoadedDocuments> {
+  if (!Array.isArray(paths))
+    throw new PostChainError('invalid_option', `paths: expected an array of paths; received ${describeValue(paths)}.`);
   const { documentFiles } = await import('./document-files.ts');
   const files = await documentFiles(paths);
   const documents: Document[] = [];

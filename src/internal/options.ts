@@ -82,7 +82,10 @@ export function describeValue(value: unknown): string {
 
 /** A schema for any value with a method of this name. */
 export const hasMethod = <Type>(name: string, hint: string) =>
-  z.custom<Type>((value) => typeof (value as Record<string, unknown> | null)?.[name] === 'function', hint);
+  z.custom<Type>(
+    (value) => Object(value) === value && typeof (value as Record<string, unknown>)[name] === 'function',
+    hint,
+  );
 
 export const functionSchema = z.custom((value) => typeof value === 'function', 'expected a function');
 

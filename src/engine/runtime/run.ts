@@ -1,4 +1,5 @@
 import type { ActorRefFrom, AnyStateMachine } from 'xstate';
+import type { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -24,7 +25,7 @@ import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import { onAbort } from '../../internal/async.ts';
-import { describeValue } from '../../internal/options.ts';
+import { describeValue, invalidOption } from '../../internal/options.ts';
 import { chartOf } from '../charts/chart.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, guardedWriter, type Journal } from '../recording/journal.ts';
@@ -132,7 +133,7 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
 
   const send = (event: ChainEvent): void => {
     const read = chainEventSchema.safeParse(event);
-    if (!read.success) throw unknownEvent(event);
+    if (!read.success) throw invalidEvent(event, read.error);
     durableActor.deliver({ type: 'delivery', event: read.data });
   };
   // Events that are sent directly to the actor go through the journal too.
@@ -165,10 +166,12 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
   };
 }
 
-function unknownEvent(event: unknown): PostChainError {
-  const types = chainEventSchema.options.map((option) => option.shape.type.value).join(', ');
-  const received = describeValue((event as { type?: unknown } | null)?.type ?? event);
-  return new PostChainError('invalid_option', `event: expected one of ${types}; received ${received}.`);
+function invalidEvent(event: unknown, error: z.ZodError): PostChainError {
+  const types: readonly unknown[] = chainEventSchema.options.map((option) => option.shape.type.value);
+  const type = (event as { type?: unknown } | null)?.type;
+  if (types.includes(type)) return invalidOption('event', event, error);
+  const received = describeValue(type ?? event);
+  return new PostChainError('invalid_option', `event: expected one of ${types.join(', ')}; received ${received}.`);
 }
 
 /** Returns the answer of a chart that crashed, which is a bug: what the run had, with the reason. */

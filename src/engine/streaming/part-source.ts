@@ -124,7 +124,10 @@ export class PartSource {
     if (part?.type === 'finish') this.#end = { reason: part.reason, usage: usageIn(part.usage), failure: null };
     if (part?.type === 'failure') {
       const read = failureSchema.safeParse(part.failure);
-      this.#fail(read.success ? read.data : modelThrew('its failure part has no valid failure'), usageIn(part.usage));
+      this.#fail(
+        read.success ? read.data : modelThrew('the failure part of the stream contains no valid failure'),
+        usageIn(part.usage),
+      );
     }
     return this.#isOver ? null : this.#readDelta(part as DeltaPart);
   }
@@ -132,7 +135,7 @@ export class PartSource {
   #readDelta(part: DeltaPart): string | null {
     const characters = charactersOf(part);
     if (characters === null) {
-      this.#fail(modelThrew('it yielded an invalid part'));
+      this.#fail(modelThrew('the stream of the model yielded an invalid part'));
       return null;
     }
     const isOwn = this.#owns(part);
@@ -152,7 +155,9 @@ export class PartSource {
 /** Adapters are user code: an async function instead of an async generator is a common mistake. */
 function iteratorOf(parts: AsyncIterable<ModelPart>): AsyncIterator<ModelPart> {
   if (typeof parts?.[Symbol.asyncIterator] === 'function') return parts[Symbol.asyncIterator]();
-  throw new TypeError('its stream method did not return an async iterable; make it an async generator (async *stream)');
+  throw new TypeError(
+    'the stream method of the model did not return an async iterable; make it an async generator (async *stream)',
+  );
 }
 
 /** Returns the characters of a delta, or null for an invalid one. */

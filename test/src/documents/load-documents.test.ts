@@ -92,6 +92,13 @@ describe('loading documents', () => {
     expect(documents).toHaveLength(1);
   });
 
+  it('throws invalid_option for a single path instead of an array', async () => {
+    await expect(loadDocuments('docs' as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'paths: expected an array of paths; received "docs".',
+    });
+  });
+
   it.each(['', 'no/such/file.md', '/dev/null'])('throws invalid_path for the path %j', async (path) => {
     const error = await loadDocuments([path]).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PostChainError);

@@ -24,6 +24,10 @@ describe('invalid options are rejected with one line before the start', () => {
       { documents: ['docs'] },
       /documents: expected a passage source, for example createPassageIndex.*; received an array of 1/,
     ],
+    [{ documents: 'docs' }, /documents: expected a passage source, for example createPassageIndex.*; received "docs"/],
+    [{ limits: { maxCycles: 0 } }, 'limits.maxCycles: expected a number of at least 1; received 0.'],
+    [{ limits: { maxCycles: '2' } }, 'limits.maxCycles: expected a number; received "2".'],
+    [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call"; received "x".'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
     [{ decider: 'model' }, /decider: expected a function, modelDecider or null.*; received "model"/],
     [{ prompts: { yield: {} } }, /prompts\.yield: expected a prompt.*; received an object with no keys/],
@@ -32,7 +36,7 @@ describe('invalid options are rejected with one line before the start', () => {
       /prompts\.yield: expected a prompt named "yield"; received one named "action"/,
     ],
     [{ clock: 3 }, /clock: .*; received 3/],
-    [null, /options: .*; received null/],
+    [null, 'options: expected an object; received null.'],
     ['x', /options: .*; received "x"/],
   ])('options %#: %s', (options, said) => {
     let error: unknown;

@@ -52,7 +52,8 @@ const BOUNDS: Readonly<Record<string, string>> = {
 };
 
 function unknownOption(path: readonly PropertyKey[], [name = '']: readonly string[], schema: z.ZodType) {
-  const known = Object.keys(path.reduce(memberOf, unwrapped(schema as unknown as SchemaNode)).shape ?? {}).join(', ');
+  const node = path.reduce(memberOf, unwrapped(schema as unknown as SchemaNode));
+  const known = Object.keys(node.shape ?? node.def?.keyType?.enum ?? {}).join(', ');
   const where = [...path, name].join('.');
   return new PostChainError('invalid_option', `${where}: unknown option; expected one of ${known}.`);
 }
@@ -60,7 +61,7 @@ function unknownOption(path: readonly PropertyKey[], [name = '']: readonly strin
 /** The part of a zod schema that lists its options. */
 interface SchemaNode {
   readonly shape?: Readonly<Record<PropertyKey, SchemaNode>>;
-  readonly def?: { readonly innerType?: SchemaNode };
+  readonly def?: { readonly innerType?: SchemaNode; readonly keyType?: { readonly enum?: object } };
 }
 
 const memberOf = (node: SchemaNode, key: PropertyKey): SchemaNode => unwrapped(node.shape?.[key] ?? {});

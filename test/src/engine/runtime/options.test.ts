@@ -30,6 +30,7 @@ describe('invalid options are rejected with one line before the start', () => {
     [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call"; received "x".'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
     [{ decider: 'model' }, /decider: expected a function, modelDecider or null.*; received "model"/],
+    [{ prompts: { acton: {} } }, /^prompts\.acton: unknown option; expected one of action, experience, .*\.$/],
     [{ prompts: { yield: {} } }, /prompts\.yield: expected a prompt.*; received an object with no keys/],
     [
       { prompts: { yield: prompts.action } },

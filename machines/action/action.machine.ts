@@ -4,8 +4,8 @@ import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
 
 /**
  * The bounded capability loop of the Action phase. It runs in the chain or on its own: classify once → resolve → validate the
- * arguments → execute → continue? The model is asked once for an answer and a capability to run. After that the continuation
- * decider drives, for at most `maxContinuations` runs.
+ * arguments → execute → continue? The model is asked once for an answer and a capability to run. After that, the continuation
+ * decider chooses each step, for at most `maxContinuations` runs.
  */
 export const actionMachine = actionSetup.createMachine({
   id: 'actionLoop',
@@ -18,11 +18,11 @@ export const actionMachine = actionSetup.createMachine({
   },
   states: {
     beginning: {
-      description: 'Is the first step given? If not, the request is classified.',
+      description: 'Was the first step given as input? If not, the model classifies the request.',
       always: [{ guard: 'stepGiven', target: 'resolving' }, { target: 'classifying' }],
     },
     classifying: {
-      description: 'The model answers and names the capability to run: asked once per request.',
+      description: 'The model, asked once per request, answers and names the capability to run.',
       invoke: {
         src: 'attempt',
         id: 'classification',
@@ -51,7 +51,7 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     resolving: {
-      description: 'Is there a step to take: a known capability with an object of arguments?',
+      description: 'Is there a step to take, with a known capability and arguments that are an object?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
         { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
@@ -78,7 +78,7 @@ export const actionMachine = actionSetup.createMachine({
     },
     refusing: {
       description:
-        'The step is invalid. As the first step it is a failed result; a later one leaves the last result as it is.',
+        'The step is invalid. A first step becomes a failed result; a later one leaves the last result unchanged.',
       always: [
         {
           guard: 'isFirstStep',
@@ -94,7 +94,7 @@ export const actionMachine = actionSetup.createMachine({
       ],
     },
     executing: {
-      description: 'The capability runs. An error or a timeout is a result, too.',
+      description: 'The capability runs. An error or a timeout also counts as a result.',
       entry: ['startRun', 'emitRunStart', 'reportProgress'],
       invoke: {
         src: 'executeCapability',
@@ -115,7 +115,7 @@ export const actionMachine = actionSetup.createMachine({
       after: { capabilityDeadline: { target: 'continuing', actions: 'recordRunTimeout' } },
     },
     continuing: {
-      description: 'The run is remembered before anything is decided. Who decides what comes next?',
+      description: 'The run is recorded first. Who decides what comes next?',
       entry: ['appendMemory', 'emitRunEnd', 'reportProgress'],
       always: [
         { guard: 'functionDecides', target: 'asking' },
@@ -129,7 +129,7 @@ export const actionMachine = actionSetup.createMachine({
       ],
     },
     asking: {
-      description: 'The function decides.',
+      description: 'The user’s function decides what comes next.',
       invoke: {
         src: 'decideContinuation',
         input: ({ context }) => ({
@@ -158,7 +158,7 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     thinking: {
-      description: 'The model decides, with the history of all steps.',
+      description: 'The model decides what comes next, based on the history of all steps.',
       invoke: {
         src: 'attempt',
         id: 'continuation',
@@ -187,7 +187,7 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     branching: {
-      description: 'Done, at the limit, or on to the next step.',
+      description: 'Is the loop done or at its limit? If not, it takes the next step.',
       entry: 'emitContinuation',
       always: [
         {

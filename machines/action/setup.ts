@@ -41,7 +41,7 @@ export function initialActionState(input: ActionInput): ActionState {
   };
 }
 
-/** The usage of a call that failed with an error is known only from its reports. */
+/** Charges the call in flight. If a call failed with an error, its usage is known only from its reports. */
 function chargeInFlight({ execution, usageInFlight }: ActionState): Pick<ActionState, 'execution' | 'usageInFlight'> {
   const usage = addUsage(execution.usage, usageSoFar(usageInFlight));
   return { execution: { ...execution, usage }, usageInFlight: NOTHING_USED };

@@ -2,7 +2,10 @@ import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
 import type { AttemptPolicy, Feedback, ReplyEvent, Validation } from '../contracts/attempt.ts';
 import { missingActor } from '../missing-actor.ts';
 
-/** What reading one reply needs. `attempt` counts from 1; `model` counts from 0, the first model, through its fallbacks. */
+/**
+ * The input for reading one reply. `attempt` counts from 1; `model` counts from 0, the first model, through its
+ * fallbacks.
+ */
 export interface ReadReplyInput {
   readonly attemptId: string;
   readonly task: string;

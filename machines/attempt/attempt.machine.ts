@@ -48,7 +48,7 @@ export const attemptMachine = attemptSetup.createMachine({
           after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'recordNoFirstChunk' } },
         },
         streaming: {
-          description: 'Text arrives; partial values are shown meanwhile.',
+          description: 'Text arrives, and partial values are shown.',
           on: {
             'reply.progressed': {
               target: 'streaming',
@@ -91,7 +91,7 @@ export const attemptMachine = attemptSetup.createMachine({
     },
     recordingFailure: {
       description:
-        'The attempt failed: it is recorded, its partial values are void, and the policy decides what happens next.',
+        'The attempt failed: it is recorded, its partial values are discarded, and the policy decides what happens next.',
       entry: ['recordFailure', 'emitEnd', 'reportUsage'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },

@@ -50,7 +50,7 @@ export function recordFailure(state: AttemptState, hooks: RetryHooks): Partial<A
   };
 }
 
-/** The fields that the next call starts with. */
+/** Returns the fields that the next call starts with. */
 function nextCall(context: AttemptState) {
   const { next, feedback } = context;
   return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };

@@ -69,7 +69,10 @@ export function currentCall({ input, progress, reply, policy, execution }: Attem
   return { input, replyChars: progress?.chars ?? 0, usage: reply?.usage ?? null, price };
 }
 
-/** A chunk may arrive just after a progress report, so an eighth is added: a live stream is never cut. */
+/**
+ * Returns the time without progress after which a reply counts as stalled, in milliseconds. A chunk may arrive just
+ * after a progress report, so an eighth is added: a live stream is never cut off.
+ */
 export function stallMs({ chunkMs }: AttemptPolicy): number {
   return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
 }
@@ -102,7 +105,10 @@ export function attemptRecord(state: AttemptState): AttemptRecord {
   };
 }
 
-/** An attempt that timed out ends when its timer fired. If the reader itself ended the reply, the reply's own times count. */
+/**
+ * Returns the duration of the current attempt. One that timed out ends when its timer fires. If the reader itself ended
+ * the reply, the times that it reported count.
+ */
 function durationMs({ failure, policy, progress, reply, elapsedMs }: AttemptState): number {
   const reportedMs = progress === null ? 0 : progress.atMs - progress.openedAtMs;
   switch (failure?.code) {

@@ -14,7 +14,7 @@ export interface RetrievePassagesInput {
 
 export interface RecallSessionInput {
   readonly sessionId: string;
-  /** The most turns to recall, the newest first. */
+  /** The maximum number of turns to recall; the newest are preferred. */
   readonly turns: number;
 }
 

@@ -7,7 +7,7 @@ import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';
 
 /**
- * PostChain: a request goes through six phases, cycle after cycle, until Yield decides that the answer is complete.
+ * PostChain: a request passes through six phases per cycle until Yield decides that the answer is complete.
  *
  * `routing` leads into a phase, `deciding` out of a cycle. `recovering` handles every failed phase. Every path ends in
  * `synthesizing`, which cannot fail. The names that the chart uses are in setup.ts.
@@ -162,7 +162,7 @@ export const chainMachine = chainSetup.createMachine({
               },
             },
             backingOff: {
-              description: 'The source limits its rate: the search is repeated after a wait.',
+              description: 'The source reported a rate limit: the search is repeated after a delay.',
               after: { sourceBackoff: 'retrieving' },
             },
             reading: {
@@ -320,7 +320,7 @@ export const chainMachine = chainSetup.createMachine({
               },
             },
             applying: {
-              description: 'The operations are appended.',
+              description: 'The planned operations are passed to the next phase.',
               always: [
                 { guard: 'onDetour', target: '#routing', actions: ['applyEvaluation', 'endDetour'] },
                 { target: '#yield', actions: 'applyEvaluation' },
@@ -458,7 +458,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         recovering: {
           id: 'recovering',
-          description: 'A phase failed: it is repeated, skipped, or the run finishes with what it has.',
+          description: 'A phase failed: it is repeated or skipped, or the run ends with what it has.',
           always: [
             { guard: 'phaseSaved', target: 'routing' },
             {
@@ -492,7 +492,7 @@ export const chainMachine = chainSetup.createMachine({
       },
       states: {
         preparing: {
-          description: 'Is there a model to write the answer, and a reserve that its prompt fits into?',
+          description: 'Is there a model to write the answer, and does its prompt fit into the reserve?',
           always: [{ guard: 'modelMayWrite', target: 'writing' }, { target: 'composing' }],
         },
         writing: {
@@ -514,7 +514,7 @@ export const chainMachine = chainSetup.createMachine({
     },
     remembering: {
       id: 'remembering',
-      description: 'Adds the request and its answer to the session. The answer stands, whatever the store does.',
+      description: 'Adds the request and its answer to the session. If that fails, the answer is still returned.',
       invoke: {
         src: 'appendTurn',
         input: ({ context }) => ({ sessionId: context.sessionId ?? '', turn: turnOf(context) }),

@@ -92,7 +92,10 @@ export const emittedEvents = {
   answer: (state: ChainState): EmittedEvent => ({ type: 'answer', answer: state.answer ?? answerOf(state) }),
 };
 
-/** Returns the events of what is aborted: a capability loop ends, and Action with it. `state` is the state after the abort. */
+/**
+ * Returns the events that an abort causes: a capability loop in flight ends, and Action with it. `state` is the state
+ * after the abort.
+ */
 export function abortEvents({ inFlight: { loop } }: ChainState, state: ChainState, cause: string): EmittedEvent[] {
   if (loop === null) return [];
   return [...abortedLoopEvents(loop, cause), emittedEvents.phaseEnd(state), emittedEvents.operations(state)];

@@ -77,7 +77,10 @@ interface Enqueuer {
   };
 }
 
-/** For `enqueueActions`: assigns the changes that a policy returns, then emits these events of the new state. */
+/**
+ * Returns an `enqueueActions` callback that assigns the changes returned by a policy, then emits the events built from
+ * the new state.
+ */
 function assignThenEmit<Params>(
   changesOf: (state: ChainState, params: Params) => Partial<ChainState>,
   eventsOf: (state: ChainState, params: Params, before: ChainState) => readonly EmittedEvent[],
@@ -104,7 +107,7 @@ const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
 
 const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
 
-/** The names that the chart uses. An action calls a policy, assigns the changes and emits events. */
+/** The names that the chart uses. Actions call policies, assign the changes and emit events. */
 export const chainSetup = vocabulary.extend({
   actions: {
     assignUsageInFlight: assign(({ context }, { finished, call }: UsageReport) => ({

@@ -14,8 +14,8 @@ import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
 /** One decision to continue, as loop detection compares it. */
-const turnSchema = z.object({ cycle: z.int(), target: phaseSchema, fingerprint: z.string() });
-export type Turn = Readonly<z.infer<typeof turnSchema>>;
+const continueDecisionSchema = z.object({ cycle: z.int(), target: phaseSchema, fingerprint: z.string() });
+export type ContinueDecision = Readonly<z.infer<typeof continueDecisionSchema>>;
 
 /**
  * The position of a run. `cycle` is the current cycle (from 1), `completedCycles` counts the cycles that reached a
@@ -29,7 +29,7 @@ export const recursionStateSchema = z.object({
   step: z.int().min(0),
   origin: phaseSchema,
   continuationPrompt: z.string().nullable(),
-  history: z.array(turnSchema).readonly(),
+  history: z.array(continueDecisionSchema).readonly(),
 });
 export type RecursionState = Readonly<z.infer<typeof recursionStateSchema>>;
 

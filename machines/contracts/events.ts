@@ -11,15 +11,15 @@ import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
-/** Some of the numbers of a shape, by name. */
+/** Returns a schema for an object with any of the properties of a shape, each a number. */
 const numbersOf = <Shape extends object>(shape: Shape) =>
   z.partialRecord(z.enum(Object.keys(shape) as [keyof Shape & string]), z.number());
 
 /**
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
- * the host (a signal, a shutdown); both end in a degraded answer at once. `run.directed` names the next phase; it is a
- * free string so that the chart can reject an unknown one. `run.finished` stops and answers now. `run.adjusted` changes
- * limits and thresholds from here on.
+ * the host (a signal or a shutdown); both end the run at once with a degraded answer. `run.directed` names the next
+ * phase, as a free string so that the chart can reject an unknown one. `run.finished` ends the run now with an answer.
+ * `run.adjusted` changes limits and thresholds for the rest of the run.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
@@ -35,7 +35,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
     type: z.literal('consent.given'),
     choice: z.string(),
     items: z.record(z.string(), z.string()).optional(),
-    /** Who decided, if not the user now: for example, an option set beforehand. */
+    /** Who decided, if it was not the user: for example, an option set in advance. */
     by: z.enum(['user', 'option', 'nobody']).optional(),
   }),
 ]);
@@ -65,7 +65,7 @@ export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 /** The events that end an activity. */
 export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['settled', 'broken', 'reply.ended', 'reply.lost']);
 
-/** Events that the charts emit. XState users receive the same with `actor.on('decision', …)`. */
+/** Events that the charts emit. XState users receive them with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('phase-start'), phase: phaseSchema, cycle: z.int(), step: z.int() }),
   z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A score, share or strength: 0 (none) to 1 (all). */
 export const unitSchema = z.number().min(0).max(1);
 
-/** The longest delay that a timer supports; a longer one would fire at once. */
+/** The longest delay that a timer supports, in milliseconds. A timer with a longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
 const milliseconds = z.number().positive().max(MAX_TIMER_MS);
@@ -12,7 +12,7 @@ const milliseconds = z.number().positive().max(MAX_TIMER_MS);
 export const limitsSchema = z.strictObject({
   /** Cycles before the run must answer. */
   maxCycles: z.int().min(1).default(5),
-  /** Model calls of the phases; synthesis has its own reserve. */
+  /** Model calls of the phases. Calls of synthesis do not count. */
   maxModelCalls: z.int().min(1).default(100),
   /** Input and output tokens of the phases; synthesis has its own reserve. */
   maxTokens: z.int().min(1).default(1_000_000),
@@ -20,9 +20,12 @@ export const limitsSchema = z.strictObject({
   synthesisReserveTokens: z.int().min(0).default(32_000),
   /** The entire run, synthesis included. */
   totalMs: milliseconds.default(600_000),
-  /** One phase, retries included. Understanding's measurement and summaries and Yield's comparison each have as long. */
+  /**
+   * One phase, retries included. The same limit applies separately to Understanding's measurement and summaries, and to
+   * Yield's comparison.
+   */
   phaseMs: milliseconds.default(120_000),
-  /** Writing the final answer; after that it is composed without a model. */
+  /** Writing the final answer. After that, the answer is composed without a model. */
   synthesisMs: milliseconds.default(60_000),
   /** From the call to the first chunk of a reply. */
   firstChunkMs: milliseconds.default(60_000),
@@ -30,7 +33,7 @@ export const limitsSchema = z.strictObject({
   chunkMs: milliseconds.default(30_000),
   /** One run of a capability. */
   capabilityMs: milliseconds.default(30_000),
-  /** Waiting for the user's consent; after that everything is kept. */
+  /** Waiting for the user's consent. After that, everything is kept. */
   consentMs: milliseconds.default(120_000),
   /** Further calls after a reply that does not validate. */
   maxCorrections: z.int().min(0).default(2),
@@ -47,7 +50,7 @@ export const limitsSchema = z.strictObject({
   maxResultChars: z.int().min(1).default(100_000),
   /** Turns of the session to add to the context. */
   sessionTurns: z.int().min(0).default(10),
-  /** Recalling a session, and storing a turn; after that the run continues without it. */
+  /** Recalling a session, and storing a turn. After that, the run continues without it. */
   sessionMs: milliseconds.default(5_000),
   /** Messages in the context; above it, the least relevant are evicted. */
   maxMessages: z.int().min(1).default(200),
@@ -58,7 +61,7 @@ export const limitsSchema = z.strictObject({
 });
 export type Limits = Readonly<z.infer<typeof limitsSchema>>;
 
-/** Every number that policies compare with. */
+/** The numbers that policies compare with. */
 export const thresholdsSchema = z
   .strictObject({
     /** Above it, the answer is confident enough. */
@@ -70,9 +73,9 @@ export const thresholdsSchema = z
     change: unitSchema.default(0.1),
     /** Below it, more information is needed. */
     sufficiency: unitSchema.default(0.7),
-    /** More messages than this, and Understanding cleans the context up. */
+    /** With more messages than this, Understanding cleans up the context. */
     crowdedMessages: z.int().min(1).default(10),
-    /** This many turns with the same target and content are a loop. */
+    /** This many decisions to continue with the same phase and content are a loop. */
     loopRepeats: z.int().min(2).default(2),
     /** Above it, Intention raises a message's priority; below `lowAlignment`, it tags the message. */
     alignment: unitSchema.default(0.7),

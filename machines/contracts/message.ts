@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
 
-/** A range of lines in a document: from 1, both ends included. */
+/** A range of lines in a document, counted from 1, both ends included. */
 export const sourceSchema = z.object({
   path: z.string(),
   startLine: z.int().min(1),
@@ -15,8 +15,8 @@ export const linkSchema = z.object({ to: z.string(), relation: z.string(), stren
 
 /**
  * One immutable entry of the context; operations replace it with a new version. `createdAtMs` is in milliseconds since
- * the epoch by the run's clock; `cycle` counts from 1; `references` has the ids of messages that it was made from;
- * `source` is set for text from a document.
+ * the epoch, by the run's clock; `cycle` counts from 1; `references` contains the ids of the messages that it was made
+ * from; `source` is set for text from a document.
  */
 export const messageSchema = z.object({
   id: z.string().min(1),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * One request of a session and its answer. `runs` are its capability runs, in order; `atMs` is when the run started, in
+ * One request of a session and its answer. `runs` are the capability runs, in order; `atMs` is the start of the run, in
  * milliseconds since the epoch.
  */
 export const sessionTurnSchema = z.object({
@@ -14,21 +14,21 @@ export const sessionTurnSchema = z.object({
 });
 export type SessionTurn = Readonly<z.infer<typeof sessionTurnSchema>>;
 
-/** The recalled turns, the oldest first, and why some are missing, or null. */
+/** The recalled turns, oldest first, and why some are missing, or null. */
 export interface RecalledSession {
   readonly turns: readonly SessionTurn[];
   readonly problem: string | null;
 }
 
 /**
- * Stores the turns of sessions by id. A turn is one request with all its capability runs, so a single request cannot
- * displace the others. Both methods may be synchronous or asynchronous and may throw or reject: a run then continues
- * without the session and reports it.
+ * Stores the turns of sessions by id. A turn is one request with all its capability runs, so a request with many runs
+ * does not displace earlier requests. Both methods may be synchronous or asynchronous, and may throw or reject: the run
+ * then continues without the session and reports the problem.
  */
 export interface SessionStore {
   /**
-   * Returns the newest `turns` turns of the session, the oldest first; none for an unknown session. Call `onProblem`
-   * for problems that do not prevent an answer, for example a damaged turn that is left out.
+   * Returns the newest `turns` turns of the session, oldest first; none for an unknown session. Call `onProblem` for
+   * problems that do not prevent an answer, for example a damaged turn that is left out.
    */
   recall(
     sessionId: string,

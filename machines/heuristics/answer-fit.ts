@@ -24,9 +24,9 @@ const AMOUNT_WORD =
   /\b(?:none|no|many|few|several|dozens?|hundreds?|thousands?|millions?|billions?|half|twice|once|all|every|both)\b/i;
 
 /**
- * Whether the form of an answer fits the request: its kind (X. Li and D. Roth, 2002) and length. A question for one
- * thing expects a short answer or one sentence; an open question allows any length. An answer that reports no result,
- * asks back, or only repeats the request does not fit. Reads the first 20,000 characters.
+ * Returns how well the form of an answer fits the request: its kind (X. Li and D. Roth, 2002) and length. A question
+ * for one thing expects a short answer or one sentence; an open question allows any length. An answer that reports no
+ * result, asks back, or only repeats the request does not fit. Reads the first 20,000 characters.
  */
 export function answerFit(request: string, answer: string): AnswerFit {
   const { score, ...signals } = formOf(requestKind(request), parseStart(request), answer, parseStart(answer));
@@ -49,7 +49,7 @@ interface AnswerForm {
   readonly addsNothing: boolean;
 }
 
-/** The form of an answer, from the kind of thing requested and the parsed request and answer. */
+/** Returns the form of an answer, from the kind of thing requested and the parsed request and answer. */
 export function formOf(
   requested: RequestKind,
   parsedRequest: ParsedText,
@@ -131,7 +131,7 @@ const BRIEF: ReadonlySet<RequestKind> = new Set(['number', 'date', 'person', 'pl
 /** Whether a request of this kind asks for one thing, and so for a short answer. */
 export const isBrief = (kind: RequestKind): boolean => BRIEF.has(kind);
 
-/** The kind of thing that a request asks for, from its last 2,000 characters. */
+/** Returns the kind of thing that a request asks for, from its last 2,000 characters. */
 export function requestKind(request: string): RequestKind {
   if (WRITING.test(request.trimStart().slice(0, WRITING_CHARS).toLowerCase())) return 'writing';
   const question = questionIn(request);
@@ -160,8 +160,8 @@ function kindOfThing(question: string): RequestKind {
 }
 
 /**
- * The only question of a request, in lower case; null for none or several. Without a question mark, the text must start
- * like a question: "my brother, who is ill" does not.
+ * Returns the only question of a request, in lower case; null for none or several. Without a question mark, the text
+ * must start like a question: "my brother, who is ill" does not.
  */
 function questionIn(request: string): string | null {
   const text = request.slice(-QUESTION_CHARS).toLowerCase().replace(/\s+/g, ' ').trim();

@@ -7,8 +7,9 @@ import { type DialogueTurn, SATISFIED, userSatisfaction } from './satisfaction.t
 import { sufficiencyOf } from './sufficiency.ts';
 
 /**
- * Judges requests and answers without a model. Every method is pure: the same arguments give the same result. Scores are 0..1.
- * Policies use these methods only, so the word lists and formulas behind them can be replaced as a whole.
+ * Judges requests and answers without a model. Every method is pure: the same arguments give the same result. Scores
+ * are from 0 to 1. Policies use `defaultAnswerGrader` through this interface only, so they do not depend on the word
+ * lists and formulas behind it. A chain cannot be given another grader.
  */
 export interface AnswerGrader {
   /**

@@ -20,7 +20,7 @@ export interface ClaimAssessment {
   readonly inputs: Readonly<Record<string, number | string | boolean | null>>;
 }
 
-/** A claim is believed from this score on: two negative signals leave it above (0.8 x 0.8), three do not. */
+/** A claim is believed at this score or above: two negative signals (0.8 × 0.8) stay above it, three do not. */
 const BELIEVED = 0.55;
 /** What one negative signal leaves of the score: they combine as in a noisy-and (J. Pearl, 1988). */
 const NEGATIVE_SIGNAL_FACTOR = 0.8;
@@ -69,7 +69,7 @@ export function claimedCompletion({ request, answer, claims, gathered, rationale
 
 const subjectOf = (request: string): readonly string[] => requestTerms(request).map(({ stem }) => stem);
 
-/** The stems that an answer adds to the request, or all if it adds none. */
+/** Returns the stems that an answer adds to the request, or all if it adds none. */
 function addedBy(parsedAnswer: ParsedText, parsedRequest: ParsedText): readonly string[] {
   const all = [...parsedAnswer.stems];
   const added = all.filter((stem) => !parsedRequest.stems.has(stem));
@@ -78,7 +78,7 @@ function addedBy(parsedAnswer: ParsedText, parsedRequest: ParsedText): readonly 
 
 /** What one strong reason to disbelieve an answer leaves of its score. */
 const DISBELIEVED = 0.3;
-/** From this share of the request's content on, the evidence covers nearly all of it. */
+/** If the evidence contains at least this share of the request's content, it covers nearly all of it. */
 const WELL_COVERED = 0.6;
 /** With less support than this, an open answer was not made from the evidence. */
 const OPEN_SUPPORT = 0.25;
@@ -89,9 +89,9 @@ const OPEN_SUPPORT = 0.25;
 const DERIVED: ReadonlySet<RequestKind> = new Set(['number', 'choice', 'writing']);
 
 /**
- * How far grounding supports trust in an answer, 0..1. A short answer found in part but not verbatim was combined or
- * changed. One found nowhere may be the model's own knowledge if the evidence covers only part of the request, except
- * for dates. A sentence is trusted as far as it is supported.
+ * Returns how far grounding supports trust in an answer, 0..1. A short answer found in part but not verbatim was
+ * combined or changed. One found nowhere may be the model's own knowledge if the evidence covers only part of the
+ * request, except for dates. A sentence is trusted as far as it is supported.
  */
 function trustInGrounding(
   { support, span }: Grounding,
@@ -109,8 +109,8 @@ const leavesAGap = (bearing: Bearing | null): boolean =>
   bearing !== null && bearing.coverage >= ON_SUBJECT && bearing.coverage < WELL_COVERED;
 
 /**
- * How far the model's rationale supports trust in the answer, 0..1. An admission that the task is not solved weighs
- * less if the answer is found verbatim.
+ * Returns how far the model's rationale supports trust in the answer, 0..1. An admission that the task is not solved
+ * weighs less if the answer is found verbatim.
  */
 function trustInRationale(certainty: Certainty, { span }: Grounding): number {
   if (certainty === 'guessed') return DISBELIEVED;
@@ -141,7 +141,7 @@ const WORDY = 3;
 /** With less of the request's content than this, the evidence hardly covers it. */
 const ON_SUBJECT = 0.25;
 
-/** The negative signals of an answer. One means little: they count together. */
+/** Returns the negative signals of an answer. One means little: they count together. */
 function negativeSignals({
   kind,
   terse,
@@ -176,7 +176,7 @@ const UNSOLVED =
 const GUESSED =
   /\b(?:likely|probably|perhaps|maybe|possibly|presumably|apparently|seems?|appears? to|suggests?|might|could be|may be|uncertain|guess(?:ing|ed)?|i (?:suppose|assume|think|believe)|(?:will|would|let's|let us) assume|not (?:entirely |completely |quite )?sure)\b/;
 
-/** How certain the end of a rationale is. An empty one counts as certain. */
+/** Returns how certain the end of a rationale is. An empty one counts as certain. */
 function certaintyOf(rationale: string): Certainty {
   const conclusion = rationale.slice(-CONCLUSION_CHARS).toLowerCase().replace(/’/g, "'");
   if (UNSOLVED.test(conclusion)) return 'unsolved';

@@ -37,7 +37,7 @@ const BINDERS = new Set([
 /** Characters to check between two words. */
 const MAX_GAP_CHARS = 200;
 
-/** Sentences and names, from the positions of a text's terms. Linear: one pass. */
+/** Returns the sentences and names of a text, from the positions of its terms. Linear: one pass. */
 export function layoutOf(text: string, terms: readonly Term[]): Layout {
   const sentences: number[] = [];
   const runs: NameRun[] = [];
@@ -78,7 +78,7 @@ export const LISTING: ReadonlySet<string> = new Set(['and', '&', POSSESSIVE]);
 /** Binders of a name made of names: "Bank of England". */
 export const COMPOSING: ReadonlySet<string> = new Set([...LISTING, 'of', 'the', 'of the']);
 
-/** A name split at these binders. */
+/** Returns a name split at these binders. */
 export function splitName({ stems, binders }: NameRun, at: ReadonlySet<string>): readonly (readonly string[])[] {
   const starts = binders.flatMap((binder, place) => (place === 0 || at.has(binder) ? [place] : []));
   return starts.map((from, part) => stems.slice(from, starts[part + 1]));
@@ -121,7 +121,7 @@ const CALENDAR = new Set(
 const wordSets = new WeakMap<object, ReadonlySet<string>>();
 const readings = new WeakMap<object, IndexedText>();
 
-/** The stems of a text: enough to decide whether indexing it is worthwhile. */
+/** Returns the stems of a text: enough to decide whether indexing it is worthwhile. */
 export function stemSetOf(text: { readonly content: string }): ReadonlySet<string> {
   const known = wordSets.get(text);
   if (known !== undefined) return known;
@@ -163,7 +163,7 @@ function read(content: string): IndexedText {
   };
 }
 
-/** A single word that opens a sentence has its capital letter from there. */
+/** Whether the capital letter may mean nothing: the name is a single word at the start of a sentence. */
 const standsOpen = ({ stems, opens }: NameRun): boolean => opens && stems.length === 1;
 
 function addNames(run: NameRun, names: Map<string, number>): void {
@@ -194,7 +194,7 @@ function headsOf(title: string): readonly (readonly string[])[] {
   return (short.length < full.length ? [full, short] : [full]).filter((head) => head.length > 0);
 }
 
-/** The positions at which these stems follow one another. */
+/** Returns the positions at which these stems follow one another. */
 export function placesOf(reading: IndexedText, words: readonly string[]): readonly number[] {
   const [first, ...rest] = words;
   if (first === undefined) return [];
@@ -268,7 +268,7 @@ function weightOf(words: WordSet, weights: readonly number[]): number {
   return weight;
 }
 
-/** Quoted titles and capitalized words, each thing once. */
+/** Returns the quoted titles and capitalized words of a text, each thing once. */
 function namesIn(text: string): readonly (readonly string[])[] {
   const names = new Map<string, readonly string[]>();
   const add = (stems: readonly string[]): void => {
@@ -304,8 +304,8 @@ const UPPER = /^\p{Lu}/u;
 const OWNER = /^\p{Lu}.*['’]s?$/u;
 
 /**
- * How many texts an answer seems to need, 1..4: one, plus one for each thing that the request describes instead of
- * naming ("the country where …", "the author of …", "Ann Lee's birthplace"). The requested thing itself ("Who is the
+ * Returns how many texts an answer seems to need, 1..4: one, plus one for each thing that the request describes instead
+ * of naming ("the country where …", "the author of …", "Ann Lee's birthplace"). The requested thing itself ("Who is the
  * wife of …") does not count. After the decomposition of questions into steps (Wolfson and others, BREAK, 2020), by
  * form alone.
  */
@@ -327,7 +327,7 @@ function isAskedFor(words: readonly string[], at: number): boolean {
   return at === 2 && COPULA.has(words[1] ?? '') && ASKS_FOR.has(words[0]?.toLowerCase() ?? '');
 }
 
-/** Number of nouns before the relation that makes it a description; 0 if it is none. */
+/** Returns the number of nouns before the relation that makes a phrase a description; 0 if it is not a description. */
 function nounsOfDescription(words: readonly string[], from: number): number {
   for (let nouns = 1; nouns <= MAX_NOUNS; nouns += 1) {
     if (!LOWER.test(words[from + nouns - 1] ?? '')) return 0;

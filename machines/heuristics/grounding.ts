@@ -28,16 +28,16 @@ const NUMBER_FACTOR = 2;
 const NAME_FACTOR = 1.5;
 
 /**
- * How far the evidence supports an answer: its content words as stems, weighted by rarity (K. Spärck Jones, 1972),
- * numbers and names more; numbers are compared by value ("25 million" is 25,000,000). Words of the request count only
- * if the answer has no others. A sentence is verbatim if the part that it adds to the request is. Reads the first
+ * Returns how far the evidence supports an answer: its content words as stems, weighted by rarity (K. Spärck Jones,
+ * 1972), numbers and names more; numbers are compared by value ("25 million" is 25,000,000). Words of the request count
+ * only if the answer has no others. A sentence is verbatim if the part that it adds to the request is. Reads the first
  * 20,000 characters of answer and request and the first 50,000 of each text, each text once per object; linear in them.
  */
 export function groundingOf(answer: string, gathered: readonly EvidenceText[], request: string): Grounding {
   return ground(parseStart(answer), parseStart(request), parseEvidence(gathered), requestKind(request));
 }
 
-/** The same from parsed texts and the kind of request. */
+/** Returns the same as `groundingOf`, from parsed texts and the kind of request. */
 export function ground(
   answer: ParsedText,
   request: ParsedText,
@@ -56,10 +56,12 @@ interface CheckedTerm {
   readonly word: Word;
 }
 
-/** Yes and no do not occur in evidence the way answers do. */
+/** Answers that consist of one of these words cannot be looked up in evidence. */
 const BARE: ReadonlySet<string> = new Set(['yes', 'no']);
 
-/** The distinct content words of an answer: those that the request does not have, or all if it has all of them. */
+/**
+ * Returns the distinct content words of an answer: those that the request does not have, or all if it has all of them.
+ */
 function termsToCheck(answer: ParsedText, requestStems: ReadonlySet<string>): readonly CheckedTerm[] {
   const added = new Map<string, CheckedTerm>();
   const restated = new Map<string, CheckedTerm>();
@@ -101,8 +103,8 @@ function factorOf({ numeral, capital, opens }: Word): number {
 }
 
 /**
- * The words that must be found together: of a terse answer, all but the stop words at its ends; of a sentence, what it
- * adds to the request.
+ * Returns the words that must be found together: of a terse answer, all but the stop words at its ends; of a sentence,
+ * what it adds to the request.
  */
 function core(answer: ParsedText, requestStems: ReadonlySet<string>): readonly Word[] {
   const { words } = answer;
@@ -154,7 +156,7 @@ function isName(word: Word, known: ReadonlySet<string>): boolean {
   return word.capital && word.stems.length > 0 && !word.stems.every((stem) => known.has(stem));
 }
 
-/** The word that starts at a place, by bisection. */
+/** Returns the word that starts at a place, by bisection. */
 function wordAt(starts: readonly number[], place: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -171,8 +173,8 @@ const ENTITY_CHARS = 20_000;
 const WITHIN_A_SENTENCE = /[\p{Ll}\p{N},;:]["'“‘(]?\s+["'“‘(]?$/u;
 
 /**
- * The names and numbers among an answer's unsupported words: its claims, and its likely errors. A capital letter at the
- * start of a sentence does not make a name; a requested number may be counted or summed.
+ * Returns the names and numbers among an answer's unsupported words: its claims, and its likely errors. A capital
+ * letter at the start of a sentence does not make a name; a requested number may be counted or summed.
  */
 export function unsupportedEntities(
   answer: string,

@@ -2,9 +2,10 @@ import { sentencesOf } from '../text/sentences.ts';
 import { stemsOf } from '../text/terms.ts';
 
 /**
- * Contradictions in a request, in words, each once: something both requested and excluded, lengths that exclude each
- * other, opposite manners. Precise rather than complete: text that only mentions, asks about or quotes opposites, or
- * applies them to two parts or cases, is not a conflict. English. Reads the first 20,000 UTF-16 units; linear.
+ * Returns descriptions of the contradictions in a request, each once: something both requested and excluded, lengths
+ * that exclude each other, or opposite manners. Precise rather than complete: text that only mentions, asks about or
+ * quotes opposites, or applies them to two parts or cases, is not a conflict. English. Reads the first 20,000 UTF-16
+ * units; linear.
  */
 export function conflictsIn(request: string): readonly string[] {
   const text = directivesOf(request);
@@ -39,7 +40,7 @@ const NEAR_WISH_CHARS = 400;
 const SEPARATES_WISHES =
   /\b(?:or|if|unless|when|whenever|until|once|otherwise|except|only|instead|rather|actually|wait|then|first|second|next|later|after|before|version|variant|option|part|section|other|another|each|every|in the|for the|on the|at the)\b|:/;
 
-/** Things that a text both requests and excludes, in words. */
+/** Returns descriptions of things that a text both requests and excludes. */
 function contradictoryContents(text: string): readonly string[] {
   const conflicts: string[] = [];
   const seen = new Map<string, Wish & { readonly object: string }>();
@@ -104,8 +105,9 @@ const QUESTION = /\?\W{0,8}$/;
 const POLITE_QUESTION = /^(?:(?:hi|hello|hey|please|ok|okay|and|so)[ ,]+)*(?:can|could|would|will) you\b/i;
 
 /**
- * The instructions of a request in lower case, one sentence per line: no questions except "could you …?", no code, a
- * quotation as one word with `_` for every non-letter, and of a long request the first and last paragraph. Linear.
+ * Returns the instructions of a request in lower case, one sentence per line: no questions except "could you …?", no
+ * code, a quotation as one word with `_` for every non-letter, and of a long request the first and last paragraph.
+ * Linear.
  */
 function directivesOf(request: string): string {
   return sentencesOf(withoutQuotations(instructions(request.slice(0, REQUEST_CHARS))))
@@ -125,7 +127,7 @@ function withoutQuotations(text: string): string {
   return text.replace(CODE, ' ').replace(QUOTED_LINE, ' ').replace(APOSTROPHES, "'").replace(QUOTED, asOneWord);
 }
 
-/** A quotation as one word, so that nothing in it is read as an instruction. */
+/** Returns a quotation as one word, so that nothing in it is read as an instruction. */
 function asOneWord(quotation: string): string {
   return quotation.replace(/[^\p{L}\p{N}]+/gu, '_');
 }
@@ -168,7 +170,7 @@ const NOT_THE_ANSWER_BEFORE =
 const OF_ITS_OWN = /^,? (?:of|about|on|for|per|each|explaining|describing|summari[sz]ing|if|unless|or)\b/;
 const HOLDS = /^\W*(?:and |but )?(?:of|with|containing|having|that are|that have)\W*$/;
 
-/** Bounds on the length of the answer that no answer can meet, in words. */
+/** Returns descriptions of length requirements that no answer can meet. */
 function contradictoryLengths(text: string): readonly string[] {
   const bounds = boundsIn(text);
   return bounds.flatMap((later, index) => {
@@ -245,7 +247,7 @@ const NEAR_LANGUAGE_CHARS = 200;
 const SEPARATES_LANGUAGES =
   /\b(?:or|if|when|whenever|where|unless|otherwise|then|first|second|next|after|also|another|each|instead|rather|not|part|section|version|title|translat\p{L}{1,6})\b|:/u;
 
-/** Contradictory instructions on the manner of the answer, in words. */
+/** Returns descriptions of contradictory instructions about the manner of the answer. */
 function contradictoryManners(text: string): readonly string[] {
   return [
     ...opposedWords(text),

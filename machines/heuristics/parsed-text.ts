@@ -1,6 +1,6 @@
 import { stemsOf } from '../text/terms.ts';
 
-/** A text that was gathered for a request, for example a search result. A short first line counts as its title. */
+/** A text found for a request, for example a search result. A short first line counts as its title. */
 export interface EvidenceText {
   readonly id: string;
   readonly content: string;
@@ -48,7 +48,7 @@ export const isTerse = ({ length }: ParsedText): boolean => length <= TERSE_WORD
 /** Parses the first 20,000 characters of an answer or request. */
 export const parseStart = (text: string): ParsedText => parseText(startOf(text, START_CHARS));
 
-/** The first characters of a text, preferably without a partial word at the end. */
+/** Returns the first characters of a text, preferably without a partial word at the end. */
 function startOf(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const space = text.lastIndexOf(' ', chars);
@@ -129,8 +129,8 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 const NUMERAL = /^\d+(?:\.\d+)?$/;
 
 /**
- * A number word in digits, so that equal numbers have equal text: thousands without commas, no ordinal ending, English
- * number words up to ninety. Null for any other word.
+ * Returns a number word in digits, so that equal numbers have equal text: thousands without commas, no ordinal ending,
+ * English number words up to ninety. Null for any other word.
  */
 function numeralOf(word: string): string | null {
   const value = VALUES.get(word);
@@ -139,7 +139,7 @@ function numeralOf(word: string): string | null {
   return NUMERAL.test(plain) ? plain : null;
 }
 
-/** The numeral of "2.5" and "million" together, "2500000"; null if the second word is not a scale. */
+/** Returns the numeral of "2.5" and "million" together, "2500000"; null if the second word is not a scale. */
 function scaled(numeral: string, word: string): string | null {
   const scale = SCALES.get(word);
   return scale === undefined ? null : String(Math.round(Number(numeral) * scale * 1e6) / 1e6);
@@ -148,7 +148,7 @@ function scaled(numeral: string, word: string): string | null {
 /** Characters to read of each evidence text, from its start. */
 const TEXT_CHARS = 50_000;
 
-/** A gathered text never changes, so it is read once. */
+/** An evidence text never changes, so it is parsed once. */
 const readings = new WeakMap<EvidenceText, ParsedText>();
 
 /** Parses evidence texts, without empty ones: the first 50,000 characters of each, once per object. */

@@ -5,13 +5,13 @@ export interface DialogueTurn {
 }
 
 export interface Satisfaction {
-  /** 0..1, a ranking and not a probability; the user is satisfied from `SATISFIED` on. */
+  /** A ranking from 0 to 1, not a probability. The user counts as satisfied at `SATISFIED` or above. */
   readonly score: number;
   /** The signals in the user's last turn and in the assistant's turn before it. */
   readonly signals: Readonly<Record<string, boolean | number>>;
 }
 
-/** From this score on, the user got what they wanted and asks for nothing more. */
+/** At this score or above, the user got what they wanted and asks for nothing more. */
 export const SATISFIED = 0.5;
 
 /** How strongly each way to end a turn indicates satisfaction. Below `SATISFIED`, the dialogue may continue. */
@@ -29,7 +29,7 @@ const SATISFACTION = {
   /** Only thanks or praises, with no open question: the weakest sign, since thanks also occur mid-dialogue. */
   thanks: 0.55,
   none: 0.1,
-  /** Asks, requests, complains, or brings a text of its own. */
+  /** Asks, requests, complains, or adds a long text. */
   newMatter: 0,
 } as const;
 
@@ -39,10 +39,10 @@ const CLOSING_CHARS = 400;
 const OFFER_CHARS = 400;
 
 /**
- * Whether the user's last words close the dialogue: they got what they wanted and ask for nothing more. A closing takes
- * two turns (E. Schegloff and H. Sacks 1973, "Opening up closings"), so the assistant's turn before is read as well;
- * but only the user's words indicate satisfaction, and only if the assistant has answered. English. Reads a bounded
- * part of these two turns.
+ * Returns how clearly the user's last words close the dialogue: they got what they wanted and ask for nothing more. A
+ * closing takes two turns (E. Schegloff and H. Sacks 1973, "Opening up closings"), so the assistant's turn before is
+ * read as well. Only the user's words indicate satisfaction, and only if the assistant has answered. For English text.
+ * Reads a bounded part of these two turns.
  */
 export function userSatisfaction(turns: readonly DialogueTurn[]): Satisfaction {
   const at = lastOf('user', turns, turns.length);
@@ -59,7 +59,7 @@ export function userSatisfaction(turns: readonly DialogueTurn[]): Satisfaction {
   };
 }
 
-/** The index of a role's last turn before `end`, or -1. */
+/** Returns the index of a role's last turn before `end`, or -1. */
 function lastOf(role: DialogueTurn['role'], turns: readonly DialogueTurn[], end: number): number {
   let at = end - 1;
   while (at >= 0 && turns[at]?.role !== role) at -= 1;
@@ -108,7 +108,7 @@ const ASKS_IF_DONE: readonly RegExp[] = [
   /\bare you (?:all )?(?:set|done|finished|satisfied|happy with)\b/,
 ];
 
-/** What a turn offers or asks. Time grows with the text: pass its last words. */
+/** Returns what a turn offers or asks. Time grows with the text: pass only its last words. */
 function assistantActs(turn: string): AssistantActs {
   const text = turn
     .toLowerCase()
@@ -124,7 +124,7 @@ const QUOTED = /"[^"\n]{1,200}"|“[^”\n]{1,200}”/g;
 const CLAUSE_END = /[.!?…;:,()\n]|\s-|[–—]|\b(?:and|but)\b/u;
 const NOT_OF_A_WORD = /[^\p{L}\p{N}']+/gu;
 
-/** A turn as clauses: lower case, words separated by single spaces. Linear in the text. */
+/** Returns the clauses of a turn: lower case, words separated by single spaces. Linear in the text. */
 function clausesOf(turn: string): readonly string[] {
   const text = turn.toLowerCase().replace(APOSTROPHES, "'").replace(QUOTED, ' quoted ');
   return text
@@ -153,9 +153,9 @@ const startsWith = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})(?!
 const isOnly = (words: string): RegExp => new RegExp(`${LEAD}(?:${words})${CODA}`, 'u');
 
 /**
- * The formulas by which English speakers close a conversation, a clause each: pre-closings, thanks, leave-taking
- * (E. Schegloff and H. Sacks 1973, "Opening up closings"), and what goes with them. No group that is repeated holds
- * another repetition.
+ * The formulas with which English speakers close a conversation, one clause each: pre-closings, thanks, leave-taking
+ * (E. Schegloff and H. Sacks 1973, "Opening up closings"), and what accompanies them. No repeated group contains
+ * another repetition, so that matching stays linear.
  */
 
 const IS = "(?:'s|'ll| is| was| will| would|'d| should)?(?: will)?(?: be)?(?: just| about| really| quite)?";
@@ -270,7 +270,7 @@ const AFFIRMS = [
 ];
 const SAYS_THANKS = [/\b(?:thanks?|thankyou|thanx|thx|ty|cheers|appreciated?|grateful)\b/];
 
-/** What a turn does. Time grows with the text: pass a bounded one. */
+/** Returns what a turn does. Time grows with the text: pass a bounded text. */
 function userActs(turn: string): UserActs {
   const clauses = clausesOf(turn);
   const is = (clause: string, patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(clause));

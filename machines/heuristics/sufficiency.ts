@@ -12,9 +12,9 @@ import {
 } from './evidence-index.ts';
 import type { EvidenceText } from './parsed-text.ts';
 
-/** Whether the evidence suffices to answer. */
+/** How well the evidence suffices to answer a request. */
 export interface Sufficiency {
-  /** 0..1; sufficient from 0.7 on. */
+  /** From 0 to 1. By default, 0.7 or more is sufficient. */
   readonly score: number;
   /** The factors of the score, each 0..1. */
   readonly factors: Readonly<Record<string, number>>;
@@ -31,12 +31,12 @@ const MAX_MISSING = 8;
 const MAX_LINKED = 32;
 
 /**
- * Information sufficiency: whether the evidence answers a request, by the words and names that it shares with it and
- * with each other. The better of two ways counts. Either one passage suffices (`alone`), or several do together: each
- * name of the request is found (`names`, the worst one; without names, its words), a text about one is linked to
- * another (`link`) with other words of the request (`complement`), both have them near the link (`together`), and there
- * are as many linked texts as the request describes things (`steps`). No evidence gives 0. Linear except for one sort.
- * Texts are read once per object: pass the same objects again.
+ * Returns how well the evidence suffices to answer a request, judged by the words and names that the texts share with
+ * the request and with each other. The better of two cases counts. Either one passage suffices (`alone`), or several do
+ * together: each name of the request is found (`names`, the worst one; without names, its words), a text about one is
+ * linked to another (`link`) with other words of the request (`complement`), both have them near the link (`together`),
+ * and there are as many linked texts as the request describes things (`steps`). No evidence gives 0. Linear except for
+ * one sort. Texts are read once per object: pass the same objects again.
  */
 export function sufficiencyOf(request: string, gathered: readonly EvidenceText[]): Sufficiency {
   const parsed = parseRequest(request);
@@ -109,8 +109,8 @@ function chainOf(texts: readonly TextCoverage[], links: readonly Link[], request
 }
 
 /**
- * The request's words in the title and in the sentences with the link; for the text about it, its first and best
- * sentences.
+ * Returns the request's words in the title and in the sentences with the link; for the text about it, its first and
+ * best sentences.
  */
 function wordsAround(
   { reading, words, bySentence }: TextCoverage,
@@ -125,7 +125,10 @@ function wordsAround(
   return around | best | (bySentence[firstSentence(reading)] ?? 0);
 }
 
-/** How many texts are connected to one that has something the request names (union-find, Galler and Fischer 1964). */
+/**
+ * Returns how many texts are connected to one that has something the request names (union-find, Galler and Fischer
+ * 1964).
+ */
 function linkedTexts(texts: readonly TextCoverage[], links: readonly Link[]): number {
   const parents = new Map<TextCoverage, TextCoverage>();
   const rootOf = (text: TextCoverage): TextCoverage => {
@@ -172,7 +175,7 @@ function wordsIn(stems: ReadonlySet<string>, request: ParsedRequest): WordSet {
   return request.terms.reduce((words, { stem }, bit) => (stems.has(stem) ? words | (1 << bit) : words), 0);
 }
 
-/** The texts without duplicates. */
+/** Returns the texts without duplicates. */
 function distinct<T extends { readonly content: string }>(texts: readonly T[]): readonly T[] {
   return [...new Map(texts.map((text) => [text.content, text])).values()];
 }
@@ -195,9 +198,9 @@ const ONE_WORD = 0.6;
 const COMPARED = 0.8;
 
 /**
- * The links between texts by names that the request does not have (the bridge of HotpotQA, Yang and others 2018): a
- * title that another text mentions counts most, then a name that both share; less, the more texts have it. Linear in
- * their names.
+ * Returns the links between texts by names that the request does not have (the bridge of HotpotQA, Yang and others
+ * 2018): a title that another text mentions counts most, then a name that both share; less, the more texts have it.
+ * Linear in their names.
  */
 export function linksOf(texts: readonly TextCoverage[], request: ParsedRequest): readonly Link[] {
   return [...byTitle(texts, request), ...byName(texts, request), ...byRequest(texts, request)];
@@ -217,7 +220,7 @@ function byTitle(texts: readonly TextCoverage[], request: ParsedRequest): Link[]
   );
 }
 
-/** How certain it is that a text mentions this, 0..1: a single word must be a name there. */
+/** Returns how certain it is that a text mentions this, 0..1: a single word must be a name there. */
 function mention({ reading }: TextCoverage, words: readonly string[]): number {
   if (words.length === 1) return reading.names.get(words[0] ?? '') ?? 0;
   return placesOf(reading, words).length > 0 ? 1 : 0;
@@ -306,7 +309,7 @@ function placement(reading: IndexedText, name: readonly string[]): number {
   return (reading.sentences[first] ?? 0) <= firstSentence(reading) ? PLACED.lead : PLACED.body;
 }
 
-/** The first sentence after the title. */
+/** Returns the first sentence after the title. */
 function firstSentence({ titleLength }: IndexedText): number {
   return titleLength > 0 ? 1 : 0;
 }
@@ -325,9 +328,9 @@ const NUMBER_WORDS = new Set(
 );
 
 /**
- * How well one passage answers alone, 0..1: the square of the share of the request that one sentence and its title
- * cover, so that missing words count twice. A request for a number or time needs a sentence with one that the request
- * does not have.
+ * Returns how well one passage answers alone, 0..1: the square of the share of the request that one sentence and its
+ * title cover, so that missing words count twice. A request for a number or time needs a sentence with one that the
+ * request does not have.
  */
 function singlePassageScore(texts: readonly TextCoverage[], request: ParsedRequest): number {
   let best = 0;

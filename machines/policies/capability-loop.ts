@@ -52,7 +52,7 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** Milliseconds for a run of the requested capability: its own timeout, or the loop's. */
+/** Returns the time limit for a run of the requested capability: its own timeout or the loop's, in milliseconds. */
 export function runMs({ call, input, capabilityMs }: ActionState): number {
   return input.capabilities.find(({ name }) => name === call?.capability)?.timeoutMs ?? capabilityMs;
 }
@@ -61,17 +61,17 @@ export function runMs({ call, input, capabilityMs }: ActionState): number {
 const KEPT_WHOLE = 16;
 const KEPT_CHARS = 500;
 
-/** The loop with one more result. */
+/** Returns the loop with one more result. */
 export function appendResult(
   { results, runs }: ActionState,
   result: CapabilityResult,
 ): Pick<ActionState, 'results' | 'runs'> {
   const past = results.length - KEPT_WHOLE;
-  const shortened = past < 0 ? results : results.with(past, shorten(results[past] as CapabilityResult));
+  const shortened = past < 0 ? results : results.with(past, shortenResult(results[past] as CapabilityResult));
   return { results: [...shortened, result], runs: runs + 1 };
 }
 
-function shorten(result: CapabilityResult): CapabilityResult {
+function shortenResult(result: CapabilityResult): CapabilityResult {
   const isSmall = JSON.stringify(result.arguments).length <= KEPT_CHARS;
   return {
     ...result,
@@ -81,7 +81,7 @@ function shorten(result: CapabilityResult): CapabilityResult {
   };
 }
 
-/** The session's memory with the last run added; the first run adds the user's message as well. */
+/** Returns the session's memory with the last run added; the first run adds the user's message as well. */
 export function appendMemory({ memory, input, results }: ActionState): readonly MemoryEntry[] {
   const last = results.at(-1);
   if (last === undefined) return memory;
@@ -91,7 +91,7 @@ export function appendMemory({ memory, input, results }: ActionState): readonly 
   return [...begun, { role: 'assistant', capability, success, summary }];
 }
 
-/** The result of a run that timed out, threw, or could not start. */
+/** Returns the result of a run that timed out, threw, or could not start. */
 export function failedResult(
   { call, checked, sessionId }: ActionState,
   code: CapabilityFailure,
@@ -111,7 +111,7 @@ export function abortLoop(loop: ActionState, cause: string): ActionState {
   return { ...ended, memory: appendMemory(ended) };
 }
 
-/** The result of Action without its `phase` and `step`. */
+/** Returns the result of Action without its `phase` and `step`. */
 export function loopResult({ reply, results, stopReason, memory }: ActionState): Omit<ActionResult, 'phase' | 'step'> {
   return { reply: reply ?? NO_REPLY, results, stopReason, memory };
 }

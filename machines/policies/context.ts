@@ -39,7 +39,7 @@ function placesById(messages: readonly Message[]): Map<string, number> {
   return places;
 }
 
-/** The ids that several messages have. */
+/** Returns the ids that several messages have. */
 export function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set([...placesById(messages)].flatMap(([id, place]) => (place === AMBIGUOUS ? [id] : [])));
 }
@@ -65,17 +65,17 @@ type Link = Message['links'][number];
 
 const isSameLink = (one: Link, other: Link): boolean => one.to === other.to && one.relation === other.relation;
 
-/** A context document without operations. */
+/** Returns a context document without operations. */
 export function contextDocument(initial: readonly Message[]): ContextDocument {
   return { initial, operations: [], undone: [] };
 }
 
-/** The document with more operations at its end. */
+/** Returns the document with more operations at its end. */
 export function append(document: ContextDocument, operations: readonly ContextOperation[]): ContextDocument {
   return { ...document, operations: [...document.operations, ...operations] };
 }
 
-/** The messages of a document: its initial messages with every operation applied that is not undone. */
+/** Returns the messages of a document: its initial messages, with every operation applied that is not undone. */
 export function contextOf({ initial, operations, undone }: ContextDocument): readonly Message[] {
   const without = new Set(undone);
   return applyOperations(
@@ -85,8 +85,8 @@ export function contextOf({ initial, operations, undone }: ContextDocument): rea
 }
 
 /**
- * Undoes one operation, wherever it is in the document: the messages are then exactly those that the other operations give. An
- * unknown id, or one that is undone already, changes nothing.
+ * Undoes one operation at any position. The messages are then those that result from the other operations. An unknown
+ * id, or one that is already undone, changes nothing.
  */
 export function undo(document: ContextDocument, id: string): ContextDocument {
   const known = document.operations.some((operation) => operation.id === id);
@@ -144,7 +144,7 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
-/** Marks a message that the user decided to keep: it is kept, and no one asks about it again. */
+/** Marks a message that the user decided to keep, so that the user is not asked about it again. */
 export const KEPT_BY_USER = 'kept-by-user';
 /** Id and tag of the message that holds the run's request. */
 export const REQUEST = 'request';

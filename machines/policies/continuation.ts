@@ -14,12 +14,12 @@ const SHOWN_STEPS = 64;
 
 const KEPT_ATTEMPTS = 16;
 
-/** The attempt that asks for the first reply: an answer, and the capability to run. */
+/** Returns the attempt that asks for the first reply: an answer, and the capability to run. */
 export function actionAttempt({ id, input, policy, maxTokens }: ActionState): AttemptInput {
   return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) }, hasParent: true };
 }
 
-/** The attempt that asks the model, as decider, for the next step after a run. */
+/** Returns the attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
   const { id, runs, policy, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
@@ -44,7 +44,7 @@ function continuationInput({ input, reply, results, runs, maxContinuations }: Ac
   };
 }
 
-/** The steps, the oldest first. Output is shown from the newest step back, as far as the budget allows. */
+/** Returns the steps, oldest first. Output is shown from the newest step back, as far as the budget allows. */
 function shownSteps(results: readonly CapabilityResult[]): ContinuationInput['steps'] {
   let charsLeft = HISTORY_CHARS;
   return results

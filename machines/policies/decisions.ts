@@ -1,12 +1,13 @@
-import type { ChainState, Turn } from '../contracts/chain-state.ts';
+import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { DEFAULT_PHASE } from './phase-selection.ts';
 import { ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
-/** How many decisions and turns the state keeps, the newest. */
+/** The number of decisions that the state keeps. */
 const KEPT_DECISIONS = 16;
-const KEPT_TURNS = 64;
+/** The number of decisions to continue that it keeps for loop detection. */
+const KEPT_HISTORY = 64;
 
 export type DecisionRule = YieldRule | 'nextPhaseChosen' | 'nextPhaseInvalid' | 'directedByUser';
 
@@ -49,7 +50,7 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
 
 function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
   const { recursion, assessment } = state;
-  const turn = { cycle: recursion.cycle, target: phase, fingerprint: assessment?.fingerprint ?? '' };
+  const next = { cycle: recursion.cycle, target: phase, fingerprint: assessment?.fingerprint ?? '' };
   return {
     direction: phase,
     recursion: {
@@ -57,14 +58,17 @@ function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<Chain
       cycle: recursion.cycle + 1,
       origin: phase,
       continuationPrompt: prompt || continuationPrompt(state, phase),
-      history: rememberTurn(recursion.history, turn),
+      history: appendToHistory(recursion.history, next),
     },
   };
 }
 
-/** Appends a turn; the newest 64 are kept. */
-export function rememberTurn(history: readonly Turn[], turn: Turn): readonly Turn[] {
-  return [...history, turn].slice(-KEPT_TURNS);
+/** Appends a decision to continue; the newest 64 are kept. */
+export function appendToHistory(
+  history: readonly ContinueDecision[],
+  next: ContinueDecision,
+): readonly ContinueDecision[] {
+  return [...history, next].slice(-KEPT_HISTORY);
 }
 
 /** Starts the next cycle with the phase that the user chose, with the user's prompt if there is one. */

@@ -9,7 +9,7 @@ import { FAILED_TAG } from './context.ts';
 type Scores = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
 /**
- * Corrects the model's own scores by the evidence in the context.
+ * Corrects the model's own scores with the evidence in the context.
  * - Its confidence counts only if the evidence supports the answer.
  * - Its claim that the task is complete counts if the grader believes it; a satisfied user completes the task as well.
  * - Information sufficiency is the mean of the model's number and the grader's.
@@ -44,7 +44,7 @@ export function checkAgainstEvidence(state: ChainState, messages: readonly Messa
   };
 }
 
-/** How far the search results in the context support a text, 0..1; null if there is nothing to check. */
+/** Returns how far the search results in the context support a text, 0..1; null if there is nothing to check. */
 export function groundingIn(
   run: Pick<ChainState, 'request' | 'hasDocuments'>,
   messages: readonly Message[],
@@ -55,7 +55,7 @@ export function groundingIn(
   return grader.groundingOf(run.request, text, evidence.length === 0 ? UNRELATED : evidence);
 }
 
-/** The confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */
+/** Returns the confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */
 export function groundedConfidence(
   { thresholds }: { readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'> },
   confidence: number,
@@ -65,7 +65,7 @@ export function groundedConfidence(
   return isGrounded ? confidence : Math.min(confidence, thresholds.ungroundedConfidence);
 }
 
-/** Stands for the results of a search that found nothing: it supports no answer. */
+/** Stands in for the results of a search that found nothing: it supports no answer. */
 const UNRELATED = [{ id: 'nothing', content: 'nothing' }];
 
 const evidenceIn = (messages: readonly Message[]): readonly Message[] =>
@@ -74,7 +74,7 @@ const evidenceIn = (messages: readonly Message[]): readonly Message[] =>
 const isCheckable = ({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, evidence: readonly Message[]): boolean =>
   hasDocuments || evidence.length > 0;
 
-/** The conversation of user and assistant, the request last; without the messages of phases. */
+/** Returns the conversation between user and assistant, ending with the request, without messages from phases. */
 function dialogueIn(messages: readonly Message[]) {
   return messages.flatMap(({ role, phase, content }) =>
     role === 'search' || phase !== null ? [] : [{ role, content }],

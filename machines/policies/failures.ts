@@ -32,7 +32,7 @@ export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'No fai
 /** The process that read a reply ended before the reply did: it is requested again, without charging a retry budget. */
 export const LOST: Failure = failureOf('transport', 'reply_lost', 'The process ended in the middle of the reply.');
 
-/** The text of whatever was thrown. */
+/** Returns the text of whatever was thrown. */
 function textOf(thrown: unknown): string {
   try {
     const message = thrown instanceof Error ? thrown.message : thrown;

@@ -97,7 +97,7 @@ function contentOf(message: Message): Content {
   return content;
 }
 
-/** The Jaccard index of the content words; 0 if numbers, negations or names differ. */
+/** Returns the Jaccard index of the content words; 0 if numbers, negations or names differ. */
 function inCommon(one: Content, other: Content): number {
   if (one.factMarkers !== other.factMarkers || !hasNamesOf(one, other) || !hasNamesOf(other, one)) return 0;
   return jaccard(one.terms, other.terms);

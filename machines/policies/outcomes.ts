@@ -30,7 +30,7 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
   return { ...charged, ...withOutput(chargedState, phaseOutput(chargedState, phase, outcome.value)) };
 }
 
-/** The state with a phase done and its capability runs remembered. */
+/** Returns the state with a phase done and its capability runs remembered. */
 function withOutput(state: ChainState, output: PhaseOutput): Change {
   const { result } = output;
   return { ...completePhase(state, output), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
@@ -78,7 +78,7 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
   };
 }
 
-/** The phase's actor threw, which is a bug or a missing actor. */
+/** Fails the phase because its actor threw, which is a bug or a missing actor. */
 export function failByError(state: ChainState, phase: Phase, error: unknown): Change {
   return {
     usage: addUsage(state.usage, usageSoFar(state.inFlight.usage)),

@@ -9,12 +9,12 @@ import { summaryInput } from './understanding.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
-/** The input of a phase. */
+/** Returns the input of a phase. */
 export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
   return INPUTS[phase](state) as InputOf<P>;
 }
 
-/** The input of each phase: the common fields and its own. */
+/** Builds the input of each phase: the common fields and those of the phase. */
 const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   action: (state) => ({ phase: 'action', ...common(state), capabilities: state.capabilities }),
   experience: (state) => ({
@@ -34,7 +34,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   }),
 };
 
-/** The input of Action's capability loop; its limits are what the run has left. */
+/** Returns the input of Action's capability loop; its limits are what the run has left. */
 export function actionInput(state: ChainState): ActionInput {
   const { limits, decider, sessionId } = state;
   return {
@@ -45,7 +45,7 @@ export function actionInput(state: ChainState): ActionInput {
     maxContinuations: limits.maxContinuations,
     capabilityMs: limits.capabilityMs,
     maxResultChars: limits.maxResultChars,
-    maxTokens: tokensLeft(state),
+    maxTokens: remainingTokens(state),
     sessionId,
     call: null,
     hasParent: true,
@@ -96,28 +96,28 @@ function flags({ results, retrieval }: ChainState): readonly string[] {
   return raised;
 }
 
-/** The search query: the request, and what the last search left missing. */
+/** Returns the search query: the request, and what the last search left missing. */
 export function searchQuery({ request, results }: ChainState): string {
   const missing = results.experience?.reply.missing.slice(0, 8) ?? [];
   return [request, ...missing].join(' ');
 }
 
-/** The limits of one phase's model calls: the calls and tokens that the run has left. */
+/** Returns the limits of one phase's model calls: the calls and tokens that the run has left. */
 export function attemptPolicy(state: ChainState): AttemptPolicy {
   const { limits, usage } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
-  return { ...callLimits(state), maxCalls, maxTokens: Math.max(1, tokensLeft(state)) };
+  return { ...callLimits(state), maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
 }
 
-/** Tokens that the run has left for its phases. */
-function tokensLeft({ limits, usage }: ChainState): number {
+/** Returns the tokens that the run has left for its phases. */
+function remainingTokens({ limits, usage }: ChainState): number {
   return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
 
-/** What limits the calls of a run: its limits and its models. */
+/** Bounds the calls of a run: its limits and its models. */
 export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'>;
 
-/** The policy of a run's calls; everything else has its default, for example backoff without jitter. */
+/** Returns the policy of a run's calls; everything else has its default, for example backoff without jitter. */
 export function callLimits({ limits, prices, fallbackModels }: CallBounds): AttemptPolicy {
   const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
@@ -136,7 +136,7 @@ export function callLimits({ limits, prices, fallbackModels }: CallBounds): Atte
   };
 }
 
-/** The id of an execution: its step and task. */
+/** Returns the id of an execution, made from its step and task. */
 export function executionId({ recursion }: ChainState, task: string): string {
   return `s${recursion.step}.${task}`;
 }

@@ -130,7 +130,7 @@ function withOwnIds(retrieval: Retrieval): Retrieval {
   return { ...retrieval, passages };
 }
 
-/** The passage with its headings as the first line. */
+/** Returns the passage with its headings as the first line. */
 function contentOf({ heading, text }: Passage): string {
   return heading.length === 0 ? text : `${heading.join(' > ')}\n${text}`;
 }

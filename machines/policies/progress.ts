@@ -23,7 +23,7 @@ const KEPT_FAILURES = 16;
 
 export const NOTHING_IN_FLIGHT: InFlight = { usage: NOTHING_USED, loop: null };
 
-/** The context that a run begins with: the earlier turns, then the request. */
+/** Returns the context that a run begins with: the earlier turns, then the request. */
 export function initialMessages(input: ChainInput): readonly Message[] {
   const request: Message = {
     id: REQUEST,
@@ -87,9 +87,9 @@ export function initialState(input: ChainInput): ChainState {
 }
 
 /**
- * Messages of earlier runs, with ids that no step of this run uses and that do not grow from run to run. They belong to
- * cycle 1, and Yield's answers become assistant turns of the conversation. A bare machine gets unvalidated input:
- * content that is not a string becomes empty.
+ * Returns messages of earlier runs with ids that no step of this run uses and that do not grow from run to run. They
+ * belong to cycle 1, and answers of Yield become assistant turns of the conversation. A machine that runs without an
+ * engine gets unvalidated input, so content that is not a string becomes empty.
  */
 function asEarlier(messages: readonly Message[]): readonly Message[] {
   const ids = new Map<string, string>();
@@ -120,10 +120,10 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
 
 const EARLIER = 'earlier.';
 
-/** The last view by envelope: a phase requests the same view several times. */
+/** The latest view of each envelope, because a phase requests the same view several times. */
 const views = new WeakMap<Envelope, Pick<ChainState, 'messages'> & { readonly view: readonly Message[] }>();
 
-/** The context as a phase sees it, with the operations of the phase before applied. */
+/** Returns the context as a phase sees it, with the operations of the phase before applied. */
 export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
   const known = views.get(envelope);
   if (known?.messages === messages) return known.view;
@@ -142,7 +142,7 @@ export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<Cha
   };
 }
 
-/** The phase is done: the incoming operations apply, and its own go into the envelope. */
+/** Completes the phase: applies the incoming operations and puts its own into the envelope. */
 export function completePhase(state: ChainState, output: PhaseOutput): Partial<ChainState> {
   const { phase } = output.result;
   return {
@@ -157,7 +157,7 @@ export function completePhase(state: ChainState, output: PhaseOutput): Partial<C
   };
 }
 
-/** The usage of a phase's calls, whether it succeeded or not, and when the last one ended. */
+/** Returns the run's usage including a phase's calls, whether they succeeded or not, and when the last one ended. */
 export function chargeExecution(
   state: ChainState,
   execution: AttemptExecution,

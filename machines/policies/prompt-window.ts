@@ -5,12 +5,12 @@ import { applyOperations, asksConsent } from './context.ts';
 import { visibleMessages } from './progress.ts';
 import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './understanding.ts';
 
-/** The last view of a context that is too large: a phase requests the same view several times. */
+/** The latest view of each context that is too large, because a phase requests the same view several times. */
 const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();
 
 /**
- * Whether only the user can make the context fit, before the first step: it exceeds the limit even without everything
- * that needs no consent, and the user may release some of it.
+ * Whether to ask the user before the first step, because only they can make the context fit: it exceeds the limit even
+ * without everything that needs no consent, and the user may release some of it.
  */
 export function contextMustShrink(state: ChainState): GuardResult {
   const fits = promptFits(state);
@@ -19,7 +19,10 @@ export function contextMustShrink(state: ChainState): GuardResult {
   return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
 }
 
-/** Whether a model is asked to rate the context: it fits into a prompt, and Understanding was entered in its turn. */
+/**
+ * Whether a model is asked to rate the context: the context fits into a prompt, and Understanding was not entered early
+ * to make it fit.
+ */
 export function modelMayRate(state: ChainState): GuardResult {
   const { detour } = state;
   const fits = promptFits(state);
@@ -34,8 +37,8 @@ function promptFits(state: ChainState): GuardResult {
 }
 
 /**
- * The messages to show to a model: the entire context, or, if a long history exceeds the limit before any
- * Understanding, what would remain of it without asking the user. The context itself stays unchanged.
+ * Returns the messages to show to a model: the entire context or, if a long history exceeds the limit before
+ * Understanding has run, what would remain of it without asking the user. The context itself does not change.
  */
 export function promptMessages(state: ChainState): readonly Message[] {
   const messages = visibleMessages(state);

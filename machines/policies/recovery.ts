@@ -59,7 +59,10 @@ export function sourceMayRecover(state: ChainState, error: unknown): GuardResult
   };
 }
 
-/** The wait before the next search: what the source requested, or else exponential backoff as between model calls. */
+/**
+ * Returns the wait before the next search: what the source requested, or else exponential backoff as between model
+ * calls.
+ */
 export function nextSourceRetry({ limits, sourceRetry }: ChainState, error: unknown): SourceRetry {
   const retries = sourceRetry?.retries ?? 0;
   const doubled = Math.min(limits.backoffMaxMs, limits.backoffBaseMs * 2 ** retries);
@@ -67,7 +70,7 @@ export function nextSourceRetry({ limits, sourceRetry }: ChainState, error: unkn
   return { retries: retries + 1, waitMs, waitedMs: (sourceRetry?.waitedMs ?? 0) + waitMs };
 }
 
-/** What an error says about a rate limit; null if nothing. Sources are user code: anything may be thrown. */
+/** Returns the rate limit that an error reports, or null. Sources are user code: anything may be thrown. */
 function limitOf(error: unknown): { readonly retryAfterMs: number | null } | null {
   try {
     const { status, code, retryAfterMs } = Object(error) as Record<string, unknown>;

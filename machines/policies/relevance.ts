@@ -20,7 +20,7 @@ const RAISING: ReadonlySet<string> = new Set(['relevant', 'important', 'persist'
 const LOWERING = 'low_relevance';
 const TAG_SHARE = 0.25;
 
-/** The message's importance, moved by a quarter by tags such as `important` or `low_relevance`. */
+/** Returns the message's importance, moved by a quarter by tags such as `important` or `low_relevance`. */
 function importance({ importance: given, tags }: Message): number {
   const raised = tags.some((tag) => RAISING.has(tag)) ? TAG_SHARE : 0;
   const lowered = tags.includes(LOWERING) ? TAG_SHARE : 0;

@@ -90,7 +90,7 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   return { operations: list.all, excess };
 }
 
-/** The newest assistant messages of this run and of the conversation before it. */
+/** Returns the newest assistant messages of this run and of the conversation before it. */
 function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
   const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
   const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
@@ -130,7 +130,7 @@ function pushPriority({ message, relevance, rating }: Rated, list: OperationList
     list.push('TAG', message.id, { tags: ['relevant'] }, reason, metadata);
 }
 
-/** The numbers to record with an operation: every factor of the message's relevance. */
+/** Returns the numbers to record with an operation: every factor of the message's relevance. */
 function metadataOf({ message, tokens, relevance, rating, factors }: Rated): ContextOperation['metadata'] {
   const { match, names, neighbors, speaker, recency, reference, importance, links, similarity } = factors;
   return {
@@ -181,7 +181,7 @@ function searchResultsByPrecedence(messages: readonly Message[], relevances: rea
   return ranks.flat();
 }
 
-/** The token count; an invalid one is estimated. */
+/** Returns the token count; an invalid one is estimated. */
 function validTokens(tokens: number | undefined, { content }: Message): number {
   return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
 }
@@ -217,12 +217,12 @@ function isRemoved({ decisions }: Draft, { message }: Rated): boolean {
   return decisions.get(message.id)?.summary === null;
 }
 
-/** Tokens of a message after the decisions; user content keeps all until the user agrees. */
-function tokensLeft(draft: Draft, rated: Rated): number {
+/** Returns the tokens of a message after the decisions; user content keeps all until the user agrees. */
+function keptTokens(draft: Draft, rated: Rated): number {
   return rated.message.role === 'user' ? rated.tokens : tokensOnceAgreed(draft, rated);
 }
 
-/** Tokens of a message after the decisions and any consent that they need. */
+/** Returns the tokens of a message after the decisions and any consent that they need. */
 function tokensOnceAgreed({ decisions }: Draft, { message, tokens }: Rated): number {
   const decision = decisions.get(message.id);
   if (decision === undefined) return tokens;
@@ -280,7 +280,7 @@ function evictToFit(draft: Draft, free: readonly Rated[]): Size {
     draft,
     search.filter(({ factors }) => factors.reference === 0),
   );
-  shorten(draft, assistant);
+  summarizeUntilFit(draft, assistant);
   removeLeastRelevant(draft, search);
   removeLeastRelevant(draft, assistant);
   const excess = excessOf(sizeOf(draft), draft.inputs);
@@ -288,10 +288,10 @@ function evictToFit(draft: Draft, free: readonly Rated[]): Size {
   return excess;
 }
 
-/** The size of the context after the decisions; a summary that waits for consent does not count yet. */
+/** Returns the size of the context after the decisions; a summary that waits for consent does not count yet. */
 function sizeOf(draft: Draft): Size {
   return {
-    tokens: draft.all.reduce((sum, rated) => sum + tokensLeft(draft, rated), 0),
+    tokens: draft.all.reduce((sum, rated) => sum + keptTokens(draft, rated), 0),
     messages: draft.all.filter((rated) => rated.message.role === 'user' || !isRemoved(draft, rated)).length,
   };
 }
@@ -310,26 +310,26 @@ function removeLeastRelevant(draft: Draft, candidates: readonly Rated[]): void {
   let { tokens, messages } = sizeOf(draft);
   if (!isOver(excessOf({ tokens, messages }, inputs))) return;
   const removable = candidates.filter((rated) => !isRemoved(draft, rated));
-  let freeTokens = inputs.tokensAllowed - tokens + removable.reduce((sum, rated) => sum + tokensLeft(draft, rated), 0);
+  let freeTokens = inputs.tokensAllowed - tokens + removable.reduce((sum, rated) => sum + keptTokens(draft, rated), 0);
   let freeMessages = inputs.maxMessages - messages + removable.length;
   const unfit: Rated[] = [];
   for (const rated of removable.toSorted((a, b) => b.relevance - a.relevance)) {
-    if (tokensLeft(draft, rated) > freeTokens || freeMessages < 1) unfit.push(rated);
+    if (keptTokens(draft, rated) > freeTokens || freeMessages < 1) unfit.push(rated);
     else {
-      freeTokens -= tokensLeft(draft, rated);
+      freeTokens -= keptTokens(draft, rated);
       freeMessages -= 1;
     }
   }
   for (const rated of unfit.reverse()) {
     const reason = overWhich({ tokens, messages }, inputs);
-    tokens -= tokensLeft(draft, rated);
+    tokens -= keptTokens(draft, rated);
     messages -= 1;
     remove(draft, rated, reason);
   }
 }
 
 /** Replaces long assistant messages with summaries, the least relevant first, until the context fits. */
-function shorten(draft: Draft, assistant: readonly Rated[]): void {
+function summarizeUntilFit(draft: Draft, assistant: readonly Rated[]): void {
   const { inputs, decisions } = draft;
   const { messages, ...size } = sizeOf(draft);
   let { tokens } = size;
@@ -338,7 +338,7 @@ function shorten(draft: Draft, assistant: readonly Rated[]): void {
     if (decisions.has(rated.message.id)) continue;
     const reason = overWhich({ tokens, messages }, inputs);
     if (summarize(draft, rated, inputs.thresholds.assistantSummaryChars, reason))
-      tokens += tokensLeft(draft, rated) - rated.tokens;
+      tokens += keptTokens(draft, rated) - rated.tokens;
   }
 }
 

@@ -18,7 +18,7 @@ import { addCall, NO_USAGE } from './usage.ts';
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
 
-/** An execution without attempts. */
+/** Returns an execution without attempts. */
 export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): AttemptExecution {
   return { id, task, attempts: [], corrections: 0, transportRetries: 0, fallbacks: 0, usage: NO_USAGE };
 }
@@ -107,7 +107,7 @@ function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
   return last !== undefined && before === last && attempts.at(-1)?.failure === invalid.at(-1);
 }
 
-/** The execution with one more finished attempt, at its model's price. */
+/** Returns the execution with one more finished attempt, at its model's price. */
 export function recordAttempt(
   execution: AttemptExecution,
   record: AttemptRecord,
@@ -121,14 +121,14 @@ export function recordAttempt(
   };
 }
 
-/** The execution with the next call charged to its budget. */
+/** Returns the execution with the next call charged to its budget. */
 export function countRetry(execution: AttemptExecution, failure: Failure): AttemptExecution {
   return isTransport(failure)
     ? { ...execution, transportRetries: execution.transportRetries + 1 }
     : { ...execution, corrections: execution.corrections + 1 };
 }
 
-/** The execution with the next model as the current one. */
+/** Returns the execution with the next model as the current one. */
 export function countFallback(execution: AttemptExecution): AttemptExecution {
   return { ...execution, fallbacks: execution.fallbacks + 1 };
 }
@@ -149,7 +149,7 @@ export function backoffMs(execution: AttemptExecution, failure: Failure, policy:
   return whole * (1 - policy.backoffJitter * pseudoRandom(`${execution.id} ${execution.transportRetries}`));
 }
 
-/** A number in [0, 1) derived from a text, evenly distributed: FNV-1a with the finalizer of MurmurHash3. */
+/** Returns a number in [0, 1) derived from a text, evenly distributed: FNV-1a with the finalizer of MurmurHash3. */
 function pseudoRandom(text: string): number {
   return (spread(fnv1a(text)) >>> 0) / 2 ** 32;
 }
@@ -193,17 +193,17 @@ export function feedbackFor(text: string, failure: Failure, maxChars: number): F
   const half = Math.floor(maxChars / 2);
   const issues = failure.issues
     .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => shorten(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
+    .map(({ path, message }) => headAndTail(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));
   const more = failure.issues.length - issues.length;
   if (more > 0) issues.push(`- and ${more} more`);
   return {
-    previousReply: shorten(text, maxChars - half),
-    problem: shorten([shorten(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'), half),
+    previousReply: headAndTail(text, maxChars - half),
+    problem: headAndTail([headAndTail(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'), half),
   };
 }
 
-/** The beginning and end of a long text, with a note on how much was left out. */
-function shorten(text: string, maxChars: number): string {
+/** Returns the beginning and end of a long text, with a note on how much was left out. */
+function headAndTail(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
   const head = startOf(text, half);
@@ -247,7 +247,7 @@ export function keptRecord(
   return runHook('recordFailure', () => attemptRecordSchema.parse(recordFailure(record, execution)));
 }
 
-/** The next call, or null if a hook declines it. */
+/** Returns the next call, or null if a hook declines it. */
 function requestedCall(
   { shouldRetry, prepareRetry }: RetryHooks,
   next: NextCall,

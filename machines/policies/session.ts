@@ -26,7 +26,7 @@ export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
 }
 
-/** The capability runs so far, and those of an Action. */
+/** Returns the capability runs so far, and those of an Action. */
 export function rememberRuns({ runs }: ChainState, { memory }: ActionResult): readonly RememberedRun[] {
   const added = memory.flatMap((entry) => (entry.role === 'assistant' ? [bounded(entry)] : []));
   return added.length === 0 ? runs : [...runs, ...added].slice(-KEPT_RUNS);
@@ -36,7 +36,7 @@ function bounded<Run extends SessionTurn['runs'][number]>(run: Run): Run {
   return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
 }
 
-/** The turn to store in the session: the request and its answer. */
+/** Returns the turn to store in the session: the request and its answer. */
 export function turnOf({ runId, request, runs, answer, startedAtMs }: ChainState): SessionTurn {
   return {
     runId,
@@ -61,25 +61,25 @@ export function readTurns(given: unknown, limit: number, reported: string | null
   });
   const lost = newest.length - turns.length;
   const problems = [
-    ...(reported === null ? [] : [problemText(reported)]),
+    ...(reported === null ? [] : [boundedProblem(reported)]),
     ...(lost === 0 ? [] : [`${lost} of ${newest.length} turns could not be read`]),
   ];
   return { turns, problem: problems.length === 0 ? null : problems.join('; ') };
 }
 
-/** An empty session with the reason. */
+/** Returns an empty session with the reason. */
 export const emptySession = (problem: string): RecalledSession => ({ turns: [], problem });
 
-/** Why a store failed, in one line. */
-export const problemOf = (error: unknown): string => problemText(unexpectedFailure(error).message);
+/** Returns why a store failed, in one line. */
+export const problemOf = (error: unknown): string => boundedProblem(unexpectedFailure(error).message);
 
-/** The problem of a store that did not respond in time. */
+/** Returns the problem of a store that did not respond in time. */
 export const timeoutProblem = (ms: number): string => `the session store did not respond within ${ms} ms`;
 
 /** The run was stopped while its turn was being stored: it may be stored or not. */
 export const STOPPED_PROBLEM = 'the run was stopped before the session store responded';
 
-const problemText = (text: string): string => preview(text, PROBLEM_CHARS).replace(/\p{Cc}/gu, '');
+const boundedProblem = (text: string): string => preview(text, PROBLEM_CHARS).replace(/\p{Cc}/gu, '');
 
 /** Inserts the recalled turns before the run's initial messages. */
 export function assignSession(state: ChainState, recalled: RecalledSession): Partial<ChainState> {
@@ -96,15 +96,15 @@ export function assignSession(state: ChainState, recalled: RecalledSession): Par
 const SHARE = 0.5;
 
 /**
- * The newest turns that fit into half of the free context. Otherwise a request that is too long for the model would
- * block all later ones, since only the user may shorten it. Reports how many turns do not fit.
+ * Returns the newest turns that fit into half of the free context, and reports how many do not fit. Without this limit,
+ * a request that is too long for the model would block all later ones, because only the user may shorten it.
  */
 export function fittingTurns(state: ChainState, { turns, problem }: RecalledSession): RecalledSession {
-  let tokensLeft = SHARE * (tokensAllowed(state) - contextTokens(state, state.messages));
+  let freeTokens = SHARE * (tokensAllowed(state) - contextTokens(state, state.messages));
   let first = turns.length;
   for (const turn of turns.toReversed()) {
-    tokensLeft -= tokensOf(turn);
-    if (tokensLeft < 0) break;
+    freeTokens -= tokensOf(turn);
+    if (freeTokens < 0) break;
     first -= 1;
   }
   if (first === 0) return { turns, problem };

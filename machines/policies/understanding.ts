@@ -20,7 +20,7 @@ import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
 /** Stands for the reply if no model rated the context. */
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
 
-/** Tokens that the context may fill. */
+/** Returns how many tokens the context may fill. */
 export function tokensAllowed(state: ChainState): number {
   return Math.floor(state.contextWindowTokens * state.thresholds.windowShare);
 }
@@ -54,7 +54,7 @@ export function assignEstimates(state: ChainState, messages: readonly Message[])
   };
 }
 
-/** Tokens of the context, by the tokens per character at the last measurement. */
+/** Returns the tokens of the context, by the tokens per character at the last measurement. */
 export function contextTokens({ tokensPerChar }: ChainState, messages: readonly Message[]): number {
   return Math.ceil(charsOf(messages) * tokensPerChar);
 }
@@ -86,7 +86,7 @@ export function evaluateContext(
   return { reply, measures, operations };
 }
 
-/** The result of Understanding after consent is settled. */
+/** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   const { reply, operations, measures } = evaluation;
@@ -187,7 +187,7 @@ interface Evaluated {
   readonly maxMessages: number;
 }
 
-/** The size of the context before and after the operations. */
+/** Returns the size of the context before and after the operations. */
 export function statistics({
   messages,
   measures,
@@ -196,7 +196,9 @@ export function statistics({
   maxMessages,
 }: Evaluated): ContextStatistics {
   const change = new Map(operations.filter(isLoss).map((operation) => [operation.target, operation]));
-  const left = messages.map(({ id, content }, at) => tokensLeft(measures.tokens[at] ?? 0, content, change.get(id)));
+  const left = messages.map(({ id, content }, at) =>
+    tokensAfterOperation(measures.tokens[at] ?? 0, content, change.get(id)),
+  );
   const pruned = left.filter((tokens) => tokens === null).length;
   const messagesAfter = messages.length - pruned;
   const sum = (all: readonly (number | null)[]): number => Math.round(all.reduce((a: number, b) => a + (b ?? 0), 0));
@@ -215,14 +217,14 @@ export function statistics({
   };
 }
 
-/** Null if the message is removed. */
-function tokensLeft(tokens: number, content: string, change: Loss | undefined): number | null {
+/** Returns the tokens of a message after an operation; null if the message is removed. */
+function tokensAfterOperation(tokens: number, content: string, change: Loss | undefined): number | null {
   if (change === undefined) return tokens;
   if (change.operation === 'PRUNE') return null;
   return summaryTokens(tokens, content, change.data.content);
 }
 
-/** What was removed or shortened and why, one entry per operation. */
+/** Returns what was removed or shortened and why, one entry per operation. */
 export function pruningLog(
   operations: readonly ContextOperation[],
   messages: readonly Message[],

@@ -40,16 +40,17 @@ export function callUsage({ input, replyChars, usage }: CallInFlight): TokenUsag
   );
 }
 
-/** Estimate for English text without a tokenizer: four characters per token. */
+/** Estimated tokens per character of English text, for use without a tokenizer. */
 export const TOKENS_PER_CHAR = 0.25;
 
-/** Estimates for other letters, and for East Asian scripts. */
+/** Tokens per character for other alphabets, and for East Asian scripts. */
 const TOKENS_PER_LETTER = 0.5;
 const TOKENS_PER_IDEOGRAPH = 1;
 const SAMPLE_CHARS = 50_000;
 
 /**
- * Estimated tokens per character of these texts, by their scripts: 0.25 for English. Reads the first 50,000 characters.
+ * Returns the estimated tokens per character of the texts, by their scripts: 0.25 for English. Reads the first 50,000
+ * characters.
  */
 export function tokensPerCharOf(texts: Iterable<string>): number {
   let chars = 0;
@@ -72,7 +73,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length * TOKENS_PER_CHAR);
 }
 
-/** Estimated tokens of a summary: as many per character as the original. */
+/** Returns the estimated tokens of a summary: as many per character as in the original. */
 export function summaryTokens(tokens: number, content: string, summary: string): number {
   return Math.ceil((tokens * summary.length) / Math.max(1, content.length));
 }

@@ -1,4 +1,4 @@
-import type { ChainState, Turn } from '../contracts/chain-state.ts';
+import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
 
 interface YieldRuleDefinition {
@@ -44,21 +44,24 @@ export function answerConverged({ assessment, recursion, thresholds }: ChainStat
   };
 }
 
-/** The model claims completion and the evidence supports it, or the user sounds satisfied. */
+/** Whether the model claims completion and the evidence supports it, or the user sounds satisfied. */
 export function taskComplete({ assessment }: ChainState): GuardResult {
   const complete = assessment?.taskComplete ?? false;
   const { claimsCompletion = false, claim = null, satisfaction = 0 } = assessment?.evidence ?? {};
   return { holds: complete, inputs: { taskComplete: complete, claimsCompletion, claim, satisfaction } };
 }
 
-/** Continuing would be repetition number `loopRepeats` of the same target and content. */
+/** Whether continuing would be repetition number `loopRepeats` of the same target and content. */
 export function loopDetected({ assessment, thresholds: { loopRepeats } }: ChainState): GuardResult {
   const repeats = assessment?.repeats ?? 0;
   return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
 }
 
 /** Returns how often the run has already continued with the same phase and content. */
-export function countRepeats(history: readonly Turn[], next: Pick<Turn, 'target' | 'fingerprint'>): number {
+export function countRepeats(
+  history: readonly ContinueDecision[],
+  next: Pick<ContinueDecision, 'target' | 'fingerprint'>,
+): number {
   return history.filter(({ target, fingerprint }) => target === next.target && fingerprint === next.fingerprint).length;
 }
 

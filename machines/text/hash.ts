@@ -1,11 +1,11 @@
-/** FNV-1a hash, 32 bit (Fowler, Noll, Vo). Not for security. */
+/** Returns the 32-bit FNV-1a hash of a text (Fowler, Noll, Vo). Not for security. */
 export function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash;
 }
 
-/** The FNV-1a hash as eight hexadecimal digits. */
+/** Returns the FNV-1a hash as eight hexadecimal digits. */
 export function hexDigest(text: string): string {
   return (fnv1a(text) >>> 0).toString(16).padStart(8, '0');
 }

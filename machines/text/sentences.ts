@@ -50,7 +50,7 @@ function continues(line: string, start: number, end: number): boolean {
   return ABBREVIATION.test(line.slice(Math.max(start, end - 16), end)) || /\p{Ll}/u.test(line.charAt(end));
 }
 
-/** The end of the next window, preferably at a space and never within a surrogate pair. */
+/** Returns the end of the next window, preferably at a space and never within a surrogate pair. */
 function windowEnd(line: string, from: number): number {
   const most = from + WINDOW_CHARS;
   if (most >= line.length) return line.length;

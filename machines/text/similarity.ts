@@ -8,7 +8,8 @@ interface Words {
 }
 
 /**
- * The Jaccard index of two sets (P. Jaccard, 1901): the share of all words that both have, 0..1; 1 for two empty sets.
+ * Returns the Jaccard index of two sets (P. Jaccard, 1901): the share of all words that both have, 0..1; 1 for two
+ * empty sets.
  */
 export function jaccard(one: Words, other: Words): number {
   let shared = 0;
@@ -28,8 +29,8 @@ const ROWS = 5;
 const FACTORS = Array.from({ length: BANDS * ROWS }, (_, at) => spread(at + 1) | 1);
 
 /**
- * The sketch of a set of words, one 32-bit key per band: sets with much in common share at least one key (MinHash, A.
- * Broder 1997, in bands, P. Indyk and R. Motwani 1998). The order of words does not matter.
+ * Returns the sketch of a set of words, one 32-bit key per band: sets with much in common share at least one key
+ * (MinHash, A. Broder 1997, in bands, P. Indyk and R. Motwani 1998). The order of words does not matter.
  */
 export function sketch(words: Iterable<string>): readonly number[] {
   const least = new Uint32Array(FACTORS.length).fill(0xffffffff);

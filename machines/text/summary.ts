@@ -3,8 +3,8 @@ import { sentencesOf } from './sentences.ts';
 import { requestTerms, stemsOf } from './terms.ts';
 
 /**
- * The beginning of a text in at most `maxChars` characters: complete sentences if the first one fits, or else complete
- * words and an ellipsis. Never splits a surrogate pair.
+ * Returns the beginning of a text in at most `maxChars` characters: complete sentences if the first one fits, or else
+ * complete words and an ellipsis. Never splits a surrogate pair.
  */
 export function summarize(text: string, maxChars: number): string {
   const flat = text.replace(/\s+/gu, ' ').trim();
@@ -17,7 +17,7 @@ export function summarize(text: string, maxChars: number): string {
   return `${wordEnd > maxChars / 3 ? start.slice(0, wordEnd) : start}…`;
 }
 
-/** The first characters of a text on one line. */
+/** Returns the first characters of a text on one line. */
 export function preview(text: string, chars = 50): string {
   const flat = text
     .slice(0, 4 * chars + 64)
@@ -40,8 +40,8 @@ interface Candidate {
 }
 
 /**
- * The most informative sentences of a text, verbatim and in order, in at most `maxChars` characters: those with the
- * text's most frequent words (H. P. Luhn, 1958), with words of the topic, and the first. If no sentence fits, the
+ * Returns the most informative sentences of a text, verbatim and in order, in at most `maxChars` characters: those with
+ * the text's most frequent words (H. P. Luhn, 1958), with words of the topic, and the first. If no sentence fits, the
  * beginning of the best one.
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {

@@ -37,9 +37,9 @@ const GENERAL_FACTOR = 0.3;
 const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map((word) => stemmer(word)));
 
 /**
- * Smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term + 1)). A term in
- * no text weighs the most, so a question about something unknown does not seem covered; general words ("handle",
- * "kind") weigh less than their rarity.
+ * Returns the smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term +
+ * 1)). A term in no text weighs the most, so a question about something unknown does not seem covered; general words
+ * ("handle", "kind") weigh less than their rarity.
  */
 export function termWeights(texts: number, textsWith: (stem: string) => number): TermWeight {
   return (stem) => {
@@ -73,8 +73,8 @@ const MAX_REQUEST_CHARS = 20_000;
 const memo = new Map<string, readonly string[]>();
 
 /**
- * The content words of a text in order: lower case, without accents, as English stems (Porter 1980), without stop
- * words. `camelCase` words yield their parts as well; scripts without spaces yield pairs of characters.
+ * Returns the content words of a text in order: lower case, without accents, as English stems (Porter 1980), without
+ * stop words. `camelCase` words yield their parts as well; scripts without spaces yield pairs of characters.
  */
 export function termsOf(text: string): Term[] {
   const terms: Term[] = [];
@@ -89,7 +89,7 @@ export function eachStem(text: string, visit: (stem: string, surface: string, st
     for (const stem of stemsOfWord(match[0])) visit(stem, match[0], match.index);
 }
 
-/** The stems of a text's content words, in order, with repetitions. */
+/** Returns the stems of a text's content words, in order, with repetitions. */
 export function stemsOf(text: string): string[] {
   const stems: string[] = [];
   eachStem(text, (stem) => stems.push(stem));
@@ -97,8 +97,8 @@ export function stemsOf(text: string): string[] {
 }
 
 /**
- * The distinct content words of a request, at most `limit`, each at its first position. Words that only open a request
- * ("please explain") are left out unless there are no others.
+ * Returns the distinct content words of a request, at most `limit`, each at its first position. Words that only open a
+ * request ("please explain") are left out unless there are no others.
  */
 export function requestTerms(request: string, limit = 64): Term[] {
   const content = new Map<string, Term>();
@@ -126,7 +126,7 @@ function stemsOfWord(word: string): readonly string[] {
   return stems;
 }
 
-/** A copy of the text: V8 keeps the entire original in memory for a substring of 13 characters or more. */
+/** Returns a copy of the text: V8 keeps the entire original in memory for a substring of 13 characters or more. */
 const ownText = (piece: string): string => (piece.length < 13 ? piece : Array.from(piece).join(''));
 
 function computeStems(word: string): readonly string[] {

@@ -4,7 +4,7 @@ const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}
 const MAX_CHARS = 2_000_000;
 
 /**
- * The distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
+ * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
  * decimals.
  */
 export function wordSet(text: string): ReadonlySet<string> {
@@ -15,14 +15,14 @@ export function wordSet(text: string): ReadonlySet<string> {
 const SIGN = /[\p{S}#%&@*/\\]|-(?=\p{N})/gu;
 const PART = new RegExp(`[\\p{L}\\p{N}\\p{M}]+|${SIGN.source}`, 'gu');
 
-/** The signs of a text in order: symbols, and the minus before a number; no punctuation. */
+/** Returns the signs of a text in order: symbols, and the minus before a number; no punctuation. */
 export function signsOf(text: string): readonly string[] {
   return text.slice(0, MAX_CHARS).match(SIGN) ?? [];
 }
 
 /**
- * The runs of letters and digits of a text in lower case, and its signs, in order, regardless of case, spacing and
- * punctuation.
+ * Returns the runs of letters and digits of a text in lower case, and its signs, in order, regardless of case, spacing
+ * and punctuation.
  */
 export function partsOf(text: string): readonly string[] {
   return text.slice(0, MAX_CHARS).toLowerCase().match(PART) ?? [];

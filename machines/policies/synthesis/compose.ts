@@ -80,7 +80,7 @@ function textOf(input: SynthesisInput, outcome: SynthesisOutcome, explanation: s
   return { ...draft, text: `No answer was reached. ${explanation}`.trim(), confidence: 0, notes: '' };
 }
 
-/** The model's confidence in the text it wrote, capped if the evidence does not support the text. */
+/** Returns the model's confidence in the text it wrote, capped if the evidence does not support the text. */
 function writtenConfidence({ request, run }: SynthesisInput, { answerText, confidence }: SynthesisReply): number {
   const grounding = groundingIn({ request, hasDocuments: run.hasDocuments }, run.messages, answerText);
   return groundedConfidence(run, confidence, grounding);
@@ -91,7 +91,7 @@ const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'co
 const sessionNote = ({ sessionProblem }: SynthesisInput['run']): string =>
   sessionProblem ? `Part of the session was not recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
 
-/** The limits of the run and their usage; `spent` is the usage of synthesis. */
+/** Returns the limits of the run and their usage; `spent` is the usage of synthesis. */
 function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
   const { run, totalPasses, ttlRemaining } = read.input;
   const { limits, usage, elapsedMs } = run;
@@ -118,7 +118,7 @@ function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
   };
 }
 
-/** The cost in the currency of the prices; null if either is unknown. */
+/** Returns the cost in the currency of the prices; null if either is unknown. */
 function costOf({ run: { currency } }: SynthesisInput, { cost }: Usage) {
   return cost === null || currency === null ? null : { amount: Number(cost.toPrecision(12)), currency };
 }
@@ -132,7 +132,7 @@ const tokensOf = ({ inputTokens, outputTokens }: Usage): number => capped(inputT
 /** Keeps a sum within the safe integers. */
 const capped = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
 
-/** The sources of the used messages, each once, in the order of use. */
+/** Returns the sources of the used messages, each once, in the order of use. */
 function citations(messages: readonly Message[], used: readonly string[]): readonly Citation[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   return [...new Set(used)].flatMap((id) => {
@@ -227,7 +227,7 @@ function incompleteRun(read: ReadSynthesisInput): string {
   return passed && !hasVisibleText(bestDraft(input).text) ? 'There are no results to answer from.' : '';
 }
 
-/** The phases that failed and have no result. */
+/** Returns the phases that failed and have no result. */
 function lostPhases({ run, executionResults, semanticValidation }: SynthesisInput): readonly string[] {
   const failed = new Set(semanticValidation?.failures.map(({ phase }) => phase));
   for (const { phase } of executionResults) failed.delete(phase);
@@ -262,7 +262,7 @@ function ttlText(maxCycles: number | null): string {
   return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached`;
 }
 
-/** The text with a period at its end, so that sentences can follow each other. */
+/** Returns the text with a period at its end, so that sentences can follow each other. */
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 function listed(names: readonly string[]): string {
@@ -276,7 +276,7 @@ function lastFailure({ semanticValidation }: SynthesisInput): string {
   return last === undefined ? 'no failure was recorded.' : `${last.phase}: ${last.failure.message}`;
 }
 
-/** The draft; if it is empty, Yield's answer, or else the step closest to an answer, or else the last step. */
+/** Returns the draft; if it is empty, Yield's answer, or else the step closest to an answer, or else the last step. */
 export function bestDraft({ run, executionResults, convergenceAssessment }: SynthesisInput): Draft {
   if (run.draft !== null && hasVisibleText(run.draft.text)) return run.draft;
   const steps = executionResults.filter(({ phase, content }) => hasVisibleText(content) && !NON_ANSWERS.has(phase));

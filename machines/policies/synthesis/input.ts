@@ -63,8 +63,8 @@ const INPUT: Readers<SynthesisInput> = {
 };
 
 /**
- * The input of synthesis for a run. Never throws: fields that cannot be read from a broken state are invalid, and
- * whoever reads the input reports them.
+ * Returns the input of synthesis for a run. Never throws: a field that cannot be read from a broken state gets an
+ * invalid value, which is reported when the input is read.
  */
 export function synthesisInput(state: ChainState): SynthesisInput {
   return read(INPUT, state);
@@ -84,7 +84,10 @@ function read<View>(readers: Readers<View>, state: ChainState): View {
   return Object.fromEntries(fields) as View;
 }
 
-/** Milliseconds to the end of the last call; at least until the deadline if the run exceeded it. */
+/**
+ * Returns the time until the end of the last call, in milliseconds; if the run exceeded its deadline, at least the time
+ * until that deadline.
+ */
 function elapsedMs(state: ChainState): number {
   const { lastMessageAtMs, startedAtMs, interruption } = state;
   const least = interruption?.kind === 'deadline' ? deadlines(state).runMs : 0;
@@ -121,7 +124,7 @@ function contentOf(result: Result): string {
   }
 }
 
-/** The best text of a run so far, the most finished first; it may be empty. */
+/** Returns the best text of a run so far, from the most finished source; it may be empty. */
 function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draft {
   const answer = results.yield?.reply;
   const action = results.action?.reply;

@@ -10,24 +10,24 @@ import type { Usage } from '../../contracts/usage.ts';
 import { unexpectedFailure } from '../failures.ts';
 import { NO_USAGE } from '../usage.ts';
 
-/** The synthesis outcome of the model's attempts. */
+/** Returns the synthesis outcome of the model's attempts. */
 export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
   const { usage } = attempted.execution;
   if (!attempted.ok) return failedOutcome(fallbackOf(attempted.failure), attempted.failure.message, usage);
   return readReply(attempted.value, usage);
 }
 
-/** The outcome if the attempt actor itself threw. */
+/** Returns the outcome if the attempt actor itself threw. */
 export function brokenOutcome(error: unknown, usage: Usage = NO_USAGE): SynthesisOutcome {
   return failedOutcome('other', unexpectedFailure(error).message, usage);
 }
 
-/** The outcome if the time for writing ran out. */
+/** Returns the outcome if the time for writing ran out. */
 export function lateOutcome(usage: Usage): SynthesisOutcome {
   return failedOutcome('model', 'it timed out', usage);
 }
 
-/** The outcome without a finished model call; `why` if the user should know. */
+/** Returns the outcome without a finished model call. `why` is shown to the user unless it is empty. */
 export function composedOutcome(why: string, usage: Usage = NO_USAGE): SynthesisOutcome {
   return { type: 'composed', why, usage };
 }

@@ -172,7 +172,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !isList(value);
 }
 
-/** The schema without defaults and optionality. */
+/** Returns the schema without defaults and optionality. */
 function unwrap(schema: Schema): Schema {
   return schema.def?.innerType === undefined ? schema : unwrap(schema.def.innerType);
 }

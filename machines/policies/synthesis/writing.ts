@@ -138,7 +138,10 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
   };
 }
 
-/** The entire piece, or its beginning in half of the remaining characters; null if that is too short to be useful. */
+/**
+ * Returns the entire piece, or its beginning in half of the remaining characters; null if that is too short to be
+ * useful.
+ */
 function shownOf({ content, overheadChars }: Piece, left: number): string | null {
   if (overheadChars + charsOfText(content) <= left) return content;
   const chars = Math.floor(left / 2) - overheadChars;
@@ -165,7 +168,7 @@ function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<
   for (const { content } of executionResults) yield content;
 }
 
-/** The pieces, the best first; within a rank and weight, the later first. */
+/** Returns the pieces, the best first; within a rank and weight, the later first. */
 function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
   const used = new Set(run.draft?.usedMessageIds);
   const steps = executionResults.map(({ phase, content }, at): Piece => {
@@ -213,7 +216,7 @@ export function modelMayWrite(state: ChainState): GuardResult {
   };
 }
 
-/** The input of the attempt that writes the answer. */
+/** Returns the input of the attempt that writes the answer. */
 export function writingInput(state: ChainState): AttemptInput {
   const plan = planOf(state);
   if (!plan.asks) throw new TypeError('writingInput was called although modelMayWrite does not hold');
@@ -240,7 +243,7 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   };
 }
 
-/** The final answer of a run in its current state. */
+/** Returns the final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.written === null ? planOf(state) : null;
   const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));

@@ -42,7 +42,7 @@ export function withOfferedTools(
     get call() {
       return call;
     },
-    owns(part) {
+    claim(part) {
       if (part.type === 'tool-call-delta' && offered.names.has(part.name)) {
         call ??= new PendingCall(part.index, part.name, textBeforeCall(), offered.valueOf);
         return part.index === call.index;
@@ -50,7 +50,7 @@ export function withOfferedTools(
       if (call !== null) return false;
       if (part.type === 'text-delta') text.add(part.text.slice(thought.endIn(part.text)));
       if (part.type === 'tool-call-delta') unknown ??= part.name;
-      return driver.owns(part);
+      return driver.claim(part);
     },
     failureOf(missing) {
       if (call !== null) return truncatedFailure(call.name);

@@ -13,8 +13,8 @@ export interface StreamEnd {
 }
 
 export interface PartSourceOptions {
-  /** Whether a part's characters belong to the reply. */
-  readonly owns: (part: DeltaPart) => boolean;
+  /** Records a part and returns whether its characters belong to the reply. Called once per part, in order. */
+  readonly claim: (part: DeltaPart) => boolean;
   readonly maxChars: number;
   /** Receives a function that stops reading: cheaper per call than a listener on a signal. */
   readonly onStoppable: (stop: () => void) => void;
@@ -32,7 +32,7 @@ const PARTS_A_TURN = 500;
  */
 export class PartSource {
   readonly #open: () => AsyncIterable<ModelPart>;
-  readonly #owns: (part: DeltaPart) => boolean;
+  readonly #claim: (part: DeltaPart) => boolean;
   readonly #limit: CharLimit;
   #iterator: AsyncIterator<ModelPart> | null = null;
   #receive: ((chunk: string | null) => void) | null = null;
@@ -41,9 +41,9 @@ export class PartSource {
   #isOver = false;
   #parts = 0;
 
-  constructor(open: () => AsyncIterable<ModelPart>, { owns, maxChars, onStoppable }: PartSourceOptions) {
+  constructor(open: () => AsyncIterable<ModelPart>, { claim, maxChars, onStoppable }: PartSourceOptions) {
     this.#open = open;
-    this.#owns = owns;
+    this.#claim = claim;
     this.#limit = new CharLimit(maxChars);
     onStoppable(() => {
       this.#isOver = true;
@@ -138,7 +138,7 @@ export class PartSource {
       this.#fail(modelThrew('the stream of the model yielded an invalid part'));
       return null;
     }
-    const isOwn = this.#owns(part);
+    const isOwn = this.#claim(part);
     const kept = this.#limit.take(characters, isOwn ? 'reply' : part.type);
     if (this.#limit.isExceeded) this.#fail(this.#limit.failure());
     if (!isOwn) return '';

@@ -54,7 +54,7 @@ export interface ReadStreamOptions extends StreamObserver {
 export async function readStream(open: () => AsyncIterable<ModelPart>, options: ReadStreamOptions): Promise<Reply> {
   const driver = driverFor(options);
   const { maxChars, onStoppable } = options;
-  const source = new PartSource(open, { owns: driver.owns, maxChars, onStoppable });
+  const source = new PartSource(open, { claim: driver.claim, maxChars, onStoppable });
   try {
     const found = await readValue(source, driver, options);
     const { text, end } = source;
@@ -316,7 +316,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
   return {
     finder: new StrictFinder(),
     call: null,
-    owns(part) {
+    claim(part) {
       if (part.type === 'text-delta') sawText ||= part.text.trim() !== '';
       if (part.type !== 'tool-call-delta') return false;
       if (part.name === toolName) index ??= part.index;

@@ -69,8 +69,11 @@ export interface MissingValue {
  */
 export interface StreamDriver {
   readonly finder: JsonFinder;
-  /** Whether the part's characters belong to the reply; otherwise the part only shows that the model is alive. */
-  owns(part: DeltaPart): boolean;
+  /**
+   * Records the next part and returns whether its characters belong to the reply. Call it once per part, in order. The
+   * characters of any other part only show that the model is still sending.
+   */
+  claim(part: DeltaPart): boolean;
   /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
   readonly call: OfferedCall | null;
   failureOf(missing: MissingValue): Failure;
@@ -80,7 +83,7 @@ export interface StreamDriver {
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
   return {
     finder: new ProseFinder({ acceptsList }),
-    owns: (part) => part.type === 'text-delta',
+    claim: (part) => part.type === 'text-delta',
     call: null,
     failureOf: missingValueFailure,
   };

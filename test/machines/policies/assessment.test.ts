@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Turn } from '../../../machines/contracts/chain-state.ts';
+import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
 import { assessmentSchema } from '../../../machines/contracts/decision.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { assess, fingerprint } from '../../../machines/policies/assessment.ts';
@@ -65,8 +65,8 @@ describe('assessing an answer', () => {
   });
 
   it('[Y7] counts earlier turns to the same phase with the same answer', () => {
-    const turn: Turn = { cycle: 1, target: 'action', fingerprint: fingerprint('in 1932') };
-    const repeats = (history: readonly Turn[]) => assessed(aState({ recursion: { history } })).repeats;
+    const turn: ContinueDecision = { cycle: 1, target: 'action', fingerprint: fingerprint('in 1932') };
+    const repeats = (history: readonly ContinueDecision[]) => assessed(aState({ recursion: { history } })).repeats;
     expect(repeats([turn])).toBe(1);
     expect(repeats([turn, { ...turn, cycle: 2 }])).toBe(2);
     expect(repeats([{ ...turn, fingerprint: fingerprint('in 1931') }])).toBe(0);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Turn } from '../../../machines/contracts/chain-state.ts';
+import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { decideToContinue, rememberTurn } from '../../../machines/policies/decisions.ts';
+import { appendToHistory, decideToContinue } from '../../../machines/policies/decisions.ts';
 import { countRepeats, loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { anAssessment, aState, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
 
-const turn: fc.Arbitrary<Turn> = fc.record({
+const turn: fc.Arbitrary<ContinueDecision> = fc.record({
   cycle: fc.nat(100),
   target: fc.constantFrom(...PHASES),
   fingerprint: fc.constantFrom('a', 'b', 'c'),
@@ -14,7 +14,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 
 describe('loops', () => {
   it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
-    const history: readonly Turn[] = [
+    const history: readonly ContinueDecision[] = [
       { cycle: 1, target: 'experience', fingerprint: 'a' },
       { cycle: 2, target: 'action', fingerprint: 'a' },
       { cycle: 3, target: 'experience', fingerprint: 'b' },
@@ -52,7 +52,10 @@ describe('loops', () => {
   it('[Y7] are found in a history of only the newest 64 turns', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
-        const kept = turns.reduce<readonly Turn[]>((history, one) => rememberTurn(deepFreeze(history), one), []);
+        const kept = turns.reduce<readonly ContinueDecision[]>(
+          (history, one) => appendToHistory(deepFreeze(history), one),
+          [],
+        );
         expect(kept).toEqual(turns.slice(-64));
       }),
     );
@@ -60,7 +63,7 @@ describe('loops', () => {
 
   it('[Y11] (policy part) are detected at turn 1,000 by reading as much as at turn 100', () => {
     let looks = 0;
-    const watched = (history: readonly Turn[]) =>
+    const watched = (history: readonly ContinueDecision[]) =>
       new Proxy(history, {
         get(all, key, receiver) {
           looks += 1;

@@ -138,8 +138,8 @@ export { searchDocuments } from './tools/search-documents.ts';
 
 export interface PostChain {
   /**
-   * Starts a run. Throws `invalid_request` or `invalid_option` before anything starts, or what `journals.create` throws; nothing
-   * afterwards.
+   * Starts a run. Before anything starts, it throws `invalid_request` or `invalid_option`, or rethrows the error of `journals.create`.
+   * After that, it never throws.
    */
   run(options: RunOptions): Run;
   /**
@@ -149,7 +149,7 @@ export interface PostChain {
   resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
   /**
    * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
-   * continues from there with a change. Calls that match the recording get the recorded results; all others are made.
+   * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
    * Rejects with `invalid_option` or `invalid_journal`.
    */
   fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;

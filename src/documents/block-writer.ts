@@ -15,7 +15,7 @@ export class BlockWriter {
     this.#write(text, line, 0);
   }
 
-  /** Starts a new line of text in `line` of the file, which may be the file's line of the previous text, too. */
+  /** Starts a new line of text in `line` of the file, which may be the same line as that of the previous text. */
   breakLine(line: number): void {
     if (this.#texts.length > 0 && this.#texts.at(-1) !== '') this.#open(line);
   }

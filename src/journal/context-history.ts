@@ -5,7 +5,7 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import { initialMessages } from '../../machines/policies/progress.ts';
 
 /**
- * Returns the context of a run as a document, folded from its journal: the initial messages (given, or recalled from its session) and
+ * Returns the context of a run as a document, built from its journal: the initial messages (given, or recalled from its session) and
  * every applied operation, in order. `contextOf` computes the messages; `undo` reverts one operation.
  */
 export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument {

@@ -65,7 +65,7 @@ export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
   reader.end();
 }
 
-/** A lock file beside each journal marks it as in use while it is written. */
+/** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
 function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
   const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
 
@@ -125,7 +125,7 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
 }
 
-/** A file that cannot be read is listed as damaged. */
+/** Returns the first and last line of a file. Both are empty if it cannot be read, so that it is listed as damaged. */
 function firstAndLastOrEmpty(path: string): ReturnType<typeof firstAndLastLine> {
   try {
     return firstAndLastLine(path);

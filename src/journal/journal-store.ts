@@ -93,7 +93,10 @@ async function* linesIn(backend: JournalBackend, runId: string): AsyncGenerator<
   }
 }
 
-/** A journal must be redacted from its first entry or not at all: a mixture cannot be replayed. */
+/**
+ * Throws if a journal was begun without redaction. It must be redacted from its first entry or not at all, because a mixture cannot be
+ * replayed.
+ */
 function requireRedacted(runId: string, entries: readonly JournalEntry[]): void {
   const [start] = entries;
   if (start?.type !== 'run-start' || start.redacted || entries.at(-1)?.type === 'run-end') return;

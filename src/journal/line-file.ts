@@ -13,7 +13,7 @@ export async function* linesOfFile(path: string): AsyncGenerator<string> {
     for (const other of others) {
       const line = pending.join('');
       pending = [other];
-      // Editors may add Windows line ends and empty lines.
+      // Editors may add Windows line endings and empty lines.
       const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;
       if (trimmed !== '') yield trimmed;
     }
@@ -45,7 +45,7 @@ function withFile<Value>(path: string, use: (file: number, size: number) => Valu
   }
 }
 
-/** Returns the offset behind the last line feed before `before`, or 0 if there is none. */
+/** Returns the offset after the last line feed before `before`, or 0 if there is none. */
 function lastLineEnd(file: number, before: number): number {
   for (let end = before; end > 0; end -= CHUNK_BYTES) {
     const start = Math.max(0, end - CHUNK_BYTES);

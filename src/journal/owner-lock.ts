@@ -50,7 +50,7 @@ function createLock(path: string, temporary: string): boolean {
   }
 }
 
-/** For file systems without hard links. */
+/** Creates the lock file on a file system without hard links. */
 function createWithoutLink(path: string): boolean {
   try {
     fs().writeFileSync(path, thisProcess(), { flag: 'wx', mode: 0o600 });

@@ -137,7 +137,7 @@ export function recordedExecutor(
   };
 }
 
-/** The new run's attempt has its own id. */
+/** Returns an annotation with the attempt id of the new run, which differs from the recorded one. */
 function withAttemptId(annotation: TextDelta | Retrieval, attemptId: string): TextDelta | Retrieval {
   return annotation.type === 'text-delta' ? { ...annotation, attemptId } : annotation;
 }

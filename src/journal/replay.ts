@@ -116,7 +116,7 @@ function sameEntry({ redacted }: RunStart): SameEntry {
   return (recorded, replayed) => JSON.stringify(compared(recorded)) === JSON.stringify(compared(replayed));
 }
 
-/** The part of an entry that describes the path through the charts. */
+/** Returns the part of an entry that describes the path through the charts. */
 function pathOf(entry: JournalEntry): unknown {
   if (entry.type !== 'transition') return [entry.seq, entry.type];
   const { machine, event, source, target, candidates } = entry;

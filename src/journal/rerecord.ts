@@ -49,7 +49,7 @@ function notRecorded(runId: string, asked: readonly string[]): PostChainError {
   );
 }
 
-/** The recorded user events: each is returned when the run asks for input. */
+/** Returns the recorded user events as a queue: each is returned when the run asks for input. */
 function recordedUserEvents(recorded: readonly JournalEntry[]) {
   const remaining: ChainEvent[] = recorded.flatMap((entry) => (entry.type === 'delivery' ? [entry.event] : []));
   let seen = 0;

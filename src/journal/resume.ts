@@ -8,8 +8,8 @@ import { divergenceText, replayEntries, requireSameChart, runClock } from './rep
 
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made
- * again, a partial reply is void, and delays wait for their remaining time. The time in which no process ran it does not count. A run that
- * has ended is returned with its answer.
+ * again, a partial reply is discarded, and delays wait for their remaining time. The time in which no process ran it does not count. A run
+ * that has ended is returned with its answer.
  *
  * @throws PostChainError `invalid_journal` if this chain cannot continue the run.
  */
@@ -42,7 +42,7 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
   }
 }
 
-/** A stream cannot be continued in another process: the charts must request the reply again. */
+/** Abandons partial replies, because a stream cannot be continued in another process: the charts must request the reply again. */
 function abandonPartialReplies(
   { activities, deliver }: Pick<ChainActor, 'activities' | 'deliver'>,
   entries: readonly JournalEntry[],

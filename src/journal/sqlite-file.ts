@@ -5,7 +5,7 @@ import { describeValue } from '../internal/options.ts';
 /** A connection to an SQLite file. */
 export type SqliteFile = InstanceType<typeof Database>;
 
-/** What identifies a kind of file, and how a new one is set up. */
+/** Identifies a kind of file and defines how a new one is set up. */
 export interface SqliteKind {
   /** SQLite's `application_id`: four bytes that mark the file as one of this kind. */
   readonly applicationId: number;
@@ -30,7 +30,7 @@ export function resolveSqlitePath(path: unknown, what: string, inMemory: string)
 
 /**
  * Opens an SQLite file of this kind. Creates it, readable by its owner only, if it does not exist. Throws, and leaves the file unchanged,
- * if it is something else. The path must be absolute: the library takes other strings for server URLs.
+ * if it is something else. The path must be absolute: the library treats other strings as server URLs.
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   const Sqlite = loadLibsql();
@@ -59,7 +59,7 @@ export function closeSqliteFile(file: SqliteFile): void {
   }
 }
 
-/** libsql is an optional peer dependency. */
+/** Loads libsql, an optional peer dependency. */
 function loadLibsql(): typeof Database {
   const { createRequire } = process.getBuiltinModule('node:module');
   try {

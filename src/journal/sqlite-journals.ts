@@ -160,7 +160,7 @@ function readBounds(file: SqliteFile): readonly JournalBounds[] {
   }));
 }
 
-/** A damaged id is listed as it is. */
+/** Returns the run id that a name encodes. A damaged name is returned unchanged. */
 function idOf(name: string): string {
   const read = jsonOf(name);
   return typeof read === 'string' ? read : name;

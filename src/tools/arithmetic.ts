@@ -5,7 +5,7 @@ import type { BigNumber } from 'mathjs';
  * error, whose message is shown to the model, for arguments that it does not accept.
  */
 export interface Operation {
-  /** The least and the greatest number of arguments. */
+  /** The minimum and maximum number of arguments. */
   readonly least: number;
   readonly most: number;
   readonly of: (...numbers: readonly BigNumber[]) => BigNumber;

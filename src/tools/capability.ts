@@ -108,7 +108,10 @@ function argumentsSchemaOf(capability: UncheckedCapability & { readonly argument
   return root;
 }
 
-/** Some libraries convert a recursive schema to a reference into its definitions, but servers require an object at the root. */
+/**
+ * Returns the schema with a reference at its root replaced by the definition. Some libraries convert a recursive schema to a reference into
+ * its definitions, but servers require an object at the root.
+ */
 function withRootInlined({ $ref, ...rest }: JsonSchema): JsonSchema {
   if (typeof $ref !== 'string') return rest;
   const target = rest['type'] === undefined ? referredTo(rest, $ref) : null;

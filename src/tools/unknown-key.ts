@@ -1,7 +1,7 @@
 import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
 
-/** A key that a schema does not name, and the keys that it names in that place. */
+/** A key that a schema does not name, and the keys that it names there. */
 export interface UnknownKey {
   readonly path: readonly (string | number)[];
   readonly known: readonly string[];
@@ -35,7 +35,7 @@ const MISFIT: Comparison = { ...MATCH, misfits: 1 };
  * `properties`, unless `additionalProperties`, `patternProperties` or a condition admits other keys. Most schema libraries silently
  * drop such a key, and with it what the model meant.
  *
- * Of a choice (`anyOf`, `oneOf`), the alternative that matches the value best counts: the one with the fewest misfits and, of those,
+ * For a choice (`anyOf`, `oneOf`), the alternative that matches the value best counts: the one with the fewest misfits and, of those,
  * with the fewest unknown keys, both at all depths. So a key is unknown if no alternative that the value matches admits it.
  */
 export function unknownKeyFinder(root: JsonSchema): (value: unknown) => UnknownKey | null {
@@ -201,7 +201,7 @@ function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
   return Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : [];
 }
 
-/** Whether a value has the type, and is one of the values, that a schema names; its contents are not looked at. */
+/** Whether a value has the type, and is one of the values, that a schema names; its contents are not checked. */
 function fits({ type, const: only, enum: values }: JsonNode, value: unknown): boolean {
   if (typeof type === 'string' && !isOfType(value, type)) return false;
   if (Array.isArray(type) && !type.some((one) => isOfType(value, one))) return false;

@@ -7,8 +7,8 @@ import type { OpenAISettings } from './options.ts';
 const NO_TIMEOUT_MS = 2_147_483_647;
 
 /**
- * Returns a function that loads the openai client on first use. The client never retries (the attempt chart does), has no time limit of
- * its own, and logs nothing.
+ * Returns a function that loads the openai client on first use. The client never retries (the attempt chart does), sets no time limit, and
+ * logs nothing.
  */
 export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
   let client: Promise<OpenAI> | undefined;

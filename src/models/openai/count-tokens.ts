@@ -20,7 +20,7 @@ export function encodingOf(model: string): Encoding {
 const WINDOWS = 20;
 const WINDOW_CHARS = 25_000;
 
-/** After this many characters, other work of the program gets its turn. */
+/** The number of characters after which counting yields to the event loop. */
 const TURN_CHARS = 500_000;
 
 /** The tokenizer takes quadratic time for a run without a break ("aaaa…"), so a longer run is cut. */

@@ -115,7 +115,7 @@ function fallbackDialect(
   return fallbackText(dialect, text, namesParam);
 }
 
-/** Whether something is unsupported and the server does not say what. */
+/** Whether a server reports something as unsupported without naming it. */
 function isUnspecific(text: string, namesParam: boolean): boolean {
   return !ABOUT_FORMAT.test(text) && !namesParam && isUnsupported(text);
 }

@@ -70,8 +70,9 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
 }
 
 /**
- * Requests the model's description, which is free, and returns a failure if the server rejects the key (401, 403). A server without this
- * endpoint, a missing network, an abort, or a restricted key that may not list models say nothing about the key: then it returns null.
+ * Requests the model's description, which is free, and returns a failure if the server rejects the key (401, 403). Returns null otherwise,
+ * because nothing else is evidence against the key: a server without this endpoint, a missing network, an abort, or a restricted key that
+ * may not list models.
  */
 async function checkKey(
   settings: OpenAISettings,

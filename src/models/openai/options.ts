@@ -10,7 +10,7 @@ export interface OpenAIModelOptions {
   readonly apiKey?: string;
   /** Including `/v1`, for example `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, otherwise OpenAI. */
   readonly baseURL?: string;
-  /** For prompt and reply together, in tokens. Default: 128,000. Local models often have far less. */
+  /** The size of the context window (prompt and reply together), in tokens. Default: 128,000. Local models often have far less. */
   readonly contextWindowTokens?: number;
   /** Sent with every call. They override the client's own headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export interface OpenAISettings {
 
 const modelName = 'expected the name of a model on the server, for example "gpt-4.1-mini"';
 
-/** Strict: with a misspelled `baseURL`, everything would be sent to OpenAI. */
+/** Strict, because with a misspelled `baseURL`, everything would be sent to OpenAI. */
 export const modelOptionsSchema = z.strictObject({
   model: z.string(modelName).trim().min(1, modelName),
   apiKey: z.string().optional(),

@@ -52,7 +52,7 @@ export const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 404, 422, 5
 const UNSUPPORTED =
   /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;
 
-/** Whether a server reports something unsupported, whatever it is. */
+/** Whether a server reports that something is unsupported. */
 export function isUnsupported(text: string): boolean {
   return UNSUPPORTED.test(text);
 }

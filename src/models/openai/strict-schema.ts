@@ -70,7 +70,7 @@ function strictMembers(value: unknown, strictOne: (node: unknown, name: string) 
   return nodes === null ? null : Object.fromEntries(names.map((name, index) => [name, nodes[index]]));
 }
 
-/** A definition is a schema or a group of definitions. */
+/** Returns a strict definition, or null. A definition is a schema or a group of definitions. */
 function strictDefinition(node: unknown): JsonNode | null {
   if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
   const definitions = strictMembers(node['$defs'], strictDefinition);

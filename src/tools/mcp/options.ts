@@ -107,7 +107,7 @@ function errorText(error: unknown): string {
   return error instanceof AggregateError ? errorText(error.errors[0]) : String(code ?? error.name);
 }
 
-/** The SDK reports invalid messages with all issues as JSON; the first one is enough. */
+/** Returns an error message with its first issue only: the SDK reports an invalid message with all issues as JSON. */
 function withFirstIssue(message: string): string {
   const at = message.indexOf('[\n');
   if (at < 0) return message;

@@ -194,7 +194,7 @@ export function argumentsSchema(sdk: Sdk, schema: Tool['inputSchema']): Standard
 
 const PASS: Check = () => ({ valid: true, errorMessage: undefined });
 
-/** The validator reports an error from the outside in: `#: …; #/a: …`. */
+/** Returns the innermost of the errors in a message, because the validator reports them from the outside in: `#: …; #/a: …`. */
 function innermost(errorMessage: string): string {
   const last = errorMessage.split('; #').at(-1) ?? '';
   return last

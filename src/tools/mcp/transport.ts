@@ -101,7 +101,10 @@ export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, hea
   return { transport, gone: gone.signal, isSessionLost, end };
 }
 
-/** The specification demands 404. Many servers respond with 400 and mention the session; any other 400 may have had an effect. */
+/**
+ * Whether an HTTP error may mean that the session is unknown. The specification requires 404. Many servers respond with 400 and mention the
+ * session; after any other 400, the request may have had an effect.
+ */
 function isSessionError(error: unknown): boolean {
   const { status, data } = (error ?? {}) as { status?: unknown; data?: { text?: unknown } };
   return status === 404 || (status === 400 && /session/iu.test(String(data?.text ?? '')));
@@ -116,7 +119,7 @@ function isOutgoing(message: JSONRPCMessage | JSONRPCMessage[]): message is Outg
 
 type Sendable = Parameters<InstanceType<Sdk['StreamableHTTPClientTransport']>['send']>[1];
 
-/** The SDK's two types for these options differ only in members that are undefined. */
+/** Returns the options as the SDK's other type for them. The two types differ only in members that are undefined. */
 function sendable(options: TransportSendOptions | undefined): Sendable {
   return options as Sendable;
 }
@@ -154,7 +157,7 @@ interface OpenRequests {
   end(id: RequestId): boolean;
 }
 
-/** A stream that the server leaves open after its response is closed with the next request. */
+/** Returns a record of open requests. If the server leaves a stream open after its response, the next request closes it. */
 function createOpenRequests(): OpenRequests {
   const waiting = new Map<RequestId, AbortController>();
   const answered = new Map<RequestId, AbortController>();

@@ -5,7 +5,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { startBrowser, WAIT_MS } from '../../support/browser.ts';
-import { buildPage, complaintsOf, contrastsOf, nameless, overflowing, runUntil, serveFolder } from './page-rig.ts';
+import {
+  buildExamplePage,
+  contrastsOf,
+  overflowingElements,
+  pageProblems,
+  runClockUntil,
+  serveFolder,
+  unnamedControls,
+} from '../../support/inspector/page-checks.ts';
 
 const browser = await startBrowser();
 if (typeof browser === 'string') process.stderr.write(`skipped: the example page. ${browser}\n`);
@@ -15,8 +23,8 @@ const site = await serveFolder(folder);
 
 beforeAll(async () => {
   if (typeof browser === 'string') return;
-  await buildPage(join(folder, 'page'));
-  await buildPage(join(folder, 'scripted'), new URL('./page-model.ts', import.meta.url).pathname);
+  await buildExamplePage(join(folder, 'page'));
+  await buildExamplePage(join(folder, 'scripted'), new URL('./page-model.ts', import.meta.url).pathname);
 });
 
 afterAll(async () => {
@@ -33,7 +41,7 @@ async function open(which: 'page' | 'scripted'): Promise<{ readonly page: Page; 
   if (typeof browser === 'string') throw new Error(browser);
   const page = await browser.newPage();
   page.setDefaultTimeout(WAIT_MS);
-  const complaints = complaintsOf(page, site.url);
+  const complaints = pageProblems(page, site.url);
   if (which === 'page') await page.clock.install({ time: 0 });
   await page.goto(`${site.url}/${which}/`);
   if (which === 'page') await page.clock.pauseAt(60_000);
@@ -67,7 +75,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     const page = await openHere('page');
     await ask(page, 'When is the lamp lit in January?');
     const seen: (string | null)[] = [];
-    await runUntil(page, async () => {
+    await runClockUntil(page, async () => {
       if (await answered(page)()) return true;
       const current = await page.locator('[aria-current=step]').allTextContents();
       for (const phase of current) if (seen.at(-1) !== phase) seen.push(phase);
@@ -85,9 +93,9 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
   it('shows a reply while it streams, before there is an answer', async () => {
     const page = await openHere('page');
     await ask(page, 'Who is the deputy?');
-    await runUntil(page, async () => (await currentPhase(page)) === 'experience', 30);
+    await runClockUntil(page, async () => (await currentPhase(page)) === 'experience', 30);
     const texts: string[] = [];
-    await runUntil(
+    await runClockUntil(
       page,
       async () => {
         texts.push((await page.locator('.writing').textContent()) ?? '');
@@ -104,7 +112,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
   it('answers immediately with the results so far when canceled', async () => {
     const page = await openHere('page');
     await ask(page, 'How much oil does the lamp burn?');
-    await runUntil(page, async () => (await currentPhase(page)) === 'intention', 30);
+    await runClockUntil(page, async () => (await currentPhase(page)) === 'intention', 30);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await answerOf(page).waitFor();
     expect(await answerOf(page).textContent()).toContain('cancelled');
@@ -169,7 +177,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.setViewportSize({ width, height: 700 });
           await page.emulateMedia({ colorScheme });
-          expect(await overflowing(page)).toEqual([]);
+          expect(await overflowingElements(page)).toEqual([]);
           expect((await contrastsOf(page)).filter(({ contrast }) => contrast < 4.5)).toEqual([]);
         }
       await page.keyboard.press('Escape');
@@ -178,7 +186,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     it('names every control and has one title, one main element, and unique ids', async () => {
       await answerOf(page).waitFor();
       await asked();
-      expect(await nameless(page)).toEqual([]);
+      expect(await unnamedControls(page)).toEqual([]);
       expect(await page.title()).not.toBe('');
       expect(await page.locator('html').getAttribute('lang')).toBe('en');
       expect(await page.locator('main, h1').count()).toBe(2);

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { thinking } from './chain-marks.ts';
-import { focusedName, missing, open, state, tell, worldOf } from './chart-page.ts';
+import {
+  callPage,
+  focusedName,
+  marksInIntention,
+  openChart,
+  skipReason,
+  stateItem,
+  viewTransform,
+} from '../../support/inspector/chart-page.ts';
 
-describe.skipIf(missing !== null)('interacting with the chart picture', () => {
+describe.skipIf(skipReason !== null)('interacting with the chart picture', () => {
   it('moves through states with the arrow keys, collapses with Space, and selects with Enter', async () => {
-    const page = await open();
+    const page = await openChart();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     expect(await focusedName(page)).toBe('cycling');
@@ -15,22 +22,22 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
     }
     expect(names).toEqual(['beginning', 'recalling', 'routing', 'action', 'beginning', 'action', 'cycling']);
     await page.keyboard.press(' ');
-    expect(await state(page, 'cycling').getAttribute('aria-expanded')).toBe('false');
-    expect(await state(page, 'intention').isVisible()).toBe(false);
+    expect(await stateItem(page, 'cycling').getAttribute('aria-expanded')).toBe('false');
+    expect(await stateItem(page, 'intention').isVisible()).toBe(false);
     await page.keyboard.press('ArrowRight');
     expect(await focusedName(page)).toBe('cycling');
     await page.keyboard.press(' ');
-    expect(await state(page, 'intention').isVisible()).toBe(true);
-    const before = await worldOf(page);
+    expect(await stateItem(page, 'intention').isVisible()).toBe(true);
+    const before = await viewTransform(page);
     await page.keyboard.press('Enter');
-    expect(await worldOf(page)).not.toBe(before);
+    expect(await viewTransform(page)).not.toBe(before);
     await page.keyboard.press('0');
-    expect(await worldOf(page)).toBe(before);
+    expect(await viewTransform(page)).toBe(before);
   });
 
   it('collapses a state in place, without moving others, and highlights it for its hidden states', async () => {
-    const page = await open();
-    await tell(page, 'mark', thinking);
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
     const boxes = (): Promise<string> =>
       page.evaluate(() =>
         JSON.stringify(
@@ -41,16 +48,16 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
         ),
       );
     const before = await boxes();
-    await state(page, 'intention').focus();
+    await stateItem(page, 'intention').focus();
     await page.keyboard.press(' ');
     expect(await page.locator('.cover.collapsed.active:visible').count()).toBe(1);
     expect(await boxes()).toBe(before);
   });
 
   it('zooms with the wheel at the pointer, pans by dragging, and resets to fit', async () => {
-    const page = await open();
-    const fitted = await worldOf(page);
-    const at = await state(page, 'yield').locator('> .box').boundingBox();
+    const page = await openChart();
+    const fitted = await viewTransform(page);
+    const at = await stateItem(page, 'yield').locator('> .box').boundingBox();
     if (at === null) throw new Error('no box');
     await page.mouse.move(at.x, at.y);
     await page.mouse.wheel(0, -300);
@@ -58,20 +65,20 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
       (before) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== before,
       fitted,
     );
-    const near = await state(page, 'yield').locator('> .box').boundingBox();
+    const near = await stateItem(page, 'yield').locator('> .box').boundingBox();
     expect(Math.abs((near?.x ?? 0) - at.x)).toBeLessThan(2);
     expect(Math.abs((near?.y ?? 0) - at.y)).toBeLessThan(2);
     await page.mouse.down();
     await page.mouse.move(at.x + 50, at.y + 20, { steps: 5 });
     await page.mouse.up();
-    const dragged = await state(page, 'yield').locator('> .box').boundingBox();
+    const dragged = await stateItem(page, 'yield').locator('> .box').boundingBox();
     expect(Math.abs((dragged?.x ?? 0) - at.x - 50)).toBeLessThan(6);
     await page.getByRole('button', { name: 'Fit the chart' }).click();
-    expect(await worldOf(page)).toBe(fitted);
+    expect(await viewTransform(page)).toBe(fitted);
   });
 
   it('fits below the toolbar, which covers no state', async () => {
-    const page = await open();
+    const page = await openChart();
     const covered = (): Promise<readonly string[]> =>
       page.evaluate(() => {
         const tools = [...document.querySelectorAll('.chart-tools, .chart-kind')].map((one) =>
@@ -84,14 +91,14 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
         return states.map((state) => state.querySelector('.name')?.textContent ?? '');
       });
     expect(await covered()).toEqual([]);
-    await state(page, 'intention').focus();
+    await stateItem(page, 'intention').focus();
     await page.keyboard.press('Enter');
     expect(await covered()).not.toContain('intention');
   });
 
   it('stops dragging when the button is released outside', async () => {
-    const page = await open();
-    const wide = await worldOf(page);
+    const page = await openChart();
+    const wide = await viewTransform(page);
     await page.evaluate(() => {
       document.body.style.width = '600px';
     });
@@ -99,23 +106,23 @@ describe.skipIf(missing !== null)('interacting with the chart picture', () => {
       (before) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== before,
       wide,
     );
-    const fitted = await worldOf(page);
+    const fitted = await viewTransform(page);
     await page.mouse.move(590, 240);
     await page.mouse.down();
     await page.mouse.move(700, 240);
     await page.mouse.up();
     await page.mouse.move(400, 240);
     await page.mouse.move(300, 200);
-    expect(await worldOf(page)).toBe(fitted);
+    expect(await viewTransform(page)).toBe(fitted);
     expect(await page.locator('svg.dragged').count()).toBe(0);
   });
 
   it('reports the selection: a state, or the transitions of a line', async () => {
-    const page = await open();
-    await state(page, 'recovering').locator('> .box').click();
+    const page = await openChart();
+    await stateItem(page, 'recovering').locator('> .box').click();
     await page.locator('.edge').first().locator('.reach').dispatchEvent('click');
     expect(
-      await page.evaluate(() => (window as unknown as { stage: { choices: unknown[] } }).stage.choices),
+      await page.evaluate(() => (window as unknown as { chartPage: { selections: unknown[] } }).chartPage.selections),
     ).toMatchObject([
       { kind: 'state', chartId: 'postChain', stateId: 'recovering' },
       { kind: 'transitions', chartId: 'postChain' },

@@ -4,8 +4,8 @@ import { chartDigest, type Drawing, tooLarge } from '../../../inspector/chart/dr
 import { drawingsOf } from '../../../inspector/chart/layout-charts.ts';
 import { normalizeChart } from '../../../inspector/chart/layout-plan.ts';
 import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
-import { ownCharts } from './chart-rig.ts';
-import { flawsOf } from './flaws.ts';
+import { drawingFlaws } from '../../support/inspector/chart-drawing.ts';
+import { ownCharts } from '../../support/inspector/inspected-runs.ts';
 
 const own = await drawingsOf(ownCharts);
 
@@ -29,7 +29,7 @@ async function drawn(one: Chart): Promise<Drawing> {
 
 describe('the layout of the built-in charts', () => {
   it.each(ownCharts.charts.map((one) => ({ id: one.id, one })))('$id has no flaws', ({ id, one }) => {
-    expect(flawsOf(one, own[id] as Drawing)).toEqual([]);
+    expect(drawingFlaws(one, own[id] as Drawing)).toEqual([]);
   });
 
   it('is deterministic', async () => {
@@ -87,7 +87,7 @@ describe('the layout of any chart', () => {
   it('has no flaws', async () => {
     await fc.assert(
       fc.asyncProperty(charts, async (one) => {
-        expect(flawsOf(one, await drawn(one))).toEqual([]);
+        expect(drawingFlaws(one, await drawn(one))).toEqual([]);
       }),
       { numRuns: 25 },
     );
@@ -111,7 +111,7 @@ describe('the layout of any chart', () => {
       states,
       ways.map((way) => transition(...way)),
     );
-    expect(flawsOf(one, await drawn(one))).toEqual([]);
+    expect(drawingFlaws(one, await drawn(one))).toEqual([]);
   });
 
   it('completes for a chart of 300 states', async () => {
@@ -120,7 +120,7 @@ describe('the layout of any chart', () => {
     const ways = inner.map(({ id }, place) => transition(id, [`s${(place * 7 + 20) % 280}`]));
     const one = chart([...groups, ...inner], ways);
     expect(tooLarge({ charts: [one], invoked: {} })).toBeNull();
-    expect(flawsOf(one, await drawn(one))).toEqual([]);
+    expect(drawingFlaws(one, await drawn(one))).toEqual([]);
   });
 });
 
@@ -134,7 +134,7 @@ describe('the layout of a hostile chart', () => {
       ['b', 'root'],
       ['c', 'root'],
     ]);
-    expect(flawsOf(sound, await drawn(one))).toEqual([]);
+    expect(drawingFlaws(sound, await drawn(one))).toEqual([]);
   });
 
   it('omits transitions with unknown states and keeps the indices of the others', async () => {

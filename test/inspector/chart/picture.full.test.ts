@@ -1,29 +1,36 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { deciding, index, thinking } from './chain-marks.ts';
-import { missing, open, state, tell } from './chart-page.ts';
-import { leastContrast } from './contrast.ts';
+import {
+  callPage,
+  marksAfterDeciding,
+  marksInIntention,
+  openChart,
+  skipReason,
+  stateItem,
+  transitionIndex,
+} from '../../support/inspector/chart-page.ts';
+import { minContrast } from '../../support/inspector/page-checks.ts';
 
-describe.skipIf(missing !== null)('marks in the chart picture', () => {
+describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
   it('highlight the active states, and among nested charts only the running one', async () => {
-    const page = await open();
-    await tell(page, 'mark', thinking);
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
     expect(await page.locator('.state.leaf').count()).toBe(2);
     expect(await page.locator('.state.active').count()).toBe(4);
-    expect(await state(page, 'intention').getAttribute('aria-label')).toBe(
+    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toBe(
       'intention, active: The desired future: the goal behind the request.',
     );
     const current = page.locator('[aria-current]');
     expect(await current.count()).toBe(1);
     expect(await current.getAttribute('aria-label')).toMatch(/^streaming, active/);
-    await tell(page, 'mark', deciding);
+    await callPage(page, 'mark', marksAfterDeciding);
     expect(await page.locator('.state.leaf').count()).toBe(1);
   });
 
   it('distinguish the last transition and earlier ones by weight as well as color', async () => {
-    const page = await open();
-    await tell(page, 'mark', thinking);
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
     const widths = (selector: string): Promise<number[]> =>
       page
         .locator(`${selector} > .line`)
@@ -37,17 +44,17 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
   });
 
   it('draw the target of a chip that was just taken', async () => {
-    const page = await open();
-    await tell(page, 'mark', deciding);
+    const page = await openChart();
+    await callPage(page, 'mark', marksAfterDeciding);
     expect(await page.locator('.chip.last').count()).toBe(1);
     expect(await page.locator('.jump').getAttribute('d')).toMatch(/^M/);
-    await tell(page, 'mark', thinking);
+    await callPage(page, 'mark', marksInIntention);
     expect(await page.locator('.jump').getAttribute('d')).toBe('');
   });
 
   it('update with the cursor by changing a few attributes, without rendering elements again', async () => {
-    const page = await open();
-    await tell(page, 'mark', thinking);
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
     await page.evaluate(() => {
       const changes = { attributes: 0, children: 0 };
       new MutationObserver((records) => {
@@ -60,8 +67,8 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
       Object.assign(window, { changes });
     });
     for (let move = 0; move < 50; move += 1) {
-      await tell(page, 'mark', deciding);
-      await tell(page, 'mark', thinking);
+      await callPage(page, 'mark', marksAfterDeciding);
+      await callPage(page, 'mark', marksInIntention);
     }
     const changes = await page.evaluate(
       () => (window as unknown as { changes: { attributes: number; children: number } }).changes,
@@ -71,20 +78,20 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
   });
 
   it('show numbers on the states and fade what was never taken', async () => {
-    const page = await open();
-    await tell(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
-      `postChain ${index('action', 'experience')}`,
+    const page = await openChart();
+    await callPage(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
+      `postChain ${transitionIndex('action', 'experience')}`,
     ]);
-    expect(await state(page, 'intention').locator('.heat').textContent()).toBe('1.2 s');
+    expect(await stateItem(page, 'intention').locator('.heat').textContent()).toBe('1.2 s');
     expect(await page.locator('.state.heated[style*="--heat: 0.7"]').count()).toBe(1);
     expect(await page.locator('.edge.never').count()).toBe(1);
-    await tell(page, 'overlay', null, []);
+    await callPage(page, 'overlay', null, []);
     expect(await page.locator('.heated, .never').count()).toBe(0);
   });
 
   it('color a state by its value', async () => {
-    const page = await open();
-    await tell(
+    const page = await openChart();
+    await callPage(
       page,
       'overlay',
       {
@@ -97,7 +104,7 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
       [],
     );
     const ground = (name: string): Promise<string> =>
-      state(page, name)
+      stateItem(page, name)
         .locator('> .box')
         .evaluate((box) => getComputedStyle(box).fill);
     const lightness = async (name: string): Promise<number> =>
@@ -112,8 +119,8 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
   });
 
   it.each(['light', 'dark'] as const)('use readable labels and visible lines in the %s theme', async (scheme) => {
-    const page = await open({ scheme });
-    await tell(page, 'mark', thinking);
+    const page = await openChart({ scheme });
+    await callPage(page, 'mark', marksInIntention);
     for (const [what, property, least] of [
       ['.state:not(.active) > .name', 'fill', 4.5],
       ['.state.leaf > .name', 'fill', 4.5],
@@ -121,7 +128,7 @@ describe.skipIf(missing !== null)('marks in the chart picture', () => {
       ['.edge > .line', 'stroke', 3],
       ['.state.leaf > .box', 'stroke', 3],
     ] as const)
-      expect(await leastContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
+      expect(await minContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
     expect(await seriousOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await seriousOf(page)).toEqual([]);

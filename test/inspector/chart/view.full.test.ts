@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { thinking } from './chain-marks.ts';
-import { missing, open, state, tell } from './chart-page.ts';
+import { callPage, marksInIntention, openChart, skipReason, stateItem } from '../../support/inspector/chart-page.ts';
 
-describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
+describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
   it('shows the built-in charts without layout and starts no worker', async () => {
-    const page = await open();
-    await state(page, 'intention').waitFor();
+    const page = await openChart();
+    await stateItem(page, 'intention').waitFor();
     expect(page.workers()).toEqual([]);
   });
 
   it('lays out any other chart in a worker and shows its texts as text', async () => {
-    const page = await open({ charts: strange, root: 'strange' });
+    const page = await openChart({ charts: strange, root: 'strange' });
     await page.getByRole('treeitem').first().waitFor();
     expect(await page.getByRole('treeitem').count()).toBe(2);
     expect(await page.locator('.chart-picture b').count()).toBe(0);
@@ -19,7 +18,7 @@ describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
   });
 
   it.each(['cannot be loaded', 'is forbidden'])('explains the missing picture when a worker %s', async (why) => {
-    const page = await open();
+    const page = await openChart();
     if (why === 'cannot be loaded') await page.route(/layout\.js/u, (route) => route.abort());
     else
       await page.evaluate(() => {
@@ -27,36 +26,36 @@ describe.skipIf(missing !== null)('a chart as a picture or as rows', () => {
           throw new DOMException("Failed to construct 'Worker'", 'SecurityError');
         } as unknown as typeof Worker;
       });
-    await tell(page, 'show', strange, 'strange');
+    await callPage(page, 'show', strange, 'strange');
     await page.getByText('The chart could not be laid out: the layout worker did not start.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(2);
   });
 
   it('shows rows with the same marks without a picture or on request', async () => {
-    const page = await open();
-    await tell(page, 'mark', thinking);
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await page.locator('.chart-rows .leaf').allTextContents()).toHaveLength(2);
     expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('intention, active');
     const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
     const large: RunCharts = { charts: [{ id: 'large', states, transitions: [] }], invoked: {} };
-    await tell(page, 'show', large, 'large');
+    await callPage(page, 'show', large, 'large');
     await page.getByText('The chart has 2000 states').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(2_000);
   });
 
   it('shows a number only on the state of its chart when two charts share a state name', async () => {
-    const page = await open({ charts: namesakes, root: 'one' });
+    const page = await openChart({ charts: namesakes, root: 'one' });
     await page.getByRole('treeitem').first().waitFor();
     const overlay = { one: { same: { heat: 0, text: '' } }, other: { same: { heat: 1, text: '3 visits' } } };
-    await tell(page, 'overlay', overlay, []);
+    await callPage(page, 'overlay', overlay, []);
     const heat = async (selector: string): Promise<readonly string[]> =>
       (await page.locator(selector).allTextContents()).filter((text) => text !== '');
     expect(await heat('.state .heat')).toEqual([]);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await heat('.chart-rows .heat')).toEqual([]);
-    await tell(page, 'show', namesakes, 'other');
-    await tell(page, 'overlay', overlay, []);
+    await callPage(page, 'show', namesakes, 'other');
+    await callPage(page, 'overlay', overlay, []);
     expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await heat('.state .heat')).toEqual(['3 visits']);

@@ -1,8 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { browserFor, settled } from '../page/page-rig.ts';
-import { tooWide } from '../page/too-wide.ts';
-import { complaintsIn } from '../rig/axe.ts';
-import { coverageFiles, foreignCoverage, machineButton, missingButtons, ownCoverage } from './coverage-rig.ts';
+import {
+  coverageFiles,
+  foreignCoverage,
+  machineButton,
+  missingButtons,
+  ownCoverage,
+} from '../../support/inspector/coverage-page.ts';
+import { browserFor, nextFrames } from '../../support/inspector/inspector-page.ts';
+import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 
 const browser = await browserFor('whether the page of coverage can be used by everybody');
 const files = await coverageFiles(browser);
@@ -29,9 +34,9 @@ describe.skipIf(browser === null)('the coverage page', () => {
         const { page } = watched;
         await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: look.theme });
         const check = async (where: string, part = 'html'): Promise<void> => {
-          await settled(page);
-          for (const fault of await complaintsIn(page, part)) faults.push(`${whose}, ${where}: ${fault}`);
-          for (const fault of await page.evaluate(tooWide)) faults.push(`${whose}, ${where}: ${fault}`);
+          await nextFrames(page);
+          for (const fault of await axeViolations(page, part)) faults.push(`${whose}, ${where}: ${fault}`);
+          for (const fault of await page.evaluate(tooWideElements)) faults.push(`${whose}, ${where}: ${fault}`);
         };
         await check('at first', whose === 'own' ? '.coverage-header, .coverage-table, .missing' : 'html');
         await missingButtons(page).last().click();

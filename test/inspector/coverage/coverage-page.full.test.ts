@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../src/testing/coverage/coverage-report.ts';
-import { browserFor, settled } from '../page/page-rig.ts';
 import {
   coverageFiles,
   foreignCoverage,
-  heardStates,
   machineButton,
   missingButtons,
-  missingOf,
+  missingItems,
   ownCoverage,
-} from './coverage-rig.ts';
+  stateLabels,
+} from '../../support/inspector/coverage-page.ts';
+import { browserFor, nextFrames } from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('the page of coverage');
 const files = await coverageFiles(browser);
@@ -58,7 +58,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
     const watched = await files.open(own);
     const { page } = watched;
     await page.locator('.chart-picture').waitFor();
-    const heard = await heardStates(page);
+    const heard = await stateLabels(page);
     for (const { id, name } of chain.chart.states.filter(({ parent }) => parent !== null)) {
       const times = timesOf(chain, `state ${id}`);
       const words = times === 0 ? 'never entered' : `${times} time${times === 1 ? '' : 's'} entered`;
@@ -90,8 +90,8 @@ describe.skipIf(browser === null)('the coverage page', () => {
     await page.mouse.click(x + 20, y + 10);
     expect(await machineButton(page, 'attempt').getAttribute('aria-pressed')).toBe('true');
     await page.getByRole('region', { name: 'Chart of attempt' }).waitFor();
-    expect((await heardStates(page)).length).toBe(attempt.chart.states.length - 1);
-    expect(await missingButtons(page).count()).toBe(missingOf(attempt).length);
+    expect((await stateLabels(page)).length).toBe(attempt.chart.states.length - 1);
+    expect(await missingButtons(page).count()).toBe(missingItems(attempt).length);
     await watched.close();
   });
 
@@ -104,7 +104,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
     await page.emulateMedia({ reducedMotion: 'reduce' });
     for (const name of names) {
       await machineButton(page, name).click();
-      await settled(page);
+      await nextFrames(page);
       const buttons = await missingButtons(page).all();
       expect(buttons.length).toBeGreaterThan(0);
       for (const button of buttons.filter((_, place) => place % 9 === 0)) {
@@ -139,7 +139,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
       await machineButton(page, name).click();
       await page.getByRole('group', { name: `Statechart ${name}.` }).waitFor();
     }
-    expect([...(await heardStates(page))].sort()).toEqual([
+    expect([...(await stateLabels(page))].sort()).toEqual([
       'done, never entered, final',
       'failed, never entered, final',
       'idle, never entered',

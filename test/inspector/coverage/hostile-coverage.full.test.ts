@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
-import { browserFor } from '../page/page-rig.ts';
-import { tooWide } from '../page/too-wide.ts';
 import {
-  circle,
   coverageFiles,
+  cyclicCoverage,
   foreignCoverage,
   machineButton,
   missingButtons,
-  missingOf,
+  missingItems,
   ownCoverage,
-} from './coverage-rig.ts';
+} from '../../support/inspector/coverage-page.ts';
+import { browserFor } from '../../support/inspector/inspector-page.ts';
+import { tooWideElements } from '../../support/inspector/page-checks.ts';
 
 const browser = await browserFor('the page of coverage with hostile data');
 const files = await coverageFiles(browser);
@@ -36,7 +36,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
   it.each(Object.entries(NAUGHTY_STRINGS))(
     'shows names of machines, states and guards as text: %s',
     async (_, texts) => {
-      const machines = texts.slice(0, 4).map((text) => circle(text, texts));
+      const machines = texts.slice(0, 4).map((text) => cyclicCoverage(text, texts));
       const watched = await files.open(machines, { width: 700 }, texts.join(' '));
       const { page, requests, url } = watched;
       await page.locator('.chart-picture, .chart-rows').first().waitFor();
@@ -48,7 +48,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
         await page.locator('.chart-picture').waitFor();
       }
       expect(await page.evaluate(() => window.pwned)).toBeUndefined();
-      expect(await page.evaluate(tooWide)).toEqual([]);
+      expect(await page.evaluate(tooWideElements)).toEqual([]);
       expect(await page.locator('main a, main img, main iframe, main link, main meta, header style').count()).toBe(0);
       expect(await page.locator('body').innerText()).not.toMatch(/[\p{Bidi_Control}]/u);
       expect(requests).toEqual([url]);
@@ -120,15 +120,15 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
   });
 
   it('shows rows with an explanation for a chart that is too large, and finds items in them', async () => {
-    const large = circle(
+    const large = cyclicCoverage(
       'large',
       Array.from({ length: 600 }, (_, number) => `state${number}`),
     );
-    const watched = await files.open([large, circle('small', ['one', 'two'])]);
+    const watched = await files.open([large, cyclicCoverage('small', ['one', 'two'])]);
     const { page } = watched;
     await page.getByText('The chart has 601 states; up to 400 are drawn as a picture.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(600);
-    expect(await missingButtons(page).count()).toBeLessThan(missingOf(large).length);
+    expect(await missingButtons(page).count()).toBeLessThan(missingItems(large).length);
     await page.getByRole('button', { name: 'Show all 599' }).click();
     await missingButtons(page).getByText('state580', { exact: true }).click();
     const row = page.locator('.chart-rows li.selected');
@@ -140,7 +140,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
   });
 
   it('keeps the chart visible beside a table of many machines', async () => {
-    const machines = Array.from({ length: 40 }, (_, number) => circle(`machine${number}`, ['one', 'two']));
+    const machines = Array.from({ length: 40 }, (_, number) => cyclicCoverage(`machine${number}`, ['one', 'two']));
     const watched = await files.open(machines);
     const { page } = watched;
     await machineButton(page, 'machine39').click();

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
+import { type ObservedStates, type ObservedStep, observeRun } from '../../support/inspector/observed-run.ts';
 import {
   fullChain,
   fullRunArbitrary,
@@ -10,21 +12,18 @@ import {
   runUntilEnded,
   startRandomRun,
 } from '../../support/random-runs.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { type RealStanding, type RealStep, watchRun } from '../rig/watched-run.ts';
 
 interface Watched {
-  readonly steps: readonly RealStep[];
-  readonly standings: readonly RealStanding[];
+  readonly steps: readonly ObservedStep[];
+  readonly states: readonly ObservedStates[];
 }
 
 /** Compares the reconstructed states with the machine states after every step, and whenever the chain has settled. */
-function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standings }: Watched): void {
+function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, states }: Watched): void {
   const { transitions } = folded(journal).fold;
   const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
   for (const [at, { machine, leaves }] of steps.entries()) {
-    const { leaf, active } = activeStatesAt(transitions, runCharts, watched[at] ?? -1);
+    const { leaf, active } = activeStatesAt(transitions, ownCharts, watched[at] ?? -1);
     // A nested machine is reported before it is entered.
     if (machine === 'postChain' || (leaf[machine]?.length ?? 0) > 0) expect(leaf[machine]).toEqual(leaves);
     for (const id of leaf[machine] ?? []) expect(active[machine]).toContain(id);
@@ -32,8 +31,8 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, standing
     if (machine === 'postChain' && leaf['attempt']?.length)
       expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
   }
-  for (const { count, leaves } of standings) {
-    const { leaf, insideOf } = activeStatesAt(transitions, runCharts, count - 1);
+  for (const { count, leaves } of states) {
+    const { leaf, insideOf } = activeStatesAt(transitions, ownCharts, count - 1);
     const running = Object.fromEntries(Object.entries(leaf).filter(([, ids]) => ids.length > 0));
     expect(running, `at entry ${count - 1}`).toEqual(leaves);
     for (const [chartId, around] of Object.entries(insideOf))
@@ -48,12 +47,12 @@ describe('reconstructed chart states', () => {
   it('equal the states of the machines in random runs', async () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
-        let watched: Watched = { steps: [], standings: [] };
+        let watched: Watched = { steps: [], states: [] };
         const { run } = await startRandomRun(random, {}, (started) => {
-          watched = watchRun(started);
+          watched = observeRun(started);
         });
         standsAsItReallyDid(run.journal, watched);
-        expect(watched.standings.length).toBeGreaterThan(0);
+        expect(watched.states.length).toBeGreaterThan(0);
       }),
       { numRuns: 60 },
     );
@@ -64,7 +63,7 @@ describe('reconstructed chart states', () => {
       fc.asyncProperty(fullRunArbitrary, async (full) => {
         const { chain, clock } = fullChain(full);
         const run = chain.run(fullRunOptions(full));
-        const watched = watchRun(run);
+        const watched = observeRun(run);
         await runUntilEnded(run, clock, full.random.words);
         standsAsItReallyDid(run.journal, watched);
       }),

@@ -7,6 +7,13 @@ import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
+import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
+import {
+  type ObservedStep,
+  observeRun,
+  transitionDefinitions,
+  transitionPosition,
+} from '../../support/inspector/observed-run.ts';
 import {
   fullChain,
   fullRunArbitrary,
@@ -15,19 +22,19 @@ import {
   runUntilEnded,
   startRandomRun,
 } from '../../support/random-runs.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { definitions, type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
 
 const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
-  [chainMachine, attemptMachine, actionMachine].map((machine) => [machine.id, definitions(machine as AnyStateMachine)]),
+  [chainMachine, attemptMachine, actionMachine].map((machine) => [
+    machine.id,
+    transitionDefinitions(machine as AnyStateMachine),
+  ]),
 );
 
 type Journal = readonly JournalEntry[];
 
 /** Checks that every transition of the journal is the one that the machine took, and returns them. */
-function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): string[] {
-  const ways = transitionLookup(runCharts.charts);
+function everyWayIsTheRealOne(journal: Journal, steps: readonly ObservedStep[]): string[] {
+  const ways = transitionLookup(ownCharts.charts);
   const { transitions } = folded(journal).fold;
   const wayAt = new Map(transitions.distinct.flatMap((way) => way.seqs.map((seq) => [seq, way] as const)));
   // The first steps were taken before the test could observe them.
@@ -43,7 +50,7 @@ function everyWayIsTheRealOne(journal: Journal, steps: readonly RealStep[]): str
     if (way === undefined || step === undefined) throw new Error(`no way at ${seq}`);
     const place = ways.indexOf(way) ?? -1;
     // Each machine with provided actors has its own transition objects.
-    expect([way.machine, place]).toEqual([step.machine, realPlace(step.taken)]);
+    expect([way.machine, place]).toEqual([step.machine, transitionPosition(step.taken)]);
     return `${way.machine} ${place}`;
   });
 }
@@ -53,9 +60,9 @@ describe('transitions of a journal in a chart', () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
-        let steps: readonly RealStep[] = [];
+        let steps: readonly ObservedStep[] = [];
         const { run } = await startRandomRun(random, {}, (started) => {
-          steps = watchRun(started).steps;
+          steps = observeRun(started).steps;
         });
         for (const way of everyWayIsTheRealOne(run.journal, steps)) seen.add(way);
       }),
@@ -69,7 +76,7 @@ describe('transitions of a journal in a chart', () => {
       fc.asyncProperty(fullRunArbitrary, async (full) => {
         const { chain, clock } = fullChain(full);
         const run = chain.run(fullRunOptions(full));
-        const { steps } = watchRun(run);
+        const { steps } = observeRun(run);
         await runUntilEnded(run, clock, full.random.words);
         everyWayIsTheRealOne(run.journal, steps);
       }),
@@ -78,8 +85,8 @@ describe('transitions of a journal in a chart', () => {
   });
 
   it('are found by exactly the XState event that takes them', () => {
-    const ways = transitionLookup(runCharts.charts);
-    for (const { id, transitions } of runCharts.charts)
+    const ways = transitionLookup(ownCharts.charts);
+    for (const { id, transitions } of ownCharts.charts)
       for (const [place, { source, target, guard }] of transitions.entries()) {
         const taken = byMachine.get(id)?.[place];
         const event = taken?.eventType === '' ? 'anything.at.all' : (taken?.eventType ?? '');
@@ -92,7 +99,7 @@ describe('transitions of a journal in a chart', () => {
 
   it('are unknown for a machine without a chart', () => {
     const way = { machine: 'elsewhere', event: 'x', source: 'elsewhere.a', target: ['elsewhere.b'], guard: null };
-    expect(transitionLookup(runCharts.charts).indexOf(way)).toBeNull();
+    expect(transitionLookup(ownCharts.charts).indexOf(way)).toBeNull();
   });
 
   it('prefer a named event over a wildcard, and match a wildcard by its prefix', () => {

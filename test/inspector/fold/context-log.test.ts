@@ -9,9 +9,9 @@ import { contextOf } from '../../../machines/policies/context.ts';
 import { contextHistory, listOperations } from '../../../src/journal/context-history.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
+import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
-import { folded } from '../rig/folded.ts';
 
 const start = startScripted().run.journal[0] as JournalEntry;
 

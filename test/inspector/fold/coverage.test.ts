@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageOf } from '../../../inspector/fold/coverage.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
+import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
+import { observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { realPlace, watchRun } from '../rig/watched-run.ts';
 
 describe('coverage of the charts', () => {
   it('counts what the machines took up to an entry, and grows with every run', async () => {
@@ -14,23 +13,23 @@ describe('coverage of the charts', () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const distinct = new Set<unknown>();
-        let steps: ReturnType<typeof watchRun>['steps'] = [];
+        let steps: ReturnType<typeof observeRun>['steps'] = [];
         const { run } = await startRandomRun(random, {}, (started) => {
-          steps = watchRun(started).steps;
+          steps = observeRun(started).steps;
         });
-        for (const { machine, taken } of steps) distinct.add(`${machine} ${realPlace(taken)}`);
+        for (const { machine, taken } of steps) distinct.add(`${machine} ${transitionPosition(taken)}`);
         const fold = folded(run.journal).fold;
         folds.push(fold);
         const { transitions } = fold;
-        const whole = coverageOf(runCharts.charts, [{ transitions, until: run.journal.length }]);
+        const whole = coverageOf(ownCharts.charts, [{ transitions, until: run.journal.length }]);
         // Transitions taken before the test could observe them are counted in addition.
         expect(whole.takenCount).toBeGreaterThanOrEqual(distinct.size);
         expect(whole.takenCount).toBeLessThanOrEqual(distinct.size + 5);
         const first = transitions.seqs[0] ?? 0;
-        expect(coverageOf(runCharts.charts, [{ transitions, until: first }]).takenCount).toBe(1);
-        expect(coverageOf(runCharts.charts, [{ transitions, until: first - 1 }]).takenCount).toBe(0);
+        expect(coverageOf(ownCharts.charts, [{ transitions, until: first }]).takenCount).toBe(1);
+        expect(coverageOf(ownCharts.charts, [{ transitions, until: first - 1 }]).takenCount).toBe(0);
         const all = coverageOf(
-          runCharts.charts,
+          ownCharts.charts,
           folds.map((each) => ({ transitions: each.transitions, until: Number.POSITIVE_INFINITY })),
         );
         expect(all.takenCount).toBeGreaterThanOrEqual(Math.max(before, whole.takenCount));
@@ -41,8 +40,8 @@ describe('coverage of the charts', () => {
   });
 
   it('omits what no journal records', () => {
-    const { all, takenCount, neverTaken } = coverageOf(runCharts.charts, []);
-    const silent = runCharts.charts.flatMap(({ transitions }) =>
+    const { all, takenCount, neverTaken } = coverageOf(ownCharts.charts, []);
+    const silent = ownCharts.charts.flatMap(({ transitions }) =>
       transitions.filter(({ target, guard }) => target.length === 0 && guard === null),
     );
     expect([...new Set(silent.map(({ event }) => event))].sort()).toEqual([
@@ -52,9 +51,9 @@ describe('coverage of the charts', () => {
       'usage.reported',
       'xstate.snapshot.0.attempt.validating',
     ]);
-    expect(all).toBe(runCharts.charts.reduce((sum, { transitions }) => sum + transitions.length, 0) - silent.length);
+    expect(all).toBe(ownCharts.charts.reduce((sum, { transitions }) => sum + transitions.length, 0) - silent.length);
     expect(takenCount).toBe(0);
-    const chain = runCharts.charts.find(({ id }) => id === 'postChain');
+    const chain = ownCharts.charts.find(({ id }) => id === 'postChain');
     const firstRecorded = chain?.transitions.findIndex((transition) => !silent.includes(transition)) ?? -1;
     expect(firstRecorded).toBeGreaterThanOrEqual(0);
     expect(neverTaken['postChain']?.has(firstRecorded)).toBe(true);

@@ -9,10 +9,9 @@ import {
 } from '../../../inspector/fold/entries.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
-import { folded } from '../rig/folded.ts';
-import { someRuns } from '../rig/runs.ts';
+import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
-const runs = await someRuns(40, 13);
+const runs = await randomRuns(40, 13);
 const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 describe('the summary of an entry', () => {

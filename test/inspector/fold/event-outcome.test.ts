@@ -6,11 +6,9 @@ import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { folded, manualRun, ownCharts, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { manual, play, recorded } from '../rig/rich-runs.ts';
 
 type Kind = EventOutcome['kind'];
 
@@ -37,7 +35,7 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
 
 function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
   const { fold } = folded(entries);
-  const known = { fold, charts: runCharts, ended: true };
+  const known = { fold, charts: ownCharts, ended: true };
   return new Map(entries.filter(isExternalEvent).map((entry) => [entry.seq, eventOutcome(entry, known).kind]));
 }
 
@@ -52,7 +50,7 @@ describe('the outcome of an external event', () => {
         run.send({ type: 'run.adjusted', limits: { maxCycles: 2 } });
         await runUntilEnded(run, clock, full.random.words);
         await run.answer;
-        const told = outcomes(recorded(run));
+        const told = outcomes(recordedEntries(run));
         for (const [seq, kind] of kinds) {
           seen.add(kind);
           // A rejected event is handled if an enclosing state has a transition for it, which XState reports.
@@ -116,20 +114,20 @@ describe('the outcome of an external event', () => {
     const entry = { seq: 0, atMs: 0, type: 'delivery', actor: '0.kettle.heating', event } as unknown as JournalEntry;
     if (!isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded([entry]);
-    expect(eventOutcome(entry, { fold, charts: runCharts, ended: true })).toEqual({ kind: 'handled' });
+    expect(eventOutcome(entry, { fold, charts: ownCharts, ended: true })).toEqual({ kind: 'handled' });
   });
 
   it('is pending while more may follow the newest event, unless the chart has no transition for it', async () => {
-    const entries = recorded(await play({}));
+    const entries = recordedEntries(await runToAnswer({}));
     const seq = entries.findIndex(({ type }) => type === 'call-event');
     const entry = entries[seq];
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded(entries.slice(0, seq + 1));
-    expect(eventOutcome(entry, { fold, charts: runCharts, ended: false })).toEqual({ kind: 'pending' });
+    expect(eventOutcome(entry, { fold, charts: ownCharts, ended: false })).toEqual({ kind: 'pending' });
   });
 
   it('covers unsolicited user events and those that the run only records', async () => {
-    const entries = recorded(await manual());
+    const entries = recordedEntries(await manualRun());
     const told = outcomes(entries);
     const data = entries.flatMap((entry) =>
       entry.type === 'delivery' ? [`${entry.event.type} ${told.get(entry.seq)}`] : [],

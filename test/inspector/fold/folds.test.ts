@@ -5,10 +5,9 @@ import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sort
 import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
-import { folded } from '../rig/folded.ts';
-import { someRuns } from '../rig/runs.ts';
+import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
-const runs = await someRuns(60, 7);
+const runs = await randomRuns(60, 7);
 const ascending = fc
   .array(fc.nat(50), { maxLength: 60 })
   .map((numbers) => numbers.toSorted((one, other) => one - other));

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { marksAt } from '../../../inspector/fold/marks.ts';
+import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
+import { type ObservedStep, observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { type RealStep, realPlace, watchRun } from '../rig/watched-run.ts';
 
 /** How often each transition was taken, by chart and index. */
 function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Record<string, number> {
@@ -20,21 +19,21 @@ describe('chart marks', () => {
   it('count what the machines took up to every step and identify the last transition', async () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
-        let steps: readonly RealStep[] = [];
+        let steps: readonly ObservedStep[] = [];
         const { run } = await startRandomRun(random, {}, (started) => {
-          steps = watchRun(started).steps;
+          steps = observeRun(started).steps;
         });
         const { transitions } = folded(run.journal).fold;
         // The first steps were taken before the test could observe them.
         const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
-        const times = timesAt(transitions, runCharts, (watched[0] ?? 0) - 1);
+        const times = timesAt(transitions, ownCharts, (watched[0] ?? 0) - 1);
         for (const [index, { machine, taken }] of steps.entries()) {
           const at = watched[index] ?? -1;
-          const key = `${machine} ${realPlace(taken)}`;
+          const key = `${machine} ${transitionPosition(taken)}`;
           times[key] = (times[key] ?? 0) + 1;
-          expect(timesAt(transitions, runCharts, at), `at entry ${at}`).toEqual(times);
-          const { last } = marksAt(transitions, runCharts, at);
-          expect(last).toMatchObject({ chartId: machine, transition: realPlace(taken) });
+          expect(timesAt(transitions, ownCharts, at), `at entry ${at}`).toEqual(times);
+          const { last } = marksAt(transitions, ownCharts, at);
+          expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
         }
       }),
       { numRuns: 25 },

@@ -12,11 +12,10 @@ import {
 import { jsonOf } from '../../../inspector/fold/partial-json.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import { folded } from '../rig/folded.ts';
-import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+import { failingRun, folded, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
-const entries = recorded(await stumbling());
-const told = recorded(await manual());
+const entries = recordedEntries(await failingRun());
+const told = recordedEntries(await manualRun());
 
 /** Reads the text of the last attempt up to an entry directly from the entries. */
 function saidBy(at: number): string {

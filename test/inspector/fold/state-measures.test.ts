@@ -4,9 +4,8 @@ import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
 
 /** The same measurements by a walk over all entries. */
 function walked(entries: readonly JournalEntry[], until: number): Map<string, Measure> {
@@ -25,7 +24,7 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
   let before = new Map<string, string>();
   let phaseStates: readonly string[] = [];
   for (const entry of entries.slice(0, until + 1)) {
-    const { active, insideOf } = activeStatesAt(transitions, runCharts, entry.seq);
+    const { active, insideOf } = activeStatesAt(transitions, ownCharts, entry.seq);
     const now = new Map(
       Object.entries(active).flatMap(([chart, states]) =>
         [...states].map((state) => [`${chart} ${state}`, insideOf[chart]?.stateId ?? ''] as const),
@@ -59,10 +58,10 @@ describe('measurements of each state', () => {
       fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
         const { run } = await startRandomRun(random);
         const fold = folded(run.journal).fold;
-        const measures = stateMeasuresOf(fold, runCharts);
+        const measures = stateMeasuresOf(fold, ownCharts);
         const until = Math.floor(share * (run.journal.length - 1));
         const expected = walked(run.journal, until);
-        for (const { id, states } of runCharts.charts)
+        for (const { id, states } of ownCharts.charts)
           for (const { id: state } of states) {
             const measure = measures.at(id, state, until);
             const wanted = expected.get(`${id} ${state}`) ?? NOTHING;
@@ -94,15 +93,15 @@ describe('measurements of each state', () => {
             fold.take(entry);
             left -= 1;
             if (left > 0) continue;
-            stateMeasuresOf(fold, runCharts);
+            stateMeasuresOf(fold, ownCharts);
             left = next.next().value ?? 1;
           }
           const last = run.journal.length - 1;
           const [grown, whole] = [
-            stateMeasuresOf(fold, runCharts),
-            stateMeasuresOf(folded(run.journal).fold, runCharts),
+            stateMeasuresOf(fold, ownCharts),
+            stateMeasuresOf(folded(run.journal).fold, ownCharts),
           ];
-          for (const { id, states } of runCharts.charts)
+          for (const { id, states } of ownCharts.charts)
             for (const { id: state } of states) expect(grown.at(id, state, last)).toEqual(whole.at(id, state, last));
         },
       ),
@@ -116,7 +115,7 @@ describe('measurements of each state', () => {
     const { run } = await startRandomRun(random);
     const ends = run.journal.filter((entry) => entry.type === 'attempt-end');
     const last = run.journal.length - 1;
-    const root = stateMeasuresOf(folded(run.journal).fold, runCharts).at('postChain', 'postChain', last);
+    const root = stateMeasuresOf(folded(run.journal).fold, ownCharts).at('postChain', 'postChain', last);
     expect(root.tokens).toBe(ends.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0));
     expect(root.ms).toBe((run.journal.at(-1)?.atMs ?? 0) - (run.journal[0]?.atMs ?? 0));
     expect(root.visits).toBe(1);

@@ -12,10 +12,9 @@ import {
   windowOf,
   zoomed,
 } from '../../../inspector/fold/time-axis.ts';
-import { folded } from '../rig/folded.ts';
-import { someRuns } from '../rig/runs.ts';
+import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
-const runs = await someRuns(40, 11);
+const runs = await randomRuns(40, 11);
 
 describe('stepping through a run', () => {
   it('moves to the nearest transition, phase, and cycle on either side, like a scan of all entries', () => {

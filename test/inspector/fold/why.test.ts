@@ -3,11 +3,16 @@ import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { folded } from '../rig/folded.ts';
-import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
+import {
+  failingRun,
+  folded,
+  manualRun,
+  ownCharts,
+  plainRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
 
-const runs = await Promise.all([plain(), stumbling(), manual()].map(async (run) => recorded(await run)));
+const runs = await Promise.all([plainRun(), failingRun(), manualRun()].map(async (run) => recordedEntries(await run)));
 const [, stumbled = [], directed = []] = runs;
 
 type EntryOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
@@ -18,7 +23,7 @@ const all = <T extends JournalEntry['type']>(entries: readonly JournalEntry[], t
 function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Why {
   const { log, fold } = folded(entries);
   const run = { kind: 'run', live: false } as const;
-  return (at) => why({ run, log, fold, charts: runCharts, at: at ?? entries.length - 1, end: null });
+  return (at) => why({ run, log, fold, charts: ownCharts, at: at ?? entries.length - 1, end: null });
 }
 
 /** Parses the inputs back from their displayed form. */
@@ -114,7 +119,7 @@ describe('the Why view', () => {
 
   it('describes XState events in words and knows transitions without an event', () => {
     const events = new Set(
-      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartIndexOf(runCharts)).event),
+      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartIndexOf(ownCharts)).event),
     );
     for (const reason of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(reason);

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { failingRun, readmeRun } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  nextFrames,
+  openInspector,
+  PANEL_NAMES,
+  showPanel,
+} from '../../support/inspector/inspector-page.ts';
+import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 import { LONG_HISTORY } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
-import { complaintsIn } from '../rig/axe.ts';
-import { stumbling } from '../rig/rich-runs.ts';
-import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
-import { tooWide } from './too-wide.ts';
 
 const browser = await browserFor('whether the page can be used by everybody');
 
@@ -15,7 +19,7 @@ const { run: waiting } = startScripted(
   { newId: () => 'waiting' },
   { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
 );
-const stumbled = await stumbling();
+const stumbled = await failingRun();
 const { run: readme } = readmeRun();
 await readme.answer;
 
@@ -42,13 +46,13 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
   ] as const)(
     'passes the accessibility checks and fits in every panel: $theme, $width px',
     async ({ theme, width }) => {
-      const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, { theme, width });
+      const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, { theme, width });
       const { page } = watched;
       await page.locator('.chart-picture').waitFor();
       const faults: string[] = [];
       const look = async (where: string, part = BESIDE_CHART): Promise<void> => {
-        for (const fault of await complaintsIn(page, part)) faults.push(`${where}: ${fault}`);
-        for (const fault of await page.evaluate(tooWide)) faults.push(`${where}: ${fault}`);
+        for (const fault of await axeViolations(page, part)) faults.push(`${where}: ${fault}`);
+        for (const fault of await page.evaluate(tooWideElements)) faults.push(`${where}: ${fault}`);
       };
       for (const name of PANEL_NAMES) {
         await showPanel(page, name);
@@ -61,7 +65,7 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
         if (name === 'context')
           for (const part of await page.locator('.parts button').all()) {
             await part.click();
-            await settled(page);
+            await nextFrames(page);
             await look(`context, ${await part.textContent()}`);
           }
       }

@@ -8,8 +8,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { browserFor, openWatched } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
+import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('the policy of the page');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-policy-'));
@@ -85,7 +85,7 @@ describe.skipIf(browser === null)('code injected into the page', () => {
     const path = join(folder, 'run.html');
     await writeFile(path, (await exportRun(run.journal)).html);
     const url = kind === 'served' ? server.url : pathToFileURL(path).href;
-    const { page } = await openWatched(browser as NonNullable<typeof browser>, url);
+    const { page } = await openInspector(browser as NonNullable<typeof browser>, url);
     await page.locator('.chart-picture').waitFor();
     expect(await page.evaluate(() => window.refused)).toEqual([]);
     await tryAll(page);

@@ -6,8 +6,15 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { browserFor, followedTo, openWatched, PANEL_NAMES, shown, showPanel } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
+import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  displayedState,
+  openInspector,
+  PANEL_NAMES,
+  showPanel,
+  waitForEntries,
+} from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('exported pages');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-exported-'));
@@ -24,20 +31,20 @@ async function open(name: string, text: string, hash = '') {
   if (browser === null) throw new Error('no browser');
   const path = join(folder, name);
   await writeFile(path, text);
-  return { path, ...(await openWatched(browser, pathToFileURL(path).href, { hash })) };
+  return { path, ...(await openInspector(browser, pathToFileURL(path).href, { hash })) };
 }
 
 describe.skipIf(browser === null)('the exported page', () => {
   it('is a single file under 1 MB without network requests and shows the final state of the live page', async () => {
     const server = await inspectionServer();
     server.watch(run);
-    const live = await openWatched(browser as NonNullable<typeof browser>, server.url, { hash: 'panel=output' });
-    await followedTo(live.page, run.journal.length);
+    const live = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash: 'panel=output' });
+    await waitForEntries(live.page, run.journal.length);
     const exported = await open('run.html', html, 'panel=output');
     expect((await stat(exported.path)).size).toBeLessThan(1_000_000);
     expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
-    await followedTo(exported.page, run.journal.length);
-    expect(await shown(exported.page)).toEqual(await shown(live.page));
+    await waitForEntries(exported.page, run.journal.length);
+    expect(await displayedState(exported.page)).toEqual(await displayedState(live.page));
     const answer = exported.page.locator('.answer');
     expect(await answer.textContent()).toContain(answerText.slice(0, 120).split('\n')[0]);
     expect(await answer.textContent()).toBe(await live.page.locator('.answer').textContent());

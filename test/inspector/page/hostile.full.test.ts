@@ -11,10 +11,9 @@ import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../../support/hostile-input.ts';
+import { failingRun, manualRun, ownCharts, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 import { SEED } from '../../support/random.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { manual, plain, recorded, stumbling } from '../rig/rich-runs.ts';
-import { browserFor, openWatched } from './page-rig.ts';
 
 const browser = await browserFor('the page on hostile journals');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
@@ -22,8 +21,8 @@ const isLong = process.env['POSTCHAIN_LONG'] === '1';
 /** Logged when something is found. */
 const again = `POSTCHAIN_SEED=${SEED}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
 
-const journals = [await plain(), await stumbling(), await manual()].map((run) =>
-  recorded(run).map((entry: JournalEntry) => JSON.stringify(entry)),
+const journals = [await plainRun(), await failingRun(), await manualRun()].map((run) =>
+  recordedEntries(run).map((entry: JournalEntry) => JSON.stringify(entry)),
 );
 
 afterAll(async () => {
@@ -47,8 +46,8 @@ const aHostile: fc.Arbitrary<Hostile> = fc.record({
 function exportedOf({ journal, changes, around }: Hostile, runId: string): ExportedRun {
   const lines = mutateLines(journals[journal] ?? [], changes);
   const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
-  const whole = { version: 1, run: { ...run, fidelity: [] }, charts: runCharts } as const;
-  return { ...whole, lines, ...(around !== null && { charts: mutateValue(runCharts, around) }) };
+  const whole = { version: 1, run: { ...run, fidelity: [] }, charts: ownCharts } as const;
+  return { ...whole, lines, ...(around !== null && { charts: mutateValue(ownCharts, around) }) };
 }
 
 /** Opens every panel and tab of the page at some entries and returns the blank ones. */
@@ -104,7 +103,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
     let socket: WebSocketRoute | null = null;
     const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
       socket?.send([JSON.stringify(message), ...lines].join('\n'));
-    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
@@ -125,13 +124,13 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
     const ids = [...given.keys()];
     await page.locator('.page-header').waitFor();
     for (const [index, runId] of ids.entries()) {
-      const before = watched.complaints.length;
+      const before = watched.problems.length;
       const listed = ids.slice(Math.max(0, index - 1), index + 1).reverse();
       tell({ type: 'runs', runs: listed.flatMap((id) => given.get(id)?.run ?? []), chosen: null });
       await page.locator(`.run-choice option[value="${runId}"]`).waitFor({ state: 'attached' });
       await page.locator('.run-choice select').selectOption(runId);
       const blank = await visit(page);
-      for (const fault of [...blank, ...watched.complaints.slice(before)])
+      for (const fault of [...blank, ...watched.problems.slice(before)])
         faults.push(`${runId}: ${fault} ${JSON.stringify(cases[index]?.changes).slice(0, 300)}`);
     }
     expect(faults, again).toEqual([]);
@@ -154,8 +153,8 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
         path,
         html.replace(/data-sha256="[^>]*>[^<]*/u, () => `data-sha256="${checksum}">${data}`),
       );
-      const watched = await openWatched(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
-      for (const fault of [...(await visit(watched.page)), ...watched.complaints])
+      const watched = await openInspector(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
+      for (const fault of [...(await visit(watched.page)), ...watched.problems])
         faults.push(`${index}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
       await watched.page.close();
     }

@@ -1,7 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { browserFor, followedTo, openWatched, PANEL_NAMES, showPanel } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
+import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  openInspector,
+  PANEL_NAMES,
+  showPanel,
+  waitForEntries,
+} from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('that an idle page does nothing');
 
@@ -51,12 +57,12 @@ describe.skipIf(browser === null)('the page with an idle live run', () => {
     const server = await inspectionServer();
     const { run, model } = readmeRun([3]);
     server.watch(run);
-    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       before: async (page) => void (await page.addInitScript(noteDue)),
     });
     const { page } = watched;
     await model.reached(3);
-    await followedTo(page, run.journal.length);
+    await waitForEntries(page, run.journal.length);
     for (const name of PANEL_NAMES) {
       await showPanel(page, name);
       const busy = (): Promise<readonly string[]> =>
@@ -68,7 +74,7 @@ describe.skipIf(browser === null)('the page with an idle live run', () => {
     }
     model.release(3);
     await run.answer;
-    await followedTo(page, run.journal.length);
+    await waitForEntries(page, run.journal.length);
     await watched.close();
     await server.close();
   });

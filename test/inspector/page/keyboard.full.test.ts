@@ -1,21 +1,28 @@
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { failingRun } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  displayedState,
+  nextFrames,
+  PANEL_NAMES,
+  pageForRuns,
+  selectEntry,
+  showPanel,
+} from '../../support/inspector/inspector-page.ts';
 import { LONG_HISTORY } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
-import { stumbling } from '../rig/rich-runs.ts';
-import { pageOnRuns } from './page-on-runs.ts';
-import { browserFor, goTo, PANEL_NAMES, settled, shown, showPanel } from './page-rig.ts';
 
 const browser = await browserFor('the page without a mouse');
 
-const run = await stumbling();
+const run = await failingRun();
 const { run: waiting } = startScripted(
   { yield: (call: number) => unsureAnswer(call) },
   { newId: () => 'waiting' },
   { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
 );
 
-const thePage = pageOnRuns(browser, [waiting, run], {
+const thePage = pageForRuns(browser, [waiting, run], {
   before: async (page) => void (await page.addInitScript(noteListeners)),
 });
 afterAll(() => waiting.cancel());
@@ -93,7 +100,7 @@ const asWritten = (name: string): string =>
     .replace(/Page(?=Up|Down)/u, 'Page ');
 
 const at = async (page: Page): Promise<number> =>
-  Number(/entry (?<at>\d+)/u.exec((await shown(page)).position)?.groups?.['at']);
+  Number(/entry (?<at>\d+)/u.exec((await displayedState(page)).position)?.groups?.['at']);
 
 describe.skipIf(browser === null)('keyboard operation', () => {
   it('reaches every control with Tab, forward and backward, in every panel', async () => {
@@ -130,11 +137,11 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     const before = (seqs: readonly number[]) => seqs.findLast((seq) => seq < from);
     const after = (seqs: readonly number[]) => seqs.find((seq) => seq > from);
     const leads = (seq: number | undefined) => async (key: string) => {
-      await goTo(page, from);
+      await selectEntry(page, from);
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       if (key.startsWith('Page')) await page.getByRole('slider', { name: 'Time' }).focus();
       await page.keyboard.press(key);
-      await settled(page);
+      await nextFrames(page);
       expect(await at(page), key).toBe(seq);
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     };
@@ -143,7 +150,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     };
     const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
       await page.keyboard.press(key);
-      await settled(page);
+      await nextFrames(page);
       await check(key);
     };
     const closed = async (): Promise<void> => {

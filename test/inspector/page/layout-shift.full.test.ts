@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { browserFor, followedTo, openWatched, PANEL_NAMES } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
+import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import { browserFor, openInspector, PANEL_NAMES, waitForEntries } from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('that nothing shifts');
 
@@ -16,10 +16,11 @@ it.skipIf(browser === null).each([1280, 700])(
     const server = await inspectionServer();
     const { run, model } = readmeRun([1, 3, 6]);
     const pages = await Promise.all(
-      PANEL_NAMES.map((panel) => openWatched(browser, server.url, { hash: `panel=${panel}`, width })),
+      PANEL_NAMES.map((panel) => openInspector(browser, server.url, { hash: `panel=${panel}`, width })),
     );
     server.watch(run);
-    const allThere = (): Promise<unknown> => Promise.all(pages.map(({ page }) => followedTo(page, run.journal.length)));
+    const allThere = (): Promise<unknown> =>
+      Promise.all(pages.map(({ page }) => waitForEntries(page, run.journal.length)));
     for (const call of [1, 3, 6]) {
       await model.reached(call);
       await allThere();

@@ -2,9 +2,16 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/wire.ts';
+import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  displayedState,
+  nextFrames,
+  openInspector,
+  showPanel,
+  waitForEntries,
+} from '../../support/inspector/inspector-page.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
-import { browserFor, followedTo, openWatched, settled, shown, showPanel } from './page-rig.ts';
-import { readmeRun } from './page-runs.ts';
 
 const browser = await browserFor('the page on live runs');
 
@@ -17,9 +24,9 @@ afterAll(async () => {
   await server.close();
 });
 
-const open = (look: Parameters<typeof openWatched>[2] = {}) => {
+const open = (look: Parameters<typeof openInspector>[2] = {}) => {
   if (browser === null) throw new Error('no browser');
-  return openWatched(browser, server.url, look);
+  return openInspector(browser, server.url, look);
 };
 
 const entryCount = async (page: Page): Promise<number> => {
@@ -37,8 +44,8 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const standings: string[] = [];
     for (const call of [1, 3, 6]) {
       await model.reached(call);
-      await followedTo(page, run.journal.length);
-      const here = await shown(page);
+      await waitForEntries(page, run.journal.length);
+      const here = await displayedState(page);
       expect(here.status).toBe('live');
       standings.push(here.active.join(' '));
       if (call === 3) {
@@ -53,8 +60,8 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       .locator('.page-header .pill')
       .getByText(/completed|degraded/u)
       .waitFor();
-    await followedTo(page, run.journal.length);
-    const { active, marks } = await shown(page);
+    await waitForEntries(page, run.journal.length);
+    const { active, marks } = await displayedState(page);
     expect(active).toEqual(['answered']);
     const marked = (name: string) => marks.filter((classes) => classes.split(' ').includes(name)).length;
     expect(marked('taken')).toBeGreaterThan(10);
@@ -80,38 +87,38 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     server.watch(run);
     const first = await open();
     await model.reached(4);
-    await followedTo(first.page, run.journal.length);
+    await waitForEntries(first.page, run.journal.length);
     const late = await open();
-    await followedTo(late.page, run.journal.length);
-    const here = await shown(first.page);
+    await waitForEntries(late.page, run.journal.length);
+    const here = await displayedState(first.page);
     expect(here.active.length).toBeGreaterThan(1);
-    expect(await shown(late.page)).toEqual(here);
+    expect(await displayedState(late.page)).toEqual(here);
     await first.page.reload();
-    await followedTo(first.page, run.journal.length);
-    expect(await shown(first.page)).toEqual(here);
+    await waitForEntries(first.page, run.journal.length);
+    expect(await displayedState(first.page)).toEqual(here);
     for (const { page } of [first, late]) {
       await showPanel(page, 'events');
       await page.keyboard.press('Home');
-      await settled(page);
+      await nextFrames(page);
       const rows = await page.locator('.event-row').evaluateAll((all) => all.map(({ id }) => id));
       expect(rows.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((seq) => `event-${seq}`));
       await page.keyboard.press('End');
     }
     model.release(4);
     await model.reached(6);
-    for (const { page } of [first, late]) await followedTo(page, run.journal.length);
+    for (const { page } of [first, late]) await waitForEntries(page, run.journal.length);
     // The cursor of a reader at an earlier entry stays there.
     await late.page.keyboard.press('Home');
     model.release(6);
     await run.answer;
-    await followedTo(first.page, run.journal.length);
+    await waitForEntries(first.page, run.journal.length);
     await late.page.waitForFunction(
       (last) => document.querySelector('.position')?.textContent?.startsWith(`entry 0 / ${last} `) === true,
       run.journal.length - 1,
     );
     await late.page.keyboard.press('End');
-    await followedTo(late.page, run.journal.length);
-    expect(await shown(late.page)).toEqual(await shown(first.page));
+    await waitForEntries(late.page, run.journal.length);
+    expect(await displayedState(late.page)).toEqual(await displayedState(first.page));
     await first.close();
     await late.close();
   });
@@ -138,7 +145,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
         }),
     });
     await model.reached(3);
-    await followedTo(cut.page, run.journal.length);
+    await waitForEntries(cut.page, run.journal.length);
     const before = run.journal.length;
     isUp = false;
     await sockets[0]?.close();
@@ -150,18 +157,18 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await cut.page.keyboard.press('Home');
     await cut.page.keyboard.press('End');
     isUp = true;
-    await followedTo(cut.page, run.journal.length);
+    await waitForEntries(cut.page, run.journal.length);
     await cut.page.getByText('not connected').waitFor({ state: 'detached' });
     expect(sockets.length).toBe(2);
     expect(wanted).toEqual([0, before]);
     const fresh = await open();
-    await followedTo(fresh.page, run.journal.length);
-    expect(await shown(cut.page)).toEqual(await shown(fresh.page));
+    await waitForEntries(fresh.page, run.journal.length);
+    expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
     model.release(5);
     await run.answer;
-    await followedTo(cut.page, run.journal.length);
-    await followedTo(fresh.page, run.journal.length);
-    expect(await shown(cut.page)).toEqual(await shown(fresh.page));
+    await waitForEntries(cut.page, run.journal.length);
+    await waitForEntries(fresh.page, run.journal.length);
+    expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
     await cut.close();
     await fresh.close();
   });
@@ -178,9 +185,9 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await page.getByRole('form', { name: 'Continue with a phase' }).waitFor();
     await page.getByRole('button', { name: 'Finish now' }).click();
     const { status } = await run.answer;
-    await followedTo(page, run.journal.length);
-    expect((await shown(page)).status).toBe(status);
-    expect((await shown(page)).active).toEqual(['answered']);
+    await waitForEntries(page, run.journal.length);
+    expect((await displayedState(page)).status).toBe(status);
+    expect((await displayedState(page)).active).toEqual(['answered']);
     await watched.close();
   });
 });

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { recorded, stumbling } from '../rig/rich-runs.ts';
-import { longRun } from './long-run.ts';
-import { browserFor, followedTo, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
-import { storeOf } from './page-runs.ts';
+import { failingRun, longRun, recordedEntries, storeOf } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  nextFrames,
+  openInspector,
+  PANEL_NAMES,
+  showPanel,
+  waitForEntries,
+} from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('the page on a long run');
 
@@ -14,7 +19,7 @@ const MOST_NODES = 4_000;
 /** Of 100,000 entries: those around a cursor and the visible rows of a list. */
 const MOST_READ = 250;
 
-const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recorded(await stumbling()), ENTRIES);
+const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recordedEntries(await failingRun()), ENTRIES);
 
 let server: InspectionServer;
 beforeAll(async () => {
@@ -43,11 +48,11 @@ function countParsed(): void {
 
 describe.skipIf(browser === null)('a run of 100,000 entries', () => {
   it('opens and scrubs with bounded memory and reads few entries per move', async () => {
-    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       before: async (page) => void (await page.addInitScript(countParsed)),
     });
     const { page } = watched;
-    await followedTo(page, ENTRIES);
+    await waitForEntries(page, ENTRIES);
     const track = await page.getByRole('slider', { name: 'Time' }).boundingBox();
     if (track === null) throw new Error('no track');
     const found: string[] = [];
@@ -56,7 +61,7 @@ describe.skipIf(browser === null)('a run of 100,000 entries', () => {
       for (const share of [0.02, 0.9, 0.34]) {
         const before = await page.evaluate(() => window.parsed);
         await page.mouse.click(track.x + track.width * share, track.y + 20);
-        await settled(page);
+        await nextFrames(page);
         const [nodes, parsed] = await page.evaluate(() => [document.querySelectorAll('*').length, window.parsed]);
         if ((nodes ?? 0) > MOST_NODES) found.push(`${name}: ${nodes} elements`);
         if ((parsed ?? 0) - before > MOST_READ)

@@ -4,13 +4,21 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
-import { browserFor, followedTo, goTo, openWatched, type PANEL_NAMES, settled, shown, showPanel } from './page-rig.ts';
+import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  displayedState,
+  nextFrames,
+  openInspector,
+  type PANEL_NAMES,
+  selectEntry,
+  showPanel,
+  waitForEntries,
+} from '../../support/inspector/inspector-page.ts';
 
 const browser = await browserFor('that no panel shows what came later');
 
-const journals = [recorded(await stumbling()), recorded(await manual())];
+const journals = [recordedEntries(await failingRun()), recordedEntries(await manualRun())];
 
 afterAll(async () => {
   await browser?.close();
@@ -20,14 +28,14 @@ type Panels = readonly (typeof PANEL_NAMES)[number][];
 
 /** Returns the text of the chart and these panels. */
 async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<string, unknown>>> {
-  const { active, marks } = await shown(page);
+  const { active, marks } = await displayedState(page);
   const told: Record<string, unknown> = { active, marks };
   for (const name of panels) {
     await showPanel(page, name);
     const parts = await page.locator('.parts button').all();
     for (const [index, part] of (parts.length === 0 ? [null] : parts).entries()) {
       await part?.click();
-      await settled(page);
+      await nextFrames(page);
       told[`${name} ${index}`] = await page.locator('#panel').innerText();
     }
   }
@@ -53,7 +61,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
       const run = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: false } as const;
       return { ...run, fidelity: [] };
     });
-    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url, {
+    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (socket) => {
           const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
@@ -63,7 +71,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
             if (message.type !== 'open') return;
             const { runId } = message;
             const lines = (given.get(runId) ?? []).map((entry) => JSON.stringify(entry));
-            tell({ type: 'charts', runId, ...runCharts });
+            tell({ type: 'charts', runId, ...ownCharts });
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
           tell({ type: 'hello', version: 1, events: [] });
@@ -73,7 +81,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
     const { page } = watched;
     const choose = async (runId: string): Promise<void> => {
       await page.locator('.run-choice select').selectOption(runId);
-      await followedTo(page, given.get(runId)?.length ?? 0);
+      await waitForEntries(page, given.get(runId)?.length ?? 0);
     };
     for (const { at, whole, part, entries } of looks) {
       // For a received event, Why shows what it led to, which is later.
@@ -83,7 +91,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
       await choose(part);
       const expected = await toldBy(page, panels);
       await choose(whole);
-      await goTo(page, at);
+      await selectEntry(page, at);
       expect(await toldBy(page, panels), `at entry ${at} of ${whole}`).toEqual(expected);
     }
     await watched.close();

@@ -4,29 +4,27 @@ import { describe, expect, it } from 'vitest';
 import { revealHidden } from '../../../inspector/fold/text.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { replies } from '../../../src/testing/replies.ts';
+import { ownCharts, runToAnswer } from '../../support/inspector/inspected-runs.ts';
+import { browserFor, pageForRuns, selectEntry, showPanel } from '../../support/inspector/inspector-page.ts';
+import { type ObservedStates, observeRun } from '../../support/inspector/observed-run.ts';
 import { LONG_HISTORY } from '../../support/journal-files.ts';
 import { everyTask, type ScriptedRun, unsureAnswer, workCall } from '../../support/run-chain.ts';
-import { runCharts } from '../rig/file-page.ts';
-import { play } from '../rig/rich-runs.ts';
-import { type RealStanding, watchRun } from '../rig/watched-run.ts';
-import { pageOnRuns } from './page-on-runs.ts';
-import { browserFor, goTo, showPanel } from './page-rig.ts';
 
 const browser = await browserFor('time travel in the page');
 
 type Run = ScriptedRun['run'];
 
 /** What XState reported when the run had this many entries: the states of all machines and the context of the chain. */
-interface Truth extends RealStanding {
+interface Truth extends ObservedStates {
   readonly messages: readonly Message[];
 }
 
-const names = new Map(runCharts.charts.flatMap(({ states }) => states.map(({ id, name }) => [id, name] as const)));
+const names = new Map(ownCharts.charts.flatMap(({ states }) => states.map(({ id, name }) => [id, name] as const)));
 
 /** A run with retries, a failed phase, capabilities, consent, and pruning, recorded together with the actual machine states. */
 async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: readonly Truth[] }> {
   const truths: Truth[] = [];
-  const run = await play(
+  const run = await runToAnswer(
     {
       action: (call: number) =>
         call === 1
@@ -44,10 +42,10 @@ async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: rea
     { history: LONG_HISTORY },
     [{ afterSteps: 6, word: 'consent' }],
     (started) => {
-      const { standings } = watchRun(started);
+      const { states } = observeRun(started);
       started.actor.subscribe(({ context }) => {
-        const standing = standings.at(-1);
-        if (standing !== undefined) truths.push({ ...standing, messages: context.messages });
+        const current = states.at(-1);
+        if (current !== undefined) truths.push({ ...current, messages: context.messages });
       });
     },
   );
@@ -56,7 +54,7 @@ async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: rea
 
 const { run, truths } = await runWithTruth();
 
-const thePage = pageOnRuns(browser, [run]);
+const thePage = pageForRuns(browser, [run]);
 
 const leavesOf = (page: Page): Promise<readonly string[]> =>
   page
@@ -111,7 +109,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
     const selected = fc.sample(fc.constantFrom(...truths), { seed: 72_026, numRuns: 18 });
     expect(new Set(selected.map(({ count }) => count)).size).toBeGreaterThan(12);
     for (const { count, leaves, messages } of selected) {
-      await goTo(page, count - 1);
+      await selectEntry(page, count - 1);
       const real = Object.values(leaves)
         .flat()
         .map((id) => names.get(id) ?? id);
@@ -129,7 +127,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
     const deltas = run.journal.filter(({ type }) => type === 'text-delta').map(({ seq }) => seq);
     let compared = 0;
     for (const at of fc.sample(fc.constantFrom(...deltas), { seed: 11, numRuns: 14 })) {
-      await goTo(page, at);
+      await selectEntry(page, at);
       await showPanel(page, 'output');
       const text = saidBy(at);
       expect(await page.locator('.attempt > p').first().textContent()).toContain(`${text.length} character`);

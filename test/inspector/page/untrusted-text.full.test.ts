@@ -10,14 +10,19 @@ import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { withTexts } from '../../../src/inspection/redaction.ts';
 import { NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
-import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
-import { browserFor, openWatched, PANEL_NAMES, settled, showPanel } from './page-rig.ts';
-import { storeOf } from './page-runs.ts';
-import { tooWide } from './too-wide.ts';
+import { failingRun, manualRun, recordedEntries, storeOf } from '../../support/inspector/inspected-runs.ts';
+import {
+  browserFor,
+  nextFrames,
+  openInspector,
+  PANEL_NAMES,
+  showPanel,
+} from '../../support/inspector/inspector-page.ts';
+import { tooWideElements } from '../../support/inspector/page-checks.ts';
 
 const browser = await browserFor('the page on naughty texts');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-naughty-'));
-const journals = [recorded(await stumbling()), recorded(await manual())];
+const journals = [recordedEntries(await failingRun()), recordedEntries(await manualRun())];
 
 /** Text fields from a model, user, document, or capability; the others control the run. */
 const IS_GIVEN =
@@ -95,14 +100,14 @@ async function readAll(page: Page, where: string): Promise<string> {
       if ((await other.count()) > 0 && (await other.inputValue()) === '') await other.selectOption({ index: 1 });
       for (const part of [null, ...(await page.locator('.parts button').all())]) {
         await part?.click();
-        await settled(page);
+        await nextFrames(page);
         const text = await readable(page);
         expect(
           HIDDEN.exec(text)?.[0].codePointAt(0)?.toString(16),
           `${where}, ${name}: ${text.slice(text.search(HIDDEN) - 40, text.search(HIDDEN) + 40)}`,
         ).toBe(undefined);
         expect(await made(page), `${where}, ${name}`).toEqual([]);
-        expect(await page.evaluate(tooWide), `${where}, ${name}`).toEqual([]);
+        expect(await page.evaluate(tooWideElements), `${where}, ${name}`).toEqual([]);
         expect(await page.locator('.problem').allTextContents(), `${where}, ${name}`).toEqual([]);
         texts.push(text);
       }
@@ -115,7 +120,7 @@ async function readAll(page: Page, where: string): Promise<string> {
 
 describe.skipIf(browser === null)('text from a model, a document, or a user', () => {
   it('is shown as text in every panel and neither executes nor hides anything', async () => {
-    const watched = await openWatched(browser as NonNullable<typeof browser>, server.url);
+    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url);
     await watched.page.locator('.chart-picture').waitFor();
     for (const { name, pieces } of runs) {
       await watched.page.locator('.run-choice select').selectOption(name);
@@ -130,7 +135,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     for (const { name, entries } of runs.slice(0, 2)) {
       const path = join(folder, `${name}.html`);
       await writeFile(path, (await exportRun(entries)).html);
-      const watched = await openWatched(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
+      const watched = await openInspector(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
       await watched.page.locator('.chart-picture').waitFor();
       await readAll(watched.page, `${name} in a file`);
       await watched.close();

@@ -1,16 +1,15 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { complaintsIn } from '../rig/axe.ts';
-import { threeHeldRuns } from '../rig/held-runs.ts';
-import { pageTests } from '../rig/page-tests.ts';
-import { buildPlayedPage, openHeldRuns } from '../rig/played-page.ts';
+import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('comparing runs in a page');
-const runs = await threeHeldRuns();
+const runs = await threeRecordedRuns();
 
-beforeAll(() => buildPlayedPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests), 60_000);
 
-const open = (width = 1280, held = runs): Promise<Page> => openHeldRuns(tests, held, 'panel=compare', width);
+const open = (width = 1280, held = runs): Promise<Page> => openRecordedRuns(tests, held, 'panel=compare', width);
 
 async function compareWith(page: Page, runId: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Second run' }).selectOption(runId);
@@ -97,7 +96,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
         .click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
-        expect(await complaintsIn(page)).toEqual([]);
+        expect(await axeViolations(page)).toEqual([]);
         if (process.env['SHOTS'])
           await page.screenshot({ path: `${process.env['SHOTS']}/compare-${width}-${theme}.png` });
       }

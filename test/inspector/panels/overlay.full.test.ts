@@ -1,17 +1,16 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { complaintsIn } from '../rig/axe.ts';
-import { threeHeldRuns } from '../rig/held-runs.ts';
-import { pageTests } from '../rig/page-tests.ts';
-import { buildPlayedPage, openHeldRuns } from '../rig/played-page.ts';
+import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the overlay of a page');
-const runs = await threeHeldRuns();
+const runs = await threeRecordedRuns();
 
-beforeAll(() => buildPlayedPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests), 60_000);
 
 async function open(width = 1280): Promise<Page> {
-  const page = await openHeldRuns(tests, runs, 'panel=overlay', width);
+  const page = await openRecordedRuns(tests, runs, 'panel=overlay', width);
   await page.getByRole('table').first().waitFor();
   return page;
 }
@@ -78,7 +77,7 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
       if (width === 700) await page.getByText(/^postChain: \d+ never taken/).click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
-        expect(await complaintsIn(page)).toEqual([]);
+        expect(await axeViolations(page)).toEqual([]);
         if (process.env['SHOTS'])
           await page.screenshot({ path: `${process.env['SHOTS']}/overlay-${width}-${theme}.png` });
       }

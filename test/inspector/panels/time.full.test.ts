@@ -2,10 +2,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { excerpt } from '../../../inspector/fold/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { contrastsOf, nameless, overflowing } from '../../examples/react/page-rig.ts';
-import { filePage } from '../rig/file-page.ts';
-import { pageTests } from '../rig/page-tests.ts';
-import { fullRun } from '../rig/runs.ts';
+import { filePage, fullRun } from '../../support/inspector/inspected-runs.ts';
+import { contrastsOf, overflowingElements, unnamedControls } from '../../support/inspector/page-checks.ts';
+import { pageTests } from '../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the timeline and the events');
 /** Has retries, delays, a failed phase, tools, a session, and a user event. */
@@ -221,8 +220,8 @@ describe.skipIf(areSkipped)('the Events panel', () => {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
         const poor = (await contrastsOf(page)).filter(({ contrast }) => contrast < 4.5);
         expect(poor).toEqual([]);
-        expect(await nameless(page)).toEqual([]);
+        expect(await unnamedControls(page)).toEqual([]);
       }
-    expect(await overflowing(page)).toEqual([]);
+    expect(await overflowingElements(page)).toEqual([]);
   });
 });

@@ -1,14 +1,13 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { complaintsIn } from '../rig/axe.ts';
-import { filePage } from '../rig/file-page.ts';
-import { pageTests } from '../rig/page-tests.ts';
-import { manual, recorded, stumbling } from '../rig/rich-runs.ts';
+import { failingRun, filePage, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { pageTests } from '../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the why card and the output');
-const stumbled = recorded(await stumbling());
-const directed = recorded(await manual());
+const stumbled = recordedEntries(await failingRun());
+const directed = recordedEntries(await manualRun());
 
 interface Shown {
   readonly panel: 'why' | 'output';
@@ -145,7 +144,7 @@ describe.skipIf(areSkipped)('the Why and Output panels', () => {
     for (const panel of ['why', 'output'] as const) {
       const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
       const page = await open(stumbled, { panel, at, theme });
-      expect(await complaintsIn(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
     }
   });
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { comparedRun } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, scriptedChain, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
-import { comparedRun } from '../../rig/folded.ts';
 
 async function runWith(confidence: number, limits = {}): Promise<readonly JournalEntry[]> {
   const answer = unsureAnswer(1, { confidence });

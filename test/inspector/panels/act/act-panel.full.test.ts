@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { axeViolations } from '../../../support/inspector/page-checks.ts';
+import { buildTestPage, type LivePage, openLivePage, pageTests } from '../../../support/inspector/test-page.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
-import { complaintsIn } from '../../rig/axe.ts';
-import { pageTests } from '../../rig/page-tests.ts';
-import { buildPlayedPage, type LivePage, openLivePage } from '../../rig/played-page.ts';
 
 const tests = await pageTests('the act panel');
 
-beforeAll(() => buildPlayedPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests), 60_000);
 
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };
@@ -125,9 +124,9 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
 
   it('sends once, however often the button is clicked', async () => {
     const live = await open();
-    const { page, sent, hold } = live;
+    const { page, sent, pauseSending } = live;
     const finish = page.getByRole('button', { name: 'Finish now' });
-    const release = hold();
+    const release = pauseSending();
     await finish.dblclick();
     await finish.click({ force: true });
     await finish.press('Enter', { noWaitAfter: true });
@@ -184,7 +183,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await complaintsIn(page, '.panel-area')).toEqual([]);
+      expect(await axeViolations(page, '.panel-area')).toEqual([]);
     }
   });
 });

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pageTests } from '../../rig/page-tests.ts';
-import { buildPlayedPage, openPlayedPage } from '../../rig/played-page.ts';
+import { buildTestPage, openTestPage, pageTests } from '../../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the contexts of actors');
 
-beforeAll(() => buildPlayedPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests), 60_000);
 
 /** The messages of a system of two actors: a context may be any JSON. */
-const told = [
+const entryLines = [
   { type: 'keyframe', state: { door: { open: false, guests: ['<b>Ann</b>'] } } },
   { type: 'delivery', event: { type: 'knock' }, actor: 'door', sender: null },
   { type: 'state', changes: [{ path: ['door', 'open'], value: true }] },
@@ -16,13 +15,13 @@ const told = [
 
 describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
   it('shows its actors as trees with differences by path, and accepts no events', async () => {
-    const page = await openPlayedPage(tests, 'run=x&at=0&panel=context');
+    const page = await openTestPage(tests, 'run=x&at=0&panel=context');
     await page.evaluate((lines) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
-      window.ear.connection('open');
-      window.ear.runs([{ ...known, live: true, fidelity: [] }], 'x');
-      window.ear.entries('x', 0, lines);
-    }, told);
+      window.listener.connection('open');
+      window.listener.runs([{ ...known, live: true, fidelity: [] }], 'x');
+      window.listener.entries('x', 0, lines);
+    }, entryLines);
     const door = page.getByRole('region', { name: 'Context of door' });
     await door.waitFor();
     expect(await door.innerText()).toContain('open: false');

@@ -6,14 +6,13 @@ import { contextOf, undo } from '../../../../machines/policies/context.ts';
 
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
-import { complaintsIn } from '../../rig/axe.ts';
-import { filePage } from '../../rig/file-page.ts';
-import { pageTests } from '../../rig/page-tests.ts';
-import { LONG, NAUGHTY, toldRun } from './told-run.ts';
+import { contextRun, filePage, HOSTILE_REPLY, LONG_MESSAGE } from '../../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../../support/inspector/page-checks.ts';
+import { pageTests } from '../../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the context panel');
-const entries = await toldRun(true);
-const stateless = await toldRun(false);
+const entries = await contextRun(true);
+const stateless = await contextRun(false);
 const asked = entries.find(({ type }) => type === 'consent-asked')?.seq ?? 0;
 const last = entries.length - 1;
 
@@ -22,7 +21,11 @@ const manyMessages = entries.slice(0, 2).map((entry) => {
   if (entry.type !== 'run-start') return entry;
   const [message] = entry.messages;
   if (message === undefined) throw new Error('it has no messages');
-  const messages = Array.from({ length: 10_000 }, (_, at) => ({ ...message, id: `h${at}`, content: `${at} ${LONG}` }));
+  const messages = Array.from({ length: 10_000 }, (_, at) => ({
+    ...message,
+    id: `h${at}`,
+    content: `${at} ${LONG_MESSAGE}`,
+  }));
   return { ...entry, messages };
 });
 
@@ -66,13 +69,13 @@ describe.skipIf(areSkipped)('the context panel', () => {
     await item.locator('.trail > summary').click();
     await item.getByText(/^text before:/).click();
     await item.getByRole('button', { name: 'show all 1,904 characters' }).click();
-    expect(await item.locator('.trail').textContent()).toContain(LONG);
+    expect(await item.locator('.trail').textContent()).toContain(LONG_MESSAGE);
   });
 
   it('shows model text literally, with invisible characters made visible', async () => {
     const page = await open(last);
     const text = await page.locator('[data-message="s1.m1"] s').textContent();
-    expect(text).toContain(NAUGHTY.replace('\u202E', '‹U+202E›').slice(0, 60));
+    expect(text).toContain(HOSTILE_REPLY.replace('\u202E', '‹U+202E›').slice(0, 60));
     expect(await page.locator('.panel img').count()).toBe(0);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
   });
@@ -157,7 +160,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.getByRole('button', { name }).click();
-        expect(await complaintsIn(page, '.panel-area')).toEqual([]);
+        expect(await axeViolations(page, '.panel-area')).toEqual([]);
         for (const width of [1280, 700]) {
           await page.setViewportSize({ width, height: 720 });
           expect(await page.locator('.panel').evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);

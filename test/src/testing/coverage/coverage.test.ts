@@ -12,9 +12,8 @@ import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
-import { runCharts } from '../../../inspector/rig/file-page.ts';
-import { folded } from '../../../inspector/rig/folded.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
+import { folded, ownCharts } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 const machines = Object.values(machinesByName);
@@ -35,7 +34,7 @@ describe('coverage', () => {
         const one = collectCoverage(machines);
         one.addJournal(run.journal);
         all.addJournal(run.journal);
-        const fold = coverageOf(runCharts.charts, [
+        const fold = coverageOf(ownCharts.charts, [
           { transitions: folded(run.journal).fold.transitions, until: Number.POSITIVE_INFINITY },
         ]);
         const expected = Object.entries(fold.taken).flatMap(([machine, places]) =>

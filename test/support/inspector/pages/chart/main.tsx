@@ -1,18 +1,18 @@
 import { render } from 'preact';
-import { ChartView, type ChartViewProps } from '../../../../inspector/chart/chart-view.tsx';
-import type { HeatMark } from '../../../../inspector/chart/highlight.ts';
-import type { ChartSelection } from '../../../../inspector/chart/scene.ts';
-import { PHASE_NAMES } from '../../../../inspector/fold/format.ts';
-import type { Marks } from '../../../../inspector/fold/marks.ts';
-import '../../../../inspector/ui-state/basics.css';
-import '../../../../inspector/ui-state/colors.css';
-import type { RunCharts } from '../../../../src/inspection/wire.ts';
+import { ChartView, type ChartViewProps } from '../../../../../inspector/chart/chart-view.tsx';
+import type { HeatMark } from '../../../../../inspector/chart/highlight.ts';
+import type { ChartSelection } from '../../../../../inspector/chart/scene.ts';
+import { PHASE_NAMES } from '../../../../../inspector/fold/format.ts';
+import type { Marks } from '../../../../../inspector/fold/marks.ts';
+import '../../../../../inspector/ui-state/basics.css';
+import '../../../../../inspector/ui-state/colors.css';
+import type { RunCharts } from '../../../../../src/inspection/wire.ts';
 import './page.css';
 
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
 const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
 
-/** Marks as JSON has them: lists in the place of sets, pairs in that of maps. */
+/** Marks as JSON: arrays instead of sets, pairs instead of maps. */
 interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
@@ -20,14 +20,14 @@ interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
 
 type PlainHeat = Readonly<Record<string, HeatMark>>;
 
-const choices: ChartSelection[] = [];
-let shown: ChartViewProps | null = null;
+const selections: ChartSelection[] = [];
+let props: ChartViewProps | null = null;
 const main = document.getElementById('main') as HTMLElement;
 
 function update(changes: Partial<ChartViewProps>): void {
-  if (shown === null) return;
-  shown = { ...shown, ...changes };
-  render(<ChartView {...shown} />, main);
+  if (props === null) return;
+  props = { ...props, ...changes };
+  render(<ChartView {...props} />, main);
 }
 
 function each<From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
@@ -38,15 +38,15 @@ function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
   return { ...rest, active: each(active, (ids) => new Set(ids)), taken: each(taken, (pairs) => new Map(pairs)) };
 }
 
-/** What the tests tell the page. */
-const stage = {
-  choices,
+/** The functions that tests call. */
+const chartPage = {
+  selections,
   show: (charts: RunCharts, root: string): void => {
-    const onSelect = (choice: ChartSelection): void => {
-      choices.push(choice);
-      update({ selected: choice });
+    const onSelect = (selection: ChartSelection): void => {
+      selections.push(selection);
+      update({ selected: selection });
     };
-    shown = { charts, root, marks: NO_MARKS, hues: HUES, onSelect };
+    props = { charts, root, marks: NO_MARKS, hues: HUES, onSelect };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
@@ -56,5 +56,4 @@ const stage = {
       neverTaken: new Set(never),
     }),
 };
-export type ChartStage = typeof stage;
-Object.assign(window, { stage });
+Object.assign(window, { chartPage });

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expect } from 'vitest';
-import { startBrowser, WAIT_MS } from '../../support/browser.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { startBrowser, WAIT_MS } from '../browser.ts';
 
-/** A browser for the tests of one file; `null` where none starts, which is said once. */
+/** Starts a browser for the tests of one file; reports on stderr and returns `null` if none can be started. */
 export async function browserFor(what: string): Promise<Browser | null> {
   const browser = await startBrowser();
   if (typeof browser !== 'string') return browser;
@@ -10,68 +11,67 @@ export async function browserFor(what: string): Promise<Browser | null> {
   return null;
 }
 
-/** A page, and all that it did which it should not. */
-export interface WatchedPage {
+export interface InspectorPage {
   readonly page: Page;
-  /** Errors, warnings, dialogs, what its policy refused, and requests to elsewhere: a line each. */
-  readonly complaints: readonly string[];
-  /** What it asked for, and the sockets that it opened. */
+  /** Errors, warnings, dialogs and requests to other origins, one per line. */
+  readonly problems: readonly string[];
+  /** The URLs of all requests and WebSockets. */
   readonly requests: readonly string[];
-  /** Closes it, and fails where there is a complaint. */
+  /** Closes the page and fails the test if there are problems or violations of the content security policy. */
   close(): Promise<void>;
 }
 
-export interface Look {
+export interface OpenOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly hash?: string;
-  /** Done before the page is loaded. */
+  /** Runs before the page is loaded. */
   readonly before?: (page: Page) => Promise<void>;
 }
 
 declare global {
   interface Window {
-    /** What shifted by itself, all in all. */
+    /** The sum of all layout shifts without user input. */
     shifted: number;
     shifts: string[];
     refused: string[];
-    /** Set by any payload that runs. */
+    /** Set by any injected script that runs. */
     pwned?: unknown;
   }
 }
 
-export async function openWatched(
+export async function openInspector(
   browser: Browser | BrowserContext,
   url: string,
-  { theme = 'light', width = 1280, hash = '', before }: Look = {},
-): Promise<WatchedPage> {
+  { theme = 'light', width = 1280, hash = '', before }: OpenOptions = {},
+): Promise<InspectorPage> {
   const page = await browser.newPage(
     'newContext' in browser ? { viewport: { width, height: 720 }, colorScheme: theme } : undefined,
   );
   page.setDefaultTimeout(WAIT_MS);
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const requests: string[] = [];
   const { origin, protocol } = new URL(url);
   const isOwn = (address: string): boolean =>
     protocol === 'file:'
       ? address === `${url}${hash === '' ? '' : `#${hash}`}` || address === url || address.startsWith('data:')
       : address.replace(/^ws/u, 'http').startsWith(`${origin}/`) || address.startsWith('data:');
-  const ask = (address: string): void => {
+  const addRequest = (address: string): void => {
     requests.push(address);
-    if (!isOwn(address)) complaints.push(`asked for ${address}`);
+    if (!isOwn(address)) problems.push(`request: ${address}`);
   };
-  page.on('pageerror', ({ message, stack }) => complaints.push(`error: ${stack ?? message}`));
+  page.on('pageerror', ({ message, stack }) => problems.push(`error: ${stack ?? message}`));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
-      complaints.push(`${message.type()}: ${message.text()}`);
+      problems.push(`${message.type()}: ${message.text()}`);
   });
-  page.on('request', (request) => ask(request.url()));
-  page.on('websocket', (socket) => ask(socket.url()));
+  page.on('request', (request) => addRequest(request.url()));
+  page.on('websocket', (socket) => addRequest(socket.url()));
   page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on('popup', () => complaints.push('opened a window'));
+  page.on('popup', () => problems.push('opened a window'));
   await page.addInitScript(() => {
     window.shifted = 0;
     window.shifts = [];
@@ -88,11 +88,11 @@ export async function openWatched(
         };
         if (hadRecentInput) continue;
         window.shifted += value;
-        const told = (node: Node | null | undefined): string => {
+        const describeNode = (node: Node | null | undefined): string => {
           if (node instanceof Element) return node.outerHTML.slice(0, 90);
           return node ? `${node.textContent?.slice(0, 40)} in ${node.parentElement?.outerHTML.slice(0, 90)}` : 'gone';
         };
-        window.shifts.push(...sources.map(({ node }) => `${value.toFixed(4)} ${told(node)}`));
+        window.shifts.push(...sources.map(({ node }) => `${value.toFixed(4)} ${describeNode(node)}`));
       }
     }).observe({ type: 'layout-shift', buffered: true });
   });
@@ -100,33 +100,32 @@ export async function openWatched(
   await page.goto(`${url}${hash === '' ? '' : `#${hash}`}`);
   return {
     page,
-    complaints,
+    problems,
     requests,
     async close() {
       const refused = await page.evaluate(() => window.refused);
       await page.close();
-      expect([...complaints, ...refused.map((what) => `refused: ${what}`)]).toEqual([]);
+      expect([...problems, ...refused.map((what) => `refused: ${what}`)]).toEqual([]);
     },
   };
 }
 
-/** Two frames: what was told by then is on the screen. */
-export const settled = (page: Page): Promise<void> =>
+/** Waits for two frames, so that earlier updates are rendered. */
+export const nextFrames = (page: Page): Promise<void> =>
   page.evaluate(
     () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
   );
 
-/** What a page shows of where a run is. */
-export interface Shown {
+export interface DisplayedState {
   readonly position: string;
   readonly status: string;
-  /** The active states, by their names in the picture, the outermost first. */
+  /** The names of the active states in the chart, outermost first. */
   readonly active: readonly string[];
-  /** All states and lines with their marks. */
+  /** The class names of all states and lines in the chart. */
   readonly marks: readonly string[];
 }
 
-export const shown = (page: Page): Promise<Shown> =>
+export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
     position: document.querySelector('.position')?.textContent?.replace(' · following', '') ?? '',
     status: document.querySelector('.page-header .pill')?.textContent ?? '',
@@ -138,29 +137,53 @@ export const shown = (page: Page): Promise<Shown> =>
     ),
   }));
 
-/** Waits until the page has so many entries and stands at the newest. */
-export async function followedTo(page: Page, count: number): Promise<void> {
+/** Waits until the page has received this many entries and shows the newest. */
+export async function waitForEntries(page: Page, count: number): Promise<void> {
   await page.waitForFunction(
     (last) => document.querySelector('.position')?.textContent?.startsWith(`entry ${last} / ${last} `) === true,
     count - 1,
   );
-  await settled(page);
+  await nextFrames(page);
 }
 
 export const PANEL_NAMES = ['why', 'output', 'context', 'events', 'act', 'compare', 'overlay'] as const;
 
 export async function showPanel(page: Page, name: (typeof PANEL_NAMES)[number]): Promise<void> {
   await page.locator(`#tab-${name}`).click();
-  await settled(page);
+  await nextFrames(page);
 }
 
-/** Through the list of events, as a reader would. */
-export async function goTo(page: Page, seq: number): Promise<void> {
+/** Selects an entry in the event list. */
+export async function selectEntry(page: Page, seq: number): Promise<void> {
   await showPanel(page, 'events');
   await page.locator('.event-rows').evaluate((list, top) => {
     list.scrollTop = top;
   }, seq * 18);
   await page.locator(`#event-${seq}`).click();
   await page.locator('.position').getByText(`entry ${seq} /`).waitFor();
-  await settled(page);
+  await nextFrames(page);
+}
+
+/** Opens one page for all tests of a file, on a separate server with these runs. Page, browser and server are closed after the last test. */
+export function pageForRuns(
+  browser: Browser | null,
+  runs: readonly Parameters<InspectionServer['watch']>[0][],
+  options: OpenOptions = {},
+): () => Page {
+  let server: InspectionServer;
+  let inspector: InspectorPage;
+  beforeAll(async () => {
+    if (browser === null) return;
+    server = await inspectionServer();
+    for (const run of runs) server.watch(run);
+    inspector = await openInspector(browser, server.url, options);
+    await inspector.page.locator('.chart-picture').waitFor();
+  });
+  afterAll(async () => {
+    if (browser === null) return;
+    await inspector.close();
+    await browser.close();
+    await server.close();
+  });
+  return () => inspector.page;
 }

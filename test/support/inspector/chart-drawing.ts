@@ -1,27 +1,27 @@
 import type { Box, Drawing } from '../../../inspector/chart/drawing.ts';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
 
-/** Everything that is wrong with the drawing of a chart that is sound; a sentence each. */
-export function flawsOf(chart: Chart, drawing: Drawing): readonly string[] {
-  return [...flawsOfStates(chart, drawing), ...flawsOfLines(chart, drawing), ...flawsOfChips(drawing)];
+/** Returns the flaws in the drawing of a valid chart, one sentence each. */
+export function drawingFlaws(chart: Chart, drawing: Drawing): readonly string[] {
+  return [...stateFlaws(chart, drawing), ...lineFlaws(chart, drawing), ...chipFlaws(drawing)];
 }
 
-function flawsOfStates(chart: Chart, { states, width, height }: Drawing): readonly string[] {
+function stateFlaws(chart: Chart, { states, width, height }: Drawing): readonly string[] {
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
-  const wanted = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
+  const expected = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
   if (
-    [...wanted].sort().join() !==
+    [...expected].sort().join() !==
     states
       .map(({ id }) => id)
       .sort()
       .join()
   )
-    flaws.push('not every state once');
+    flaws.push('a state is missing or drawn twice');
   const whole = { x: 0, y: 0, width, height };
   for (const state of states) {
     const around = boxes.get(state.parent ?? '') ?? whole;
-    if (!isWithin(state, around)) flaws.push(`${state.id} is not in its parent`);
+    if (!isWithin(state, around)) flaws.push(`${state.id} is outside its parent`);
     for (const other of states)
       if (other.parent === state.parent && other.id < state.id && overlap(other, state))
         flaws.push(`${state.id} and ${other.id} overlap`);
@@ -29,59 +29,61 @@ function flawsOfStates(chart: Chart, { states, width, height }: Drawing): readon
   return flaws;
 }
 
-function flawsOfLines(chart: Chart, { states, edges, chips }: Drawing): readonly string[] {
+function lineFlaws(chart: Chart, { states, edges, chips }: Drawing): readonly string[] {
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
   for (const { source, target, points } of edges) {
     const [first, last] = [points[0], points.at(-1)];
-    if (points.length < 2 || first === undefined || last === undefined) flaws.push(`${source} → ${target} has no way`);
-    else if (!isOnBorder(first, boxes.get(source))) flaws.push(`${source} → ${target} begins off its border`);
-    else if (!isOnBorder(last, boxes.get(target))) flaws.push(`${source} → ${target} ends off its border`);
+    if (points.length < 2 || first === undefined || last === undefined) flaws.push(`${source} → ${target} has no path`);
+    else if (!isOnBorder(first, boxes.get(source)))
+      flaws.push(`${source} → ${target} does not start on the border of its source`);
+    else if (!isOnBorder(last, boxes.get(target)))
+      flaws.push(`${source} → ${target} does not end on the border of its target`);
     for (const [index, { x, y }] of points.slice(1).entries()) {
       const before = points[index];
       if (before !== undefined && Math.abs(before.x - x) > 0.5 && Math.abs(before.y - y) > 0.5)
-        flaws.push(`${source} → ${target} runs aslant`);
+        flaws.push(`${source} → ${target} has a diagonal segment`);
     }
   }
   const lines = [...edges, ...chips, ...states.flatMap((state) => state.chips)];
   for (const [index, { source, target }] of chart.transitions.entries()) {
     const shown = lines.filter(({ transitions }) => transitions.includes(index)).map((line) => line.target);
-    const wanted = target.length === 0 ? [source] : [...new Set(target)];
-    if (shown.sort().join() !== [...wanted].sort().join())
-      flaws.push(`transition ${index} of ${source} leads to ${wanted.join()}, and is shown to ${shown.join()}`);
+    const expected = target.length === 0 ? [source] : [...new Set(target)];
+    if (shown.sort().join() !== [...expected].sort().join())
+      flaws.push(`transition ${index} of ${source} leads to ${expected.join()}, but is drawn to ${shown.join()}`);
   }
   return flaws;
 }
 
-function flawsOfChips({ states, chips, width, height }: Drawing): readonly string[] {
+function chipFlaws({ states, chips, width, height }: Drawing): readonly string[] {
   const all = [{ id: 'root', x: 0, y: 0, width, height, chips }, ...states];
   return all.flatMap((state) => [
     ...state.chips
       .filter((chip) => !isWithin(chip, state))
-      .map(({ target }) => `a chip to ${target} is out of ${state.id}`),
+      .map(({ target }) => `a chip to ${target} is outside ${state.id}`),
     ...state.chips.flatMap((chip, index) =>
       state.chips.slice(index + 1).flatMap((other) => (overlap(chip, other) ? [`chips overlap in ${state.id}`] : [])),
     ),
   ]);
 }
 
-const SLACK = 0.6;
+const TOLERANCE = 0.6;
 
 function isWithin(box: Box, around: Box): boolean {
   return (
-    box.x >= around.x - SLACK &&
-    box.y >= around.y - SLACK &&
-    box.x + box.width <= around.x + around.width + SLACK &&
-    box.y + box.height <= around.y + around.height + SLACK
+    box.x >= around.x - TOLERANCE &&
+    box.y >= around.y - TOLERANCE &&
+    box.x + box.width <= around.x + around.width + TOLERANCE &&
+    box.y + box.height <= around.y + around.height + TOLERANCE
   );
 }
 
 function overlap(one: Box, other: Box): boolean {
   return (
-    one.x + one.width > other.x + SLACK &&
-    other.x + other.width > one.x + SLACK &&
-    one.y + one.height > other.y + SLACK &&
-    other.y + other.height > one.y + SLACK
+    one.x + one.width > other.x + TOLERANCE &&
+    other.x + other.width > one.x + TOLERANCE &&
+    one.y + one.height > other.y + TOLERANCE &&
+    other.y + other.height > one.y + TOLERANCE
   );
 }
 

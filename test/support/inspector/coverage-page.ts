@@ -11,11 +11,11 @@ import { coveragePage } from '../../../src/testing/coverage/coverage-page.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
 import { withStubActors } from '../../../src/testing/exploration/stub-actors.ts';
 import type { CoverageItem } from '../../../src/testing/structure/coverage-items.ts';
-import { xstatePatterns } from '../../support/example-machines.ts';
-import { type Look, openWatched, type WatchedPage } from '../page/page-rig.ts';
-import { readmeRun } from '../page/page-runs.ts';
+import { xstatePatterns } from '../example-machines.ts';
+import { readmeRun } from './inspected-runs.ts';
+import { type InspectorPage, type OpenOptions, openInspector } from './inspector-page.ts';
 
-/** Of our three charts, by the run of the README. */
+/** The coverage of PostChain's charts by the README's run. */
 export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
   const { run } = readmeRun();
   await run.answer;
@@ -24,7 +24,7 @@ export async function ownCoverage(): Promise<readonly MachineCoverage[]> {
   return collector.coverage();
 }
 
-/** Of machines of somebody else: one explored without an event that it knows, one that was only started, one that was not. */
+/** The coverage of three other machines: one explored without one of its events, one only started, one never started. */
 export function foreignCoverage(): readonly MachineCoverage[] {
   const { machine, outcomes, events } = xstatePatterns.checkout;
   const collector = collectCoverage([machine, xstatePatterns.player.machine, xstatePatterns.fetching.machine]);
@@ -33,8 +33,8 @@ export function foreignCoverage(): readonly MachineCoverage[] {
   return collector.coverage();
 }
 
-/** A chart of states that stand in a circle, in which nothing was brought about but the first. */
-export function circle(id: string, names: readonly string[]): MachineCoverage {
+/** The coverage of a cycle of states, of which only the first was covered. */
+export function cyclicCoverage(id: string, names: readonly string[]): MachineCoverage {
   const root = { id, name: id, parent: null, type: 'compound', description: '', invokes: [] } as const;
   const ids = names.map((name) => `${id}.${name}`);
   const chart: Chart = {
@@ -71,30 +71,33 @@ export function circle(id: string, names: readonly string[]): MachineCoverage {
   };
 }
 
-/** Opens pages that are files, in a folder of their own. */
+/** Writes coverage pages to a temporary folder and opens them. */
 export async function coverageFiles(browser: Browser | null) {
   const folder = await mkdtemp(join(tmpdir(), 'postchain-coverage-'));
   let files = 0;
-  const openHtml = async (html: string, look: Look = {}): Promise<WatchedPage & { readonly url: string }> => {
+  const openHtml = async (
+    html: string,
+    options: OpenOptions = {},
+  ): Promise<InspectorPage & { readonly url: string }> => {
     if (browser === null) throw new Error('no browser');
     files += 1;
     const path = join(folder, `${files}.html`);
     await writeFile(path, html);
     const url = pathToFileURL(path).href;
-    return { url, ...(await openWatched(browser, url, look)) };
+    return { url, ...(await openInspector(browser, url, options)) };
   };
   return {
     openHtml,
-    open: async (machines: readonly MachineCoverage[], look: Look = {}, title = 'One run') =>
-      openHtml(await coveragePage({ title, machines }), look),
+    open: async (machines: readonly MachineCoverage[], options: OpenOptions = {}, title = 'One run') =>
+      openHtml(await coveragePage({ title, machines }), options),
     close: () => rm(folder, { recursive: true }),
   };
 }
 
-export const missingOf = ({ items }: MachineCoverage) => items.filter(({ times }) => times === 0);
+export const missingItems = ({ items }: MachineCoverage) => items.filter(({ times }) => times === 0);
 export const machineButton = (page: Page, name: string) =>
   page.locator('.coverage-table').getByRole('button', { name, exact: true });
 export const missingButtons = (page: Page) => page.locator('.missing li button');
-/** The states of the chart as they are named for those who hear it. */
-export const heardStates = (page: Page): Promise<readonly string[]> =>
+/** The accessible names of the chart's states. */
+export const stateLabels = (page: Page): Promise<readonly string[]> =>
   page.locator('[role=treeitem]').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));

@@ -1,0 +1,56 @@
+import { h, render } from 'preact';
+import '../../../../../inspector/page.css';
+import { Page } from '../../../../../inspector/page.tsx';
+import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
+import { type Overlay, overlayOf } from '../../../../../inspector/ui-state/overlay.ts';
+import { keepInAddress } from '../../../../../inspector/ui-state/panel.ts';
+import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
+import type { RecordedRun } from '../../inspected-runs.ts';
+
+declare global {
+  interface Window {
+    /** Lets a test play the server's part. */
+    listener: PageListener;
+    inspector: Inspector;
+    overlay: Overlay;
+    /** Lists these runs; each is loaded when the page opens it. */
+    showRuns(runs: readonly RecordedRun[]): void;
+    /** Receives the events that the page sends. */
+    sendToTest?(runId: string, event: unknown): Promise<string | null>;
+  }
+}
+
+let recordedRuns: readonly RecordedRun[] = [];
+const findRun = (runId: string): RecordedRun | undefined => recordedRuns.find(({ run }) => run.runId === runId);
+
+const source: PageSource = {
+  start(listener) {
+    window.listener = listener;
+  },
+  open(runId) {
+    const found = findRun(runId);
+    setTimeout(() => {
+      if (found === undefined) return;
+      window.listener.charts(runId, found.charts);
+      window.listener.entries(runId, 0, found.lines);
+      window.listener.end(runId, null);
+    });
+  },
+  send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
+  test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
+};
+
+const inspector = createInspector(source);
+window.inspector = inspector;
+window.overlay = overlayOf(inspector);
+window.showRuns = (runs) => {
+  recordedRuns = runs;
+  window.listener.connection('open');
+  window.listener.runs(
+    runs.map(({ run }) => run),
+    null,
+  );
+};
+keepInAddress(inspector);
+// Not JSX: in tests, JSX compiles to React.
+render(h(Page, { inspector }), document.getElementById('page') ?? document.body);

@@ -60,7 +60,6 @@ export const actionMachine = actionSetup.createMachine({
     },
     validatingArguments: {
       description: 'The arguments are validated against the schema of the capability.',
-      entry: 'reportUsage',
       invoke: {
         src: 'validateArguments',
         input: ({ context }) => context.call ?? { capability: '', arguments: '' },

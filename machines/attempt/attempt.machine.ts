@@ -67,7 +67,10 @@ export const attemptMachine = attemptSetup.createMachine({
             target: 'recordingFailure',
             actions: { type: 'assignReply', params: ({ event }) => event },
           },
-          { target: 'validating', actions: { type: 'assignReply', params: ({ event }) => event } },
+          {
+            target: 'validating',
+            actions: [{ type: 'assignReply', params: ({ event }) => event }, 'reportUsage'],
+          },
         ],
       },
     },
@@ -76,8 +79,6 @@ export const attemptMachine = attemptSetup.createMachine({
       invoke: {
         src: 'validateReply',
         input: ({ context }) => ({ task: context.task, value: context.reply?.value }),
-        // Sent only if the schema validates asynchronously.
-        onSnapshot: { actions: 'reportUsage' },
         onDone: [
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },

@@ -119,7 +119,7 @@ export interface UsageInFlight {
   readonly call: CallInFlight | null;
 }
 
-/** Sent to the parent machine when a call starts, progresses or fails, and while its reply is validated asynchronously. */
+/** Sent to the parent machine when a call starts, progresses, ends or fails. */
 export interface UsageReport extends UsageInFlight {
   readonly type: 'usage.reported';
 }

@@ -126,7 +126,6 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     const { items } = observer;
     const promptChars = requestChars(spec, request);
     const tooLong = await promptTooLong(model, request, promptChars);
-    if (over) return;
     const reply =
       tooLong ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPostChain, type Run } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/testing/index.ts';
@@ -39,22 +38,6 @@ describe('the token budget of a run', () => {
     stop(run);
     const { metadata } = await run.answer;
     expect(metadata.usage).toMatchObject({ modelCalls: 1, inputTokens: 500, outputTokens: 50, estimated: false });
-  });
-
-  it('makes no call if the signal was aborted before the run', async () => {
-    const streams: string[] = [];
-    const model: ChatModel = {
-      id: 'counting',
-      contextWindowTokens: 8_000,
-      async *stream({ task }) {
-        streams.push(task);
-        yield { type: 'text-delta', text: '{}' };
-      },
-    };
-    const { status } = await createPostChain({ model }).run({ request: 'Is it so?', signal: AbortSignal.abort() })
-      .answer;
-    await settle();
-    expect([status, streams]).toEqual(['degraded', []]);
   });
 
   it('[A11] counts a reply that was still being validated when the run was stopped', async () => {

@@ -17,7 +17,7 @@ export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Draw
   return Object.fromEntries(found);
 }
 
-/** Lays out charts in a worker, once per definition. If one is too large or takes too long, there are no drawings. */
+/** Lays out charts in a worker, once per definition. A chart that is too large or takes too long is not drawn. */
 export function layoutOf(charts: RunCharts): Promise<LaidOut> {
   const problem = tooLarge(charts);
   if (problem !== null) return Promise.resolve({ drawings: null, problem });

@@ -19,7 +19,7 @@ export type EventOutcome =
   | { readonly kind: 'guards-false'; readonly guards: readonly string[] }
   | { readonly kind: 'no-transition' }
   | { readonly kind: 'stopped' }
-  /** No transition followed, and there is no chart to explain why. */
+  /** No transition followed. Without a chart, the reason is unknown. */
   | { readonly kind: 'unknown' }
   /** Effects may still follow. */
   | { readonly kind: 'pending' };

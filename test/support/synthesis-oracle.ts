@@ -29,7 +29,7 @@ export interface ExpectedAnswer {
   readonly budget: Budget;
 }
 
-/** [E5]: the run's own ends, then incomplete state > TTL > zero passes > not converged, and what is only told. */
+/** [E5] The expected order: how the run was stopped, then its limits, then everything that only adds a note. */
 const PRECEDENCE: readonly Degradation[] = [
   'cancelled',
   'interrupted',
@@ -46,24 +46,24 @@ const PRECEDENCE: readonly Degradation[] = [
   'synthesis_failed',
 ];
 
-export function expectedAnswer({ facts, invalidPaths: bad }: RandomInput, told: WritingResult): ExpectedAnswer {
-  const holds = conditions(facts, bad, told);
+export function expectedAnswer({ facts, invalidPaths: bad }: RandomInput, writing: WritingResult): ExpectedAnswer {
+  const holds = conditions(facts, bad, writing);
   const reasons = PRECEDENCE.filter((reason) => holds[reason]);
   const text = textOf(facts);
   return {
     reasons,
     reason: reasons[0] ?? null,
     ttlExhausted: holds.ttl_exhausted,
-    text: told.written?.text ?? text,
-    confidence: told.written?.confidence ?? confidenceOf(facts),
-    budget: budgetOf(facts, told),
+    text: writing.written?.text ?? text,
+    confidence: writing.written?.confidence ?? confidenceOf(facts),
+    budget: budgetOf(facts, writing),
   };
 }
 
 function conditions(
   facts: InputFacts,
   bad: readonly string[],
-  told: WritingResult,
+  writing: WritingResult,
 ): Readonly<Record<Degradation, boolean>> {
   const { run, ttl, passes, converged } = facts;
   const kind = run.interruption?.kind;
@@ -87,7 +87,7 @@ function conditions(
       converged === false && run.answer !== null && !(kind === 'finished_by_user' && run.mode === 'manual'),
     source_failed: run.sourceFailure !== null,
     context_over_limit: run.excess.tokens > 0 || run.excess.messages > 0,
-    synthesis_failed: told.fallback !== null,
+    synthesis_failed: writing.fallback !== null,
   };
 }
 
@@ -113,7 +113,7 @@ function confidenceOf(facts: InputFacts): number {
 
 const MAX_COUNT = 2 ** 53 - 1;
 
-function budgetOf({ run, passes, ttl }: InputFacts, told: WritingResult): Budget {
+function budgetOf({ run, passes, ttl }: InputFacts, writing: WritingResult): Budget {
   const { limits, usage } = run;
   const of = (limit: number | null, used: number) => ({
     limit,
@@ -126,41 +126,42 @@ function budgetOf({ run, passes, ttl }: InputFacts, told: WritingResult): Budget
     modelCalls: of(limits.maxModelCalls, usage.modelCalls),
     totalMs: { limit: limits.totalMs, used: run.elapsedMs === null ? null : Math.round(run.elapsedMs) },
     ttl: { limit: limits.maxCycles ?? cycles, used: passes ?? 0, left: ttl },
-    synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: told.tokens },
+    synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: writing.tokens },
   };
 }
 
 /** What of an answer is not as the requirements want it, in words. */
 export function answerDifferences(
   answer: FinalAnswer,
-  wanted: ExpectedAnswer,
+  expected: ExpectedAnswer,
   drawn: RandomInput,
-  told: WritingResult,
+  writing: WritingResult,
 ): string[] {
   const found: string[] = [];
   const same = (what: string, got: unknown, want: unknown): void => {
-    if (!isDeepStrictEqual(got, want)) found.push(`${what}: got ${describeValue(got)}, wanted ${describeValue(want)}`);
+    if (!isDeepStrictEqual(got, want))
+      found.push(`${what}: got ${describeValue(got)}, expected ${describeValue(want)}`);
   };
   const { metadata } = answer;
   const { run, steps } = drawn.facts;
-  same('degraded', metadata.degraded, wanted.reason !== null);
-  same('reason', metadata.reason, wanted.reason);
-  same('status', answer.status, statusOf(wanted));
-  same('ttlExhausted', answer.ttlExhausted, wanted.ttlExhausted);
-  same('explained', metadata.explanation === '', wanted.reason === null);
+  same('degraded', metadata.degraded, expected.reason !== null);
+  same('reason', metadata.reason, expected.reason);
+  same('status', answer.status, statusOf(expected));
+  same('ttlExhausted', answer.ttlExhausted, expected.ttlExhausted);
+  same('explained', metadata.explanation === '', expected.reason === null);
   same('noted', answer.notes.includes(metadata.explanation), true);
   same('session', answer.notes.includes('Part of the session'), run.sessionProblem !== null);
-  same('synthesis', [metadata.synthesis.writtenBy, metadata.synthesis.fallback], [writer(told), told.fallback]);
-  same('error', metadata.synthesis.error === null, told.fallback === null);
+  same('synthesis', [metadata.synthesis.writtenBy, metadata.synthesis.fallback], [writer(writing), writing.fallback]);
+  same('error', metadata.synthesis.error === null, writing.fallback === null);
   if (!answer.notes.includes(metadata.synthesis.error ?? '')) found.push('the error is not in the notes');
   same('steps', answer.usedStepIds, [...new Set(steps.map(({ stepId }) => stepId))]);
-  same('budget', metadata.budget, wanted.budget);
+  same('budget', metadata.budget, expected.budget);
   same('decision', metadata.decision, run.decision);
   same('cycles', metadata.cycles, drawn.facts.passes ?? 0);
   if (answer.answerText.trim() === '') found.push('the text is empty');
-  if (wanted.text === null) same('no answer', answer.answerText.startsWith('No answer was reached. '), true);
-  else same('text', answer.answerText, wanted.text);
-  found.push(...confidenceDifferences(answer.confidence, wanted, drawn, told));
+  if (expected.text === null) same('no answer', answer.answerText.startsWith('No answer was reached. '), true);
+  else same('text', answer.answerText, expected.text);
+  found.push(...confidenceDifferences(answer.confidence, expected, drawn, writing));
   for (const { messageId, path } of answer.sources)
     if (!run.messages.some(({ id, source }) => id === messageId && source?.path === path))
       found.push(`cites ${messageId}`);
@@ -173,14 +174,14 @@ export function answerDifferences(
 /** What a model says counts as far as it stands in what was gathered; what the engine took over counts as it was. */
 function confidenceDifferences(
   got: number,
-  wanted: ExpectedAnswer,
+  expected: ExpectedAnswer,
   { facts }: RandomInput,
-  told: WritingResult,
+  writing: WritingResult,
 ): string[] {
-  const most = wanted.confidence;
+  const most = expected.confidence;
   const gathered = facts.run.hasDocuments || facts.run.messages.some(({ role }) => role === 'search');
-  const isRight = told.written !== null && gathered ? got === most || got === Math.min(most, 0.5) : got === most;
-  return isRight ? [] : [`confidence: got ${got}, wanted ${most}`];
+  const isRight = writing.written !== null && gathered ? got === most || got === Math.min(most, 0.5) : got === most;
+  return isRight ? [] : [`confidence: got ${got}, expected ${most}`];
 }
 
 function statusOf({ reason }: ExpectedAnswer): FinalAnswer['status'] {
@@ -188,7 +189,7 @@ function statusOf({ reason }: ExpectedAnswer): FinalAnswer['status'] {
   return reason === 'cancelled' ? 'cancelled' : 'degraded';
 }
 
-const writer = (told: WritingResult): string => (told.written === null ? 'engine' : 'model');
+const writer = (writing: WritingResult): string => (writing.written === null ? 'engine' : 'model');
 
 const describeValue = (value: unknown): string => JSON.stringify(value)?.slice(0, 200) ?? 'nothing';
 

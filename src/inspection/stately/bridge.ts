@@ -90,7 +90,7 @@ async function openInspectorSocket(url: string): Promise<InspectorSocket> {
     socket.addEventListener('error', (event) => fail(messageOf(event)));
     socket.addEventListener('close', () => fail('the inspector closed the connection'));
   });
-  // After a close, it is no longer awaited.
+  // Nothing awaits it once the bridge is closed: prevent an unhandled rejection.
   broken.catch(() => {});
   const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()));
   await Promise.race([opened, broken]);

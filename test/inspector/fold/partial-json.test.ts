@@ -16,7 +16,7 @@ function read(given: readonly string[]): PartialJsonReader {
   return json;
 }
 
-/** As in JSON, there is no negative zero, and members are own properties. */
+/** Matches the result of `JSON.parse`: members are own properties, and negative zero counts as zero. */
 const plain = (value: unknown): string => JSON.stringify(value);
 
 describe('incrementally parsed JSON', () => {

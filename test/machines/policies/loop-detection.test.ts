@@ -39,10 +39,10 @@ describe('loops', () => {
     [1, 2, true],
     [1, 3, false],
     [2, 3, true],
-  ])('[Y7] with %d earlier turns and a limit of %d are detected: %s', (repeats, bound, wanted) => {
+  ])('[Y7] with %d earlier turns and a limit of %d are detected: %s', (repeats, bound, holds) => {
     const thresholds = someThresholds({ loopRepeats: bound });
     const result = loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds }));
-    expect(result).toEqual({ holds: wanted, inputs: { repeats, loopRepeats: bound } });
+    expect(result).toEqual({ holds, inputs: { repeats, loopRepeats: bound } });
   });
 
   it('[Y7] are not reported for a run without an assessment', () => {

@@ -9,7 +9,8 @@ import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 /** A server that has only the model "good". */
 const serverOfOne = () =>
   chatServer(({ body, response }) => {
-    if (body.model !== 'good') return respondWithJson(response, 404, { error: { message: 'there is no such model' } });
+    if (body.model !== 'good')
+      return respondWithJson(response, 404, { error: { message: 'the model does not exist' } });
     const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });

@@ -21,7 +21,7 @@ export type { ChainInput, ChainState } from './contracts/chain-state.ts';
 export { type RecursionState, recursionStateSchema } from './contracts/chain-state.ts';
 export { type ContextOperation, contextOperationSchema, type Envelope, envelopeSchema } from './contracts/context.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
-export { type ChainEvent, chainEventSchema } from './contracts/events.ts';
+export { type ChainEvent, type ClientEvent, chainEventSchema, clientEventSchema } from './contracts/events.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
 export { type JournalEntry, journalEntrySchema } from './contracts/journal.ts';
 export { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from './contracts/limits.ts';

@@ -7,7 +7,7 @@ export type {
   ContextDocument,
   ContextOperation,
 } from '../machines/contracts/context.ts';
-export type { ChainEvent } from '../machines/contracts/events.ts';
+export type { ChainEvent, ClientEvent } from '../machines/contracts/events.ts';
 export type {
   JournalEntry,
   JournalStore,

@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
 import { type PostChain, PostChainError, type Run } from 'postchain';
-import { chainEventSchema } from 'postchain/machines';
+import { clientEventSchema } from 'postchain/machines';
 import { z } from 'zod';
 import { HttpError, readBody } from './http-error.ts';
 import { ownHostOnly } from './same-site.ts';
@@ -30,11 +30,6 @@ const requestSchema = z.strictObject({
   request: z.string(),
   session_id: z.string().min(1).max(200).optional(),
   history: z.array(turnSchema).max(1_000).optional(),
-});
-
-/** Clients send their user's events; only the service itself interrupts runs. */
-const clientEventSchema = chainEventSchema.refine(({ type }) => type !== 'run.interrupted', {
-  error: 'clients can cancel a run, not interrupt it',
 });
 
 /** Serves a chain over HTTP: one run per request, streamed as server-sent events. */

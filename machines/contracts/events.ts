@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { replyEventSchema } from './attempt.ts';
 import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
-import { consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';
+import { consentChoiceSchema, consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
@@ -11,9 +11,11 @@ import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
-/** Returns a schema for an object with any of the properties of a shape, each a number. */
-const numbersOf = <Shape extends object>(shape: Shape) =>
-  z.partialRecord(z.enum(Object.keys(shape) as [keyof Shape & string]), z.number());
+/** Returns a schema for an object with any of the numbers of a shape, each within its range and without its default. */
+function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodNumber>>>(shape: Shape) {
+  const ranges = Object.entries(shape).map(([name, number]) => [name, number.unwrap().optional()]);
+  return z.strictObject(Object.fromEntries(ranges) as { [Name in keyof Shape]: z.ZodOptional<z.ZodNumber> });
+}
 
 /**
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
@@ -28,8 +30,8 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.finished') }),
   z.object({
     type: z.literal('run.adjusted'),
-    limits: numbersOf(limitsSchema.shape).optional(),
-    thresholds: numbersOf(thresholdsSchema.shape).optional(),
+    limits: partialOf(limitsSchema.shape).optional(),
+    thresholds: partialOf(thresholdsSchema.shape).optional(),
   }),
   z.object({
     type: z.literal('consent.given'),
@@ -40,6 +42,23 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   }),
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
+
+/**
+ * The chain events that a client, a caller who is not the operator, may send to its own run: it can answer a consent
+ * question, direct, finish and cancel the run. It can neither change limits nor speak for the host or an option.
+ * Strict, because these events come from outside the program.
+ */
+export const clientEventSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
+  z.strictObject({ type: z.literal('run.directed'), phase: z.string(), prompt: z.string().optional() }),
+  z.strictObject({ type: z.literal('run.finished') }),
+  z.strictObject({
+    type: z.literal('consent.given'),
+    choice: consentChoiceSchema,
+    items: z.record(z.string(), consentChoiceSchema).optional(),
+  }),
+]);
+export type ClientEvent = z.infer<typeof clientEventSchema>;
 
 /** An error from an activity, reduced to what the charts use. `message` is one line. */
 const callErrorSchema = z.object({

@@ -38,6 +38,8 @@ describe('invalid requests are rejected before anything starts', () => {
     ['of unknown type', { type: 'run.exploded' }],
     ['reserved for the service', { type: 'run.interrupted' }],
     ['consent without a choice', { type: 'consent.given' }],
+    ['limits, which the operator sets', { type: 'run.adjusted', limits: { maxCycles: 1 } }],
+    ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
     ['null', null],
   ])('an invalid event: %s', async (_, event) => {
     const { post, runs } = await startService({ model: hangingModel() });

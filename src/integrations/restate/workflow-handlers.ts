@@ -1,7 +1,7 @@
 import { TerminalError, type WorkflowContext, type WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
+import { clientEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -107,7 +107,8 @@ function batchesFrom(from: number, keys: readonly string[]): readonly number[] {
   return firsts.filter((_, index) => (firsts[index + 1] ?? Number.POSITIVE_INFINITY) > from);
 }
 
-const sentEventSchema = z.strictObject({ event: chainEventSchema, id: z.string().min(1).max(200).optional() });
+/** Anyone who reaches the ingress can send events, so only a client's events are accepted. */
+const sentEventSchema = z.strictObject({ event: clientEventSchema, id: z.string().min(1).max(200).optional() });
 
 /** An event for a run. If two events have the same `id`, the run receives the first one only. */
 export type SentEvent = z.input<typeof sentEventSchema>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { chainEventSchema } from '../../../machines/contracts/events.ts';
+import { chainEventSchema, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { failureStageSchema } from '../../../machines/contracts/failure.ts';
 import { PHASES, phaseSchema, TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
@@ -49,6 +49,28 @@ describe('run contracts', () => {
     const bad = { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } };
     expect(chainEventSchema.safeParse(bad).success).toBe(true);
     expect(readChoice('burn')).toBe('keep');
+  });
+
+  it.each([
+    { type: 'run.cancelled', reason: 'changed my mind' },
+    { type: 'run.directed', phase: 'nowhere', prompt: 'try this' },
+    { type: 'run.finished' },
+    { type: 'consent.given', choice: 'keep', items: { m1: 'remove' } },
+  ])('let a client send the event $type, which is also an event of the chain', (event) => {
+    expect(clientEventSchema.parse(event)).toEqual(event);
+    expect(chainEventSchema.parse(event)).toEqual(event);
+  });
+
+  it.each([
+    ['other limits', { type: 'run.adjusted', limits: { maxCycles: 1 } }],
+    ['an interruption by the host', { type: 'run.interrupted' }],
+    ['limits beside another event', { type: 'run.finished', limits: { maxCycles: 100_000 } }],
+    ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
+    ['a choice that does not exist', { type: 'consent.given', choice: 'burn' }],
+    ['a choice for one message that does not exist', { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } }],
+    ['a call that has ended', { type: 'settled', output: {} }],
+  ])('reject %s from a client', (_, event) => {
+    expect(clientEventSchema.safeParse(event).success).toBe(false);
   });
 
   it('give an error a stable code and its cause', () => {

@@ -189,6 +189,11 @@ describe('an event sent to a run', () => {
       { type: 'run.adjusted', limits: { maxCycles: 'many' } },
       /^limits\.maxCycles: expected a number; received "many"/u,
     ],
+    [{ type: 'run.adjusted', limits: { totalMs: -1 } }, /^limits\.totalMs: expected a number above 0; received -1/u],
+    [
+      { type: 'run.adjusted', thresholds: { change: 2 } },
+      /^thresholds\.change: expected a number of at most 1; received 2/u,
+    ],
   ])('is rejected with the reason, and the run continues: %j', async (event, problem) => {
     const server = await startInspector();
     const { run } = hanging();

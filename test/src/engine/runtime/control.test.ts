@@ -20,6 +20,16 @@ describe('run control', () => {
     expect(model.calls.at(-1)?.task).toBe(task);
   });
 
+  it('counts the calls of phases that a client keeps redirecting, so that its limits hold', async () => {
+    const { run, model } = startScripted({ intention: { hang: true } }, { limits: { maxModelCalls: 6 } });
+    for (let sent = 0; sent < 50; sent += 1) {
+      await settle();
+      run.send({ type: 'run.directed', phase: 'intention' });
+    }
+    expect(await run.answer).toMatchObject({ metadata: { reason: 'budget_exhausted' } });
+    expect(model.calls.filter(({ task }) => task !== 'synthesis')).toHaveLength(6);
+  });
+
   it('distinguishes an interruption by the host from a cancellation by the user', async () => {
     const controller = new AbortController();
     const { run } = startScripted({ intention: { hang: true } }, {}, { signal: controller.signal });

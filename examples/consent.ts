@@ -11,7 +11,7 @@ const run = createPostChain().run({
 for await (const event of run.events) {
   if (event.type === 'consent-asked') {
     const choices = event.request.items.map(
-      ({ messageId, preview }) => [messageId, preview.startsWith('Never mind') ? 'remove' : 'summarise'] as const,
+      ({ messageId, preview }) => [messageId, preview.startsWith('Never mind') ? 'remove' : 'summarize'] as const,
     );
     run.send({ type: 'consent.given', choice: 'keep', items: Object.fromEntries(choices) });
   }

@@ -10,7 +10,7 @@ const run = createPostChain({ model }).run({
 });
 
 for await (const event of run.events) {
-  if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
+  if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
   if (event.type === 'direction-asked' && event.cycle === 1) run.send({ type: 'run.directed', phase: 'intention' });
   if (event.type === 'decision') console.log(event.decision.rationale);
 }

@@ -1,7 +1,7 @@
 import type { ConsentChoice, ConsentRequest } from 'postchain';
 import { useLayoutEffect, useRef, useState } from 'react';
 
-const LABELS = { keep: 'keep', summarise: 'summarize', remove: 'remove' } as const;
+const LABELS = { keep: 'keep', summarize: 'summarize', remove: 'remove' } as const;
 const CHOICES = Object.keys(LABELS) as (keyof typeof LABELS)[];
 
 interface Props {

@@ -89,15 +89,15 @@ function listeners(index: ChartIndex, entry: ExternalEvent): readonly Listener[]
       }));
     }
     case 'call-event': {
-      const { port, event } = entry;
-      const ends = { settled: 'done', broken: 'error' } as const;
-      const type = event.type === 'settled' || event.type === 'broken' ? ends[event.type] : event.type;
+      const { actor, event } = entry;
+      const ends = { done: 'done', failed: 'error' } as const;
+      const type = event.type === 'done' || event.type === 'failed' ? ends[event.type] : event.type;
       const isReply = event.type.startsWith('reply.');
       return index.all
-        .filter(({ states }) => states.some(({ invokes }) => invokes.includes(port)))
+        .filter(({ states }) => states.some(({ invokes }) => invokes.includes(actor)))
         .map((chart) => ({
           chart,
-          accepts: (event, state) => event === type && (isReply || state.invokes.includes(port)),
+          accepts: (event, state) => event === type && (isReply || state.invokes.includes(actor)),
         }));
     }
     case 'timer':
@@ -135,17 +135,18 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const { event } = entry;
       const call = calls[entry.call];
       const subject = call === undefined || call.subject === '' ? '' : ` for ${call.subject}`;
-      const activity = entry.port === 'readReply' ? `the model's reply${subject}` : `${humanize(entry.port)}${subject}`;
+      const activity =
+        entry.actor === 'readReply' ? `the model's reply${subject}` : `${humanize(entry.actor)}${subject}`;
       const facts: WhyFact[] = [{ label: 'Call', text: `${entry.call}: ${activity}` }];
-      if (event.type === 'broken') facts.push({ label: 'Error', text: event.error.message, verbatim: true });
+      if (event.type === 'failed') facts.push({ label: 'Error', text: event.error.message, verbatim: true });
       if (event.type === 'reply.ended' && event.reply.failure !== null)
         facts.push({
           label: 'Failure',
           text: `${event.reply.failure.code}: ${event.reply.failure.message}`,
           verbatim: true,
         });
-      if (event.type === 'settled') return { name: `the result of ${activity}`, facts };
-      return { name: event.type === 'broken' ? `the error of ${activity}` : event.type, facts };
+      if (event.type === 'done') return { name: `the result of ${activity}`, facts };
+      return { name: event.type === 'failed' ? `the error of ${activity}` : event.type, facts };
     }
     case 'timer':
       return { name: 'a delay that elapsed', facts: [{ label: 'Timer', text: String(entry.timer) }] };

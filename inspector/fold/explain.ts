@@ -23,7 +23,7 @@ export interface ExplainedCandidate {
   readonly guard: string;
   /** The name in the chart; null without a guard. */
   readonly name: string | null;
-  readonly result: Candidate['verdict'];
+  readonly result: Candidate['result'];
   readonly compared: readonly ComparedValue[];
   readonly target: readonly NamedState[];
 }
@@ -54,7 +54,7 @@ export function explainTransition(entry: Transition, index: ChartIndex): Explain
     source: named(source),
     target: entry.target.map(named),
     description: chart?.state(target)?.description ?? '',
-    candidates: candidates.map(({ guard, verdict: result, inputs, target: to }, index) => ({
+    candidates: candidates.map(({ guard, result, inputs, target: to }, index) => ({
       index,
       guard: guard === null ? (index === 0 ? 'always' : 'otherwise') : humanizeGuard(guard),
       name: guard,
@@ -122,7 +122,7 @@ function failureFacts({ stage, code, message, status, issues }: Failure): readon
 const MAX_ISSUES = 8;
 
 const RECOVERIES = {
-  again: (phase: string) => `Why is ${phase} retried?`,
+  repeat: (phase: string) => `Why is ${phase} retried?`,
   skip: (phase: string) => `Why does the run continue without ${phase}?`,
   finish: () => 'Why does the run skip to the answer?',
 } as const;
@@ -145,14 +145,14 @@ export function explain(entry: JournalEntry): Explained | null {
         compared: comparedValues(inputs),
         matches: (by) =>
           leavesState('deciding', 'awaitingDirection')(by) &&
-          by.candidates.some(({ guard, verdict }) => verdict === 'taken' && guard !== null && ruled(guard)),
+          by.candidates.some(({ guard, result }) => result === 'taken' && guard !== null && ruled(guard)),
       };
     }
     case 'phase-end':
       if (entry.failure === null) return null;
       return explained(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), leavesState('recovering'));
     case 'recovery':
-      return explained(RECOVERIES[entry.how](entry.phase), failureFacts(entry.failure), leavesState('recovering'));
+      return explained(RECOVERIES[entry.action](entry.phase), failureFacts(entry.failure), leavesState('recovering'));
     case 'attempt-end':
       if (entry.failure === null) return null;
       return explained(
@@ -162,7 +162,7 @@ export function explain(entry: JournalEntry): Explained | null {
       );
     case 'attempt-retry': {
       const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
-      const wait = entry.inMs === 0 ? 'at once' : `after a wait of ${formatNumber(entry.inMs)} ms`;
+      const wait = entry.delayMs === 0 ? 'at once' : `after a wait of ${formatNumber(entry.delayMs)} ms`;
       const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
       return explained('Why is the model called again?', [next], leavesState('recordingFailure'));
     }
@@ -173,8 +173,8 @@ export function explain(entry: JournalEntry): Explained | null {
       return explained('Why does the run ask for consent?', [about], entersState('awaitingConsent'));
     }
     case 'consent-resolved': {
-      const { kept, summarised, removed, by } = entry;
-      const what = { label: 'Messages', text: `${kept} kept, ${summarised} summarized, ${removed} removed` };
+      const { kept, summarized, removed, by } = entry;
+      const what = { label: 'Messages', text: `${kept} kept, ${summarized} summarized, ${removed} removed` };
       return explained('How was consent resolved?', [what, { label: 'By', text: by }], leavesState('awaitingConsent'));
     }
     case 'direction-asked':

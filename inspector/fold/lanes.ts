@@ -13,7 +13,7 @@ export interface Lane {
 }
 
 /** Reads a model's reply; shown as an attempt instead. */
-const MODEL_PORT = 'readReply';
+const MODEL_ACTOR = 'readReply';
 
 /**
  * The first three lanes are always there, so that nothing moves during a run; lanes of other actors are added below.
@@ -33,8 +33,8 @@ export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): r
   const callLanes: Lane[] = [];
 
   function takeCall(call: CallSpan): void {
-    if (call.port === MODEL_PORT) return;
-    const name = laneName(call.port);
+    if (call.actor === MODEL_ACTOR) return;
+    const name = laneName(call.actor);
     const cached = ports.get(name);
     if (cached !== undefined) return void cached.push(call);
     const calls = [call];
@@ -84,7 +84,7 @@ const SHARED: Readonly<Record<string, string>> = {
   validateReply: 'validation',
 };
 
-const laneName = (port: string): string => SHARED[port] ?? port.replace(/([A-Z])/gu, ' $1').toLowerCase();
+const laneName = (actor: string): string => SHARED[actor] ?? actor.replace(/([A-Z])/gu, ' $1').toLowerCase();
 
 /** The look of a bar. */
 export type Tone = PhaseSpan['phase'] | 'loop' | 'attempt' | 'wait' | 'call' | 'capability' | 'state';
@@ -146,11 +146,11 @@ const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
   }));
 
 const callStrip = (calls: readonly CallSpan[]): Strip =>
-  stripOf(calls, ({ port, subject, outcome, to }) => ({
+  stripOf(calls, ({ actor, subject, outcome, to }) => ({
     to,
-    label: subject || port,
+    label: subject || actor,
     tone: 'call',
-    failure: outcome === 'broken' ? 'the call failed' : null,
+    failure: outcome === 'failed' ? 'the call failed' : null,
   }));
 
 /** The wait after an attempt: from the retry entry to the next attempt. */

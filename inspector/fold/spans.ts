@@ -34,7 +34,7 @@ export interface AttemptSpan extends Span {
 /** An activity call: a model's reply, passages, a capability, a measurement, the session. */
 export interface CallSpan extends Span {
   readonly call: number;
-  readonly port: string;
+  readonly actor: string;
   /** The task or the capability. */
   readonly subject: string;
   /** Its last event. */
@@ -54,7 +54,7 @@ export interface Spans {
   readonly capabilities: readonly CapabilitySpan[];
 }
 
-const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['settled', 'broken', 'reply.ended', 'reply.lost']);
+const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
 
 /** Folds entries, in order, into `spans`. */
 export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEntry): void } {
@@ -100,9 +100,9 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
   }
 
   function call(entry: EntryOf<'call-start'>): void {
-    const { call: number, port, task, capability, attemptId, seq } = entry;
+    const { call: number, actor, task, capability, attemptId, seq } = entry;
     const subject = task ?? capability ?? '';
-    const span: CallSpan = { call: number, port, subject, from: seq, to: null, failure: null, outcome: null };
+    const span: CallSpan = { call: number, actor, subject, from: seq, to: null, failure: null, outcome: null };
     calls.push(span);
     open.set(number, { span, attemptId: attemptId ?? '' });
   }
@@ -143,7 +143,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
       }
       case 'attempt-retry': {
         const span = newest.get(entry.attemptId);
-        if (span !== undefined) span.backOff = { at: seq, inMs: entry.inMs };
+        if (span !== undefined) span.backOff = { at: seq, inMs: entry.delayMs };
         break;
       }
       case 'text-delta':

@@ -137,7 +137,7 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
       if (to === null) continue;
       openCalls.delete(at);
       // A reply that fails is already counted as a failed attempt.
-      if (outcome === 'broken' && spans.calls[at]?.port !== 'readReply')
+      if (outcome === 'failed' && spans.calls[at]?.actor !== 'readReply')
         credits.push({ seq: to, kind: 'failures', amount: 1, startedAt: from });
     }
     const retrySeqs = entries.of('attempt-retry');

@@ -56,7 +56,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
   }
 
   function takeTransition({ seq, machine, event, source, target, candidates }: EntryOf<'transition'>): void {
-    const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
+    const guard = candidates.find(({ result }) => result === 'taken')?.guard ?? null;
     const key = JSON.stringify([machine, event, source, target, guard]);
     const transition = distinct.get(key) ?? { machine, event, source, target, guard, seqs: [] };
     distinct.set(key, transition);

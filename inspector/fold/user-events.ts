@@ -32,7 +32,7 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   const { proposal, answer, confidence } = entry;
   const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
   const refusal = no > askedAt ? log.entry(no) : null;
-  const refused = refusal?.type === 'direction-refused' ? refusal.got : null;
+  const refused = refusal?.type === 'direction-refused' ? refusal.received : null;
   return { for: 'direction', askedAt, proposal, answer, confidence, refused };
 }
 

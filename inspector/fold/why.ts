@@ -71,7 +71,7 @@ export function why(view: WhyView): Why {
     };
   }
   if (entry.type === 'direction-refused') {
-    const got = { label: 'Received', text: entry.got, verbatim: true };
+    const got = { label: 'Received', text: entry.received, verbatim: true };
     return {
       ...NOTHING,
       heading: 'Why was the direction rejected?',

@@ -17,16 +17,16 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
   'phase-end': ({ phase, summary, failure }) =>
     failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${failureText(failure)}`,
-  recovery: ({ phase, how, failure }) => `${phase}: ${how}, after ${failureText(failure)}`,
+  recovery: ({ phase, action, failure }) => `${phase}: ${action}, after ${failureText(failure)}`,
   decision: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
   transition,
   'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
   'attempt-end': ({ task, attempt, failure, usage }) =>
     `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${pluralize(usage.outputTokens, 'token')}` : `failed: ${failureText(failure)}`}`,
-  'attempt-retry': ({ attempt, inMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(inMs))} ms`,
+  'attempt-retry': ({ attempt, delayMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(delayMs))} ms`,
   'text-delta': ({ text }) => start(text),
-  'call-start': ({ port, call, task, capability }) => `${port} ${call}${about(task ?? capability)}`,
-  'call-event': ({ port, call, event }) => `${port} ${call}: ${callText(event)}`,
+  'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
+  'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,
   timer: ({ timer }) => `delay ${timer} elapsed`,
   retrieval: ({ query, passages, widened, failure }) =>
     `${failure ?? `${pluralize(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
@@ -58,15 +58,15 @@ export function entryLine(entry: JournalEntry): string {
 /** Whether the entry records a failure. */
 export function isBad(entry: JournalEntry): boolean {
   if ('failure' in entry && entry.failure) return true;
-  if (entry.type === 'call-event') return entry.event?.type === 'broken' || entry.event?.type === 'reply.lost';
+  if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
   return entry.type === 'capability-end' && entry.result?.success === false;
 }
 
 /** Source, targets, event, and each evaluated guard with its result and inputs. */
 function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
   const guards = candidates
-    .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
-    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken' ? 'taken' : 'false'}${inputsText(inputs)}`);
+    .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
+    .map(({ guard, result, inputs }) => `${guard} ${result === 'taken' ? 'taken' : 'false'}${inputsText(inputs)}`);
   const path = `${stateName(source)} › ${target.map(stateName).join(', ') || 'stays'}`;
   const on = event === '' ? '' : `, on ${humanizeEvent(event)}`;
   return [`${machine}: ${path}${on}`, ...guards].join('; ');
@@ -79,9 +79,9 @@ function inputsText(inputs: Readonly<Record<string, unknown>> | null): string {
 
 function callText(event: CallEvent): string {
   switch (event.type) {
-    case 'broken':
+    case 'failed':
       return `broken, ${event.error.name}: ${start(event.error.message)}`;
-    case 'settled':
+    case 'done':
       return `settled ${valueText(event.output ?? '')}`;
     case 'reply.lost':
       return event.type;

@@ -140,7 +140,7 @@ export const attemptSetup = vocabulary.extend({
       attemptId: context.id,
       attempt: context.execution.attempts.length + 1,
       model: context.execution.fallbacks,
-      inMs: waitMs(context),
+      delayMs: waitMs(context),
     })),
   },
 });

@@ -35,10 +35,10 @@ export const emittedEvents = {
     step,
     applied: [...applied],
   }),
-  recovery: ({ failure, direction }: ChainState, how: 'again' | 'skip' | 'finish'): EmittedEvent => ({
+  recovery: ({ failure, direction }: ChainState, action: 'repeat' | 'skip' | 'finish'): EmittedEvent => ({
     type: 'recovery',
     phase: direction,
-    how,
+    action,
     failure: failure?.failure ?? NO_FAILURE,
   }),
   contextEvaluated: ({ results: { understanding } }: ChainState): EmittedEvent => ({
@@ -58,7 +58,7 @@ export const emittedEvents = {
     return {
       type: 'consent-resolved',
       kept: count('keep'),
-      summarised: count('summarise'),
+      summarized: count('summarize'),
       removed: count('remove'),
       by,
     };

@@ -176,7 +176,7 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
     repeatPhase: enqueueActions(({ context, enqueue }) => {
-      enqueue.emit(emittedEvents.recovery(context, 'again'));
+      enqueue.emit(emittedEvents.recovery(context, 'repeat'));
       enqueue.assign(progress.repeatPhase(context));
     }),
     skipPhase: enqueueActions(({ context, enqueue }) => {
@@ -267,7 +267,7 @@ export const chainSetup = vocabulary.extend({
 
     emitConsentRequest: emit(({ context }) => emittedEvents.consentAsked(context)),
     emitDirectionRequest: emit(({ context }) => emittedEvents.directionAsked(context)),
-    emitDirectionRefused: emit((_, { phase }: Direction) => ({ type: 'direction-refused' as const, got: phase })),
+    emitDirectionRefused: emit((_, { phase }: Direction) => ({ type: 'direction-refused' as const, received: phase })),
     emitStored: emit(({ context }, { problem }: { problem: string | null }) =>
       emittedEvents.sessionStored(context, problem),
     ),

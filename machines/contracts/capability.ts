@@ -25,7 +25,7 @@ export const capabilityFailureSchema = z.enum([
   'arguments_misfit',
   'threw',
   'timed_out',
-  'broken_off',
+  'aborted',
   'result_too_long',
 ]);
 export type CapabilityFailure = z.infer<typeof capabilityFailureSchema>;
@@ -71,7 +71,7 @@ export const stopReasonSchema = z.enum([
   'invalid_next_step',
   'decider_failed',
   'budget_exhausted',
-  'broken_off',
+  'aborted',
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 

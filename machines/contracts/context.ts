@@ -71,14 +71,14 @@ export const envelopeSchema = z.object({
 });
 export type Envelope = Readonly<z.infer<typeof envelopeSchema>>;
 
-export const consentChoiceSchema = z.enum(['keep', 'summarise', 'remove']);
+export const consentChoiceSchema = z.enum(['keep', 'summarize', 'remove']);
 export type ConsentChoice = z.infer<typeof consentChoiceSchema>;
 
 /**
  * Who decided: the user, an option set beforehand, "nobody" (there was no one to ask), or the timeout; the last two
  * keep.
  */
-export const consentGiverSchema = z.enum(['user', 'option', 'nobody', 'time-out']);
+export const consentGiverSchema = z.enum(['user', 'option', 'default', 'time-out']);
 export type ConsentGiver = z.infer<typeof consentGiverSchema>;
 
 /** One question for all operations of an evaluation; `preview` is the first 50 characters of a message. */

@@ -38,7 +38,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
     choice: z.string(),
     items: z.record(z.string(), z.string()).optional(),
     /** Who decided, if it was not the user: for example, an option set in advance. */
-    by: z.enum(['user', 'option', 'nobody']).optional(),
+    by: z.enum(['user', 'option', 'default']).optional(),
   }),
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
@@ -71,18 +71,18 @@ const callErrorSchema = z.object({
 export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
 
 /**
- * Progress and result of an activity. `settled` and `broken` end a promise activity; `reply.ended` and `reply.lost` end
+ * Progress and result of an activity. `done` and `failed` end a promise activity; `reply.ended` and `reply.lost` end
  * the reading of a model's reply.
  */
 export const callEventSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('settled'), output: z.unknown().optional() }),
-  z.object({ type: z.literal('broken'), error: callErrorSchema }),
+  z.object({ type: z.literal('done'), output: z.unknown().optional() }),
+  z.object({ type: z.literal('failed'), error: callErrorSchema }),
   ...replyEventSchema.options,
 ]);
 export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 
 /** The events that end an activity. */
-export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['settled', 'broken', 'reply.ended', 'reply.lost']);
+export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['done', 'failed', 'reply.ended', 'reply.lost']);
 
 /** Events that the charts emit. XState users receive them with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
@@ -104,7 +104,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('recovery'),
     phase: phaseSchema,
-    how: z.enum(['again', 'skip', 'finish']),
+    action: z.enum(['repeat', 'skip', 'finish']),
     failure: failureSchema,
   }),
   z.object({
@@ -118,7 +118,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('consent-resolved'),
     kept: z.int(),
-    summarised: z.int(),
+    summarized: z.int(),
     removed: z.int(),
     by: consentGiverSchema,
   }),
@@ -129,7 +129,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     answer: z.string(),
     confidence: z.number(),
   }),
-  z.object({ type: z.literal('direction-refused'), got: z.string() }),
+  z.object({ type: z.literal('direction-refused'), received: z.string() }),
   z.object({ type: z.literal('decision'), decision: decisionSchema }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
   z.object({
@@ -155,7 +155,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attemptId: z.string(),
     attempt: z.int(),
     model: z.int(),
-    inMs: z.number(),
+    delayMs: z.number(),
   }),
   z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
   z.object({

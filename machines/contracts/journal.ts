@@ -4,13 +4,13 @@ import { guardInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
 import { usageSchema } from './usage.ts';
 
-export const JOURNAL_VERSION = 1;
+export const JOURNAL_VERSION = 2;
 
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({
   guard: z.string().nullable(),
   target: z.array(z.string()),
-  verdict: z.enum(['false', 'taken', 'not-evaluated']),
+  result: z.enum(['false', 'taken', 'not-evaluated']),
   inputs: guardInputsSchema.nullable(),
 });
 
@@ -52,7 +52,7 @@ export type RunStart = z.infer<typeof runStartSchema>;
 /** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
 const externalEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), event: chainEventSchema }),
-  z.object({ type: z.literal('call-event'), call: z.int().min(0), port: z.string(), event: callEventSchema }),
+  z.object({ type: z.literal('call-event'), call: z.int().min(0), actor: z.string(), event: callEventSchema }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
   z.object({ type: z.literal('timer'), timer: z.int().min(0) }),
   /** The actor was stopped from outside. */
@@ -94,7 +94,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('call-start'),
     call: z.int().min(0),
-    port: z.string(),
+    actor: z.string(),
     /** For a model call. */
     attemptId: z.string().optional(),
     task: z.string().optional(),

@@ -84,9 +84,9 @@ export const thresholdsSchema = z
     link: unitSchema.default(0.7),
     /** Above it, Observation tags a message important and persistent. */
     persist: unitSchema.default(0.65),
-    /** Below it, an assistant message is pruned; below `summarise`, it is summarized. */
+    /** Below it, an assistant message is pruned; below `summarize`, it is summarized. */
     prune: unitSchema.default(0.3),
-    summarise: unitSchema.default(0.7),
+    summarize: unitSchema.default(0.7),
     /** The user is asked whether a longer message of theirs may be summarized. */
     userMessageChars: z.int().min(1).default(1_000),
     userSummaryChars: z.int().min(1).default(200),
@@ -99,5 +99,5 @@ export const thresholdsSchema = z
     passages: z.int().min(1).default(5),
     passageRelevance: unitSchema.default(0.35),
   })
-  .refine(({ prune, summarise }) => prune <= summarise, { path: ['prune'], message: 'expected at most `summarise`' });
+  .refine(({ prune, summarize }) => prune <= summarize, { path: ['prune'], message: 'expected at most `summarize`' });
 export type Thresholds = Readonly<z.infer<typeof thresholdsSchema>>;

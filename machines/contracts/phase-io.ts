@@ -141,7 +141,7 @@ export const contextStatisticsSchema = z.object({
   tokensAllowed: z.int(),
   estimated: z.boolean(),
   pruned: z.int(),
-  summarised: z.int(),
+  summarized: z.int(),
   tokensOver: z.int(),
   messagesOver: z.int(),
 });

@@ -42,7 +42,7 @@ const degradationSchema = z.enum([
   'budget_exhausted',
   'ttl_exhausted',
   'zero_passes',
-  'loop_broken',
+  'loop_detected',
   'not_converged',
   'source_failed',
   'context_over_limit',

@@ -53,8 +53,8 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
  */
 function mayShrink({ results: { understanding }, thresholds }: ChainState, messages: readonly Message[]): boolean {
   if (understanding === null) return true;
-  const { pruned, summarised, messagesAfter } = understanding.statistics;
-  return pruned + summarised > 0 || messages.length >= messagesAfter + thresholds.crowdedMessages / 2;
+  const { pruned, summarized, messagesAfter } = understanding.statistics;
+  return pruned + summarized > 0 || messages.length >= messagesAfter + thresholds.crowdedMessages / 2;
 }
 
 /**

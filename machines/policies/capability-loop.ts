@@ -105,9 +105,9 @@ export function failedResult(
 
 /** Returns the state of an aborted loop: a running capability becomes a failed result with the cause. */
 export function abortLoop(loop: ActionState, cause: string): ActionState {
-  if (loop.begun === loop.runs) return { ...loop, stopReason: 'broken_off' };
-  const failed = failedResult(loop, 'broken_off', `it was aborted: ${cause}`, 0);
-  const ended: ActionState = { ...loop, ...appendResult(loop, failed), stopReason: 'broken_off' };
+  if (loop.begun === loop.runs) return { ...loop, stopReason: 'aborted' };
+  const failed = failedResult(loop, 'aborted', `it was aborted: ${cause}`, 0);
+  const ended: ActionState = { ...loop, ...appendResult(loop, failed), stopReason: 'aborted' };
   return { ...ended, memory: appendMemory(ended) };
 }
 

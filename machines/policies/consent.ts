@@ -30,17 +30,17 @@ export function consentRequest(
   return { items };
 }
 
-/** Reads a choice. Anything but a clear "summarise" or "remove" keeps the message, so a typing error loses nothing. */
+/** Reads a choice. Anything but a clear "summarize" or "remove" keeps the message, so a typing error loses nothing. */
 export function readChoice(given: unknown): ConsentChoice {
   const word = typeof given === 'string' ? given.trim().toLowerCase() : '';
-  const parsed = consentChoiceSchema.safeParse(word === 'summarize' ? 'summarise' : word);
+  const parsed = consentChoiceSchema.safeParse(word === 'summarise' ? 'summarize' : word);
   return parsed.success ? parsed.data : 'keep';
 }
 
 const KEPT_BY: Record<ConsentGiver, string> = {
   user: 'kept by the user',
   option: 'kept by an option',
-  nobody: 'kept because there was no one to ask',
+  default: 'kept because there was no one to ask',
   'time-out': 'kept because no one answered in time',
 };
 
@@ -62,7 +62,7 @@ export function resolveConsent(
     if (!isLoss(operation)) return operation;
     const decided = itemChoice === undefined ? choice : readChoice(itemChoice);
     const resolved = { ...metadata, requiresConsent: false, consent: decided };
-    if (decided === 'summarise' && operation.operation === 'TRANSFORM') return { ...operation, metadata: resolved };
+    if (decided === 'summarize' && operation.operation === 'TRANSFORM') return { ...operation, metadata: resolved };
     if (decided === 'remove')
       return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: resolved };
     return {

@@ -245,10 +245,10 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
    * only evicted: the user may ask about them in other words.
    */
   assistant: (draft, rated) => {
-    const { prune, summarise, assistantSummaryChars } = draft.inputs.thresholds;
+    const { prune, summarize: shorten, assistantSummaryChars } = draft.inputs.thresholds;
     if (rated.message.phase === null) return;
     if (rated.relevance < prune) remove(draft, rated, below(rated, prune));
-    else if (rated.relevance < summarise) summarize(draft, rated, assistantSummaryChars, below(rated, summarise));
+    else if (rated.relevance < shorten) summarize(draft, rated, assistantSummaryChars, below(rated, shorten));
   },
 
   /** Keeps one of several duplicates. In a later cycle, unreferenced or irrelevant results are removed. */

@@ -174,7 +174,7 @@ export const NO_STATISTICS: ContextStatistics = {
   tokensAllowed: 0,
   estimated: true,
   pruned: 0,
-  summarised: 0,
+  summarized: 0,
   tokensOver: 0,
   messagesOver: 0,
 };
@@ -211,7 +211,7 @@ export function statistics({
     tokensAllowed,
     estimated: measures.estimated,
     pruned,
-    summarised: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
+    summarized: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
     tokensOver: Math.max(0, tokensAfter - tokensAllowed),
     messagesOver: Math.max(0, messagesAfter - maxMessages),
   };

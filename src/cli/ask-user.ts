@@ -28,7 +28,7 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>): A
   let reader: Interface | null = null;
   let lines: AsyncIterator<string> | null = null;
   return {
-    consent: async () => ({ type: 'consent.given', choice: 'keep', by: 'nobody' }),
+    consent: async () => ({ type: 'consent.given', choice: 'keep', by: 'default' }),
     async direction(proposal) {
       reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
@@ -42,7 +42,7 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>): A
 }
 
 /** Returns the answerer with a fixed reply on consent. */
-export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'nobody'): Answerer {
+export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'default'): Answerer {
   return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
 }
 
@@ -79,7 +79,7 @@ const CONSENT_FOR_ALL: SelectOptions<ConsentChoice | 'each'> = {
   text: 'What should happen to them?',
   choices: [
     { value: 'keep', label: 'keep all' },
-    { value: 'summarise', label: 'summarize all' },
+    { value: 'summarize', label: 'summarize all' },
     { value: 'remove', label: 'remove all' },
     { value: 'each', label: 'decide one by one' },
   ],
@@ -89,7 +89,7 @@ const CONSENT_FOR_ALL: SelectOptions<ConsentChoice | 'each'> = {
 
 const CONSENT_LABELS: Readonly<Record<ConsentChoice, string>> = {
   keep: 'keep',
-  summarise: 'summarize',
+  summarize: 'summarize',
   remove: 'remove',
 };
 
@@ -109,8 +109,8 @@ async function askEach(items: readonly Item[], terminal: Terminal, signal: Abort
 
 /** Recommends what the requesting operation would do: summarize if there is a summary, otherwise remove. */
 function consentForOne({ summary }: Item, hasMore: boolean): SelectOptions<ConsentChoice> {
-  const recommended = summary === '' ? 'remove' : 'summarise';
-  const offered: ConsentChoice[] = summary === '' ? ['keep', 'remove'] : ['keep', 'summarise', 'remove'];
+  const recommended = summary === '' ? 'remove' : 'summarize';
+  const offered: ConsentChoice[] = summary === '' ? ['keep', 'remove'] : ['keep', 'summarize', 'remove'];
   return {
     text: 'What should happen to it?',
     choices: offered.map((value) => ({

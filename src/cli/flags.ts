@@ -4,7 +4,7 @@ import { TITLES } from '../testing/coverage/coverage-report.ts';
 import type { Thresholds } from '../testing/coverage/coverage-text.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
-const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarise', 'remove'];
+const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarize', 'remove'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
 export const JOURNALS =

@@ -89,7 +89,9 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
     case 'attempt-end':
       return event.failure === null ? null : aside(`attempt ${event.attempt} failed: ${failureText(event.failure)}`);
     case 'attempt-retry':
-      return aside(`starting attempt ${event.attempt}${event.inMs > 0 ? ` in ${Math.round(event.inMs)} ms` : ''}`);
+      return aside(
+        `starting attempt ${event.attempt}${event.delayMs > 0 ? ` in ${Math.round(event.delayMs)} ms` : ''}`,
+      );
     case 'retrieval':
       return aside(retrievalText(event));
     case 'capability-end':
@@ -101,14 +103,14 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
         ? null
         : { text: `not stored: ${oneLine(event.problem)}`, tone: 'bad', name: 'session' };
     case 'recovery':
-      return aside(`${event.phase} failed: ${RECOVERY[event.how]}`);
+      return aside(`${event.phase} failed: ${RECOVERY[event.action]}`);
     case 'decision':
       return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
     case 'direction-refused':
-      return aside(`"${oneLine(event.got)}" is not a phase`);
+      return aside(`"${oneLine(event.received)}" is not a phase`);
     case 'consent-resolved':
       return aside(
-        `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarised} summarized, ${event.removed} removed`,
+        `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,
       );
     default:
       return null;
@@ -120,9 +122,9 @@ function reasonOf({ complete, rationale }: Decision): string {
   return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
 }
 
-const CONSENT_SOURCES = { user: 'user', option: 'option', nobody: 'not asked', 'time-out': 'no reply' } as const;
+const CONSENT_SOURCES = { user: 'user', option: 'option', default: 'not asked', 'time-out': 'no reply' } as const;
 
-const RECOVERY = { again: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
+const RECOVERY = { repeat: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
 
 function sessionEntry({ turns, problem: why }: Extract<JournalEntry, { type: 'session-recalled' }>): Entry {
   const recalled = { name: 'session', text: `${count(turns, 'turn')} recalled` };
@@ -149,10 +151,10 @@ type Evaluated = Extract<JournalEntry, { type: 'context-evaluated' }>;
 
 /** Returns the changes to the context; empty if nothing was changed, asked, over a limit or failed. */
 function contextLines({ statistics, pruningLog, problem }: Evaluated, askedConsent: boolean): readonly Entry[] {
-  const { pruned, summarised } = statistics;
+  const { pruned, summarized } = statistics;
   const over = overText(statistics);
   const lines: Entry[] = [];
-  if (askedConsent || pruned + summarised > 0 || over !== null) lines.push(aside(sizeText(statistics)));
+  if (askedConsent || pruned + summarized > 0 || over !== null) lines.push(aside(sizeText(statistics)));
   for (const loss of pruningLog.slice(0, MAX_LOSSES)) lines.push(aside(lossText(loss)));
   if (pruningLog.length > MAX_LOSSES) lines.push(aside(`… and ${grouped(pruningLog.length - MAX_LOSSES)} more`));
   if (over !== null) lines.push({ text: over, tone: 'bad' });

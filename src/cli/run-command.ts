@@ -95,7 +95,7 @@ function answererFor(consent: RunFlags['consent'], quiet: boolean, terminal: Ter
   const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
   const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal);
   if (consent !== undefined) return withConsent(answerer, consent, 'option');
-  return quiet ? withConsent(answerer, 'keep', 'nobody') : answerer;
+  return quiet ? withConsent(answerer, 'keep', 'default') : answerer;
 }
 
 function exitCode({ status, metadata }: FinalAnswer): number {

@@ -85,8 +85,8 @@ function detailOf(entry: JournalEntry): Entry {
 /** Formats a transition with the result and inputs of each guard evaluated. */
 function transitionText({ event, source, target, candidates }: Transition): string {
   const guards = candidates
-    .filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated')
-    .map(({ guard, verdict, inputs }) => `${guard} ${verdict === 'taken'}${inputsText(inputs)}`);
+    .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
+    .map(({ guard, result, inputs }) => `${guard} ${result === 'taken'}${inputsText(inputs)}`);
   const transition = `${source}${event === '' ? '' : ` on ${event}`} → ${target.join(', ') || '(no target)'}`;
   return oneLine([transition, ...guards].join('; '));
 }

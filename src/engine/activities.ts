@@ -4,8 +4,8 @@ import { unexpectedFailure } from '../../machines/policies/failures.ts';
 
 /** A call out of the statecharts in progress: an actor that one of them invokes. */
 export interface Activity {
-  /** The name of the invoked actor (its `src`), which the journal calls a port. */
-  readonly port: string;
+  /** The name of the invoked actor (its `src`). */
+  readonly actor: string;
   /** JSON. */
   readonly input: unknown;
   /** Whether the chart still waits for the result. */
@@ -77,7 +77,7 @@ export interface ActivityArgs<Input> {
  * dispatcher. To the machine it looks like `fromPromise`.
  */
 export function promiseActivity<Output, Input>(
-  port: string,
+  actor: string,
   work: (args: ActivityArgs<Input>) => Promise<Output>,
   dispatcher: ActivityDispatcher,
 ): PromiseActorLogic<Output, Input> {
@@ -88,7 +88,7 @@ export function promiseActivity<Output, Input>(
     start: ({ input, status }, { self }) => {
       if (status !== 'active') return;
       const controller = new AbortController();
-      const release = dispatch({ port, input }, self, dispatcher, () =>
+      const release = dispatch({ actor, input }, self, dispatcher, () =>
         work({ input: input as Input, signal: controller.signal }),
       );
       stops.set(self, () => {
@@ -106,7 +106,7 @@ export function promiseActivity<Output, Input>(
  * activity. An error that `work` throws is the actor's error.
  */
 export function syncOrPromiseActivity<Output, Input>(
-  port: string,
+  actor: string,
   work: (input: Input) => Output | Promise<Output>,
   dispatcher: ActivityDispatcher,
 ): PromiseActorLogic<Output, Input> {
@@ -131,27 +131,27 @@ export function syncOrPromiseActivity<Output, Input>(
       if (snapshot.status !== 'active') return;
       // A restored actor repeats its work, like one of fromPromise.
       const settle = async () => pending.get(snapshot) ?? work(snapshot.input as Input);
-      releases.set(self, dispatch({ port, input: snapshot.input }, self, dispatcher, settle));
+      releases.set(self, dispatch({ actor, input: snapshot.input }, self, dispatcher, settle));
     },
   };
   return logic as unknown as PromiseActorLogic<Output, Input>;
 }
 
 function dispatch<Output, Input>(
-  { port, input }: Pick<Activity, 'port' | 'input'>,
+  { actor, input }: Pick<Activity, 'actor' | 'input'>,
   self: Self<Output, Input>,
   dispatcher: ActivityDispatcher,
   work: () => Promise<Output>,
 ): () => void {
   const isWaiting = (): boolean => self.getSnapshot().status === 'active';
   return dispatcher.dispatch({
-    port,
+    actor,
     input,
     isWaiting,
     execute: (report) => {
       started(work).then(
-        (output) => report({ type: 'settled', output }),
-        (error: unknown) => report({ type: 'broken', error: activityError(error) }),
+        (output) => report({ type: 'done', output }),
+        (error: unknown) => report({ type: 'failed', error: activityError(error) }),
       );
     },
     // XState prints events that a stopped actor receives, including the model's text: send none.
@@ -180,9 +180,9 @@ function outcomeTransitions<Output, Input>(
         stop(self);
         return { ...snapshot, status: 'stopped', error: undefined };
       }
-      if (event.type === 'settled')
+      if (event.type === 'done')
         return { ...snapshot, status: 'done', output: event.output as Output, error: undefined };
-      if (event.type === 'broken')
+      if (event.type === 'failed')
         return { ...snapshot, status: 'error', output: undefined, error: toError(event.error) };
       return snapshot;
     },

@@ -30,7 +30,7 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
       const events: RecordedEvent[] = [];
       calls[entry.call] = { call: entry.call, kind: kindName(entry), events };
       if (entry.attemptId !== undefined) byAttempt.set(entry.attemptId, events);
-      if (entry.port === 'retrievePassages') retrieving = events;
+      if (entry.actor === 'retrievePassages') retrieving = events;
     }
     if (entry.type === 'call-event') calls[entry.call]?.events.push({ seq, event: entry.event });
     if (entry.type === 'text-delta') {
@@ -46,28 +46,31 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
 }
 
 /** Returns the kind of a call: its actor, followed by the task of a model reply or the name of a capability. */
-export function kindOf({ port, input }: Pick<Activity, 'port' | 'input'>): string {
-  return kindName({ port, ...callSubject(input) });
+export function kindOf({ actor, input }: Pick<Activity, 'actor' | 'input'>): string {
+  return kindName({ actor, ...callSubject(input) });
 }
 
 interface CallSubject {
-  readonly port: string;
+  readonly actor: string;
   readonly task?: string | undefined;
   readonly capability?: string | undefined;
 }
 
-function kindName({ port, task, capability }: CallSubject): string {
-  return [port, task ?? capability ?? ''].join(' ').trim();
+function kindName({ actor, task, capability }: CallSubject): string {
+  return [actor, task ?? capability ?? ''].join(' ').trim();
 }
 
 /**
  * Returns a key that two calls share if they are the same request to the same actor. The run id is ignored, and so are a model call's own id
  * and remaining budgets.
  */
-export function callKey({ port, input }: Pick<Activity, 'port' | 'input'>, { runId }: Pick<RunStart, 'runId'>): string {
-  const request = port === 'readReply' ? modelRequestOf(input as Readonly<Record<string, unknown>>) : input;
+export function callKey(
+  { actor, input }: Pick<Activity, 'actor' | 'input'>,
+  { runId }: Pick<RunStart, 'runId'>,
+): string {
+  const request = actor === 'readReply' ? modelRequestOf(input as Readonly<Record<string, unknown>>) : input;
   const text = (JSON.stringify(request) ?? '').replaceAll(JSON.stringify(runId), '"run"');
-  return `${port} ${process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('base64')}`;
+  return `${actor} ${process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('base64')}`;
 }
 
 const modelRequestOf = ({ task, model, input, feedback }: Readonly<Record<string, unknown>>) => ({
@@ -129,7 +132,7 @@ export function recordedExecutor(
           if (wasInFlight && event.seq < from) continue;
           const changed = change(event);
           if ('event' in changed)
-            durableActor.deliver({ type: 'call-event', call, port: activity.port, event: changed.event });
+            durableActor.deliver({ type: 'call-event', call, actor: activity.actor, event: changed.event });
           else if (durableActor.activities.has(call)) journal.append(withAttemptId(changed.annotation, attemptId));
         }
       });

@@ -120,7 +120,7 @@ function sameEntry({ redacted }: RunStart): SameEntry {
 function pathOf(entry: JournalEntry): unknown {
   if (entry.type !== 'transition') return [entry.seq, entry.type];
   const { machine, event, source, target, candidates } = entry;
-  return [entry.seq, machine, event, source, target, candidates.map(({ guard, verdict }) => [guard, verdict])];
+  return [entry.seq, machine, event, source, target, candidates.map(({ guard, result }) => [guard, result])];
 }
 
 /** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */

@@ -48,9 +48,9 @@ function abandonPartialReplies(
   entries: readonly JournalEntry[],
 ): void {
   const started = new Set(entries.flatMap((entry) => (entry.type === 'call-start' ? [entry.call] : [])));
-  for (const [call, { port }] of [...activities])
-    if (port === 'readReply' && started.has(call))
-      deliver({ type: 'call-event', call, port, event: { type: 'reply.lost' } });
+  for (const [call, { actor }] of [...activities])
+    if (actor === 'readReply' && started.has(call))
+      deliver({ type: 'call-event', call, actor, event: { type: 'reply.lost' } });
 }
 
 /** Skips the first entries, which are already written. */

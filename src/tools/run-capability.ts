@@ -33,7 +33,7 @@ async function outcomeUnlessAborted(registry: CapabilityRegistry, run: Capabilit
     run.signal.throwIfAborted();
     return await unlessAborted(outcomeOf(registry, run), run.signal);
   } catch (error) {
-    if (run.signal.aborted) return failed('broken_off', 'the run was aborted');
+    if (run.signal.aborted) return failed('aborted', 'the run was aborted');
     return failed('threw', unexpectedFailure(error).message);
   }
 }

@@ -134,7 +134,7 @@ describe('a client that disconnects', () => {
 describe('sending events to a run over HTTP', () => {
   it.each([
     ['keep', { kept: 1 }],
-    ['summarise', { summarised: 1 }],
+    ['summarize', { summarized: 1 }],
     ['remove', { removed: 1 }],
   ])('delivers consent to %s to the run that asked', async (choice, settled) => {
     const { post } = await startService({ model: immediateModel() });

@@ -113,7 +113,9 @@ describe('a run on Restate', () => {
     const answer = await run.workflowAttach();
     expect(answer.answerText).not.toBe('');
     const journal = await journalOf(run);
-    expect(journal.flatMap((entry) => (entry.type === 'direction-refused' ? [entry.got] : []))).toEqual(['nowhere']);
+    expect(journal.flatMap((entry) => (entry.type === 'direction-refused' ? [entry.received] : []))).toEqual([
+      'nowhere',
+    ]);
     const phases = journal.flatMap((entry) => (entry.type === 'phase-start' && entry.cycle === 2 ? [entry.phase] : []));
     expect(phases[0]).toBe('observation');
     expect(replay(journal).divergence).toBeNull();

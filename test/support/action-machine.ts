@@ -126,7 +126,7 @@ export function startAction({
   decide = () => done(),
   thoughts = [],
   input = {},
-  capabilities = ['draft', 'review', 'summarise'],
+  capabilities = ['draft', 'review', 'summarize'],
 }: StartActionOptions = {}) {
   const clock = new SimulatedClock();
   const facts: EmittedEvent[] = [];

@@ -202,7 +202,7 @@ export async function runSchedule(schedule: Schedule): Promise<ObservedRun> {
       hooksOf(hooks),
     ),
   });
-  output.actor.on('attempt-retry', ({ attempt, inMs }) => void waits.set(attempt - 1, inMs));
+  output.actor.on('attempt-retry', ({ attempt, delayMs }) => void waits.set(attempt - 1, delayMs));
 
   const end = { value: undefined as unknown, error: undefined as unknown, endings: 0, endedAtMs: Number.NaN };
   const ended = (how: { value?: unknown; error?: unknown }): void => {

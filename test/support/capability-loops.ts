@@ -37,7 +37,7 @@ export function loopCapability(name: string, execute: Execute = () => `${name} r
   return defineCapability({ name, description: `It can ${name}.`, arguments: wanted, execute: execute as never });
 }
 
-const CAPABILITY_NAMES = ['draft', 'review', 'summarise'];
+const CAPABILITY_NAMES = ['draft', 'review', 'summarize'];
 
 /** A chain or a loop under way, with what is the same of both. */
 export interface StartedLoop {

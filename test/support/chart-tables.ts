@@ -316,7 +316,7 @@ const fitsWindow = (state: ChainState): boolean => fitsAt(state, state.tokensPer
 const fitsWindowAsMeasured = (state: ChainState): boolean => fitsAt(state, 1 / 3);
 
 /** U5: the model is asked for summaries exactly where some are planned, and there is a call left for it, and room. */
-function isSummarised(state: ChainState, there: string): boolean {
+function isSummarized(state: ChainState, there: string): boolean {
   const { evaluation, limits, usage } = state;
   const isPlanned = evaluation?.operations.some(({ operation }) => operation === 'TRANSFORM') === true;
   return (
@@ -344,7 +344,7 @@ type ChainRow = TransitionRow<ChainState>;
 const STOPPING = ['remembering', 'answered'];
 /** Through the writing of the answer, where a model may. */
 const FINISHING = ['writing', ...STOPPING];
-/** Understanding measures, rates, summarises and asks, each where there is something to do; then comes Yield. */
+/** Understanding measures, rates, summarizes and asks, each where there is something to do; then comes Yield. */
 const AFTER_SUMMARY = ['understanding.awaitingConsent', 'yield.assessing'];
 const AFTER_RATING = ['understanding.summarizing', ...AFTER_SUMMARY];
 const AFTER_MEASURING = ['understanding.evaluating', ...AFTER_RATING];
@@ -481,7 +481,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: ['observation'], on: /: replied$/, when: needsMeasuring, to: ['understanding.measuring'], by: 'C1, U10' },
   { from: ['observation'], on: /: replied$/, when: fitsWindow, to: ['understanding.evaluating'], by: 'C1, U7' },
   { from: ['observation'], on: /: replied$/, to: AFTER_RATING, by: 'C1, U10' },
-  { from: ['understanding.evaluating'], on: /: replied$/, to: AFTER_RATING, so: isSummarised, by: 'C1, U5, U7' },
+  { from: ['understanding.evaluating'], on: /: replied$/, to: AFTER_RATING, so: isSummarized, by: 'C1, U5, U7' },
 
   // C5: an empty search is none that failed, a rate limit backs off, a dead source degrades.
   { from: ['experience.retrieving'], on: /: done$/, to: ['experience.reading'], by: 'C5' },

@@ -201,7 +201,7 @@ export const results = {
       tokensAllowed: 700,
       estimated: true,
       pruned: 1,
-      summarised: 0,
+      summarized: 0,
       tokensOver: 0,
       messagesOver: 0,
     },

@@ -16,13 +16,13 @@ export const LONG_HISTORY: readonly Turn[] = [
   { role: 'user', content: longTurn('the garden') },
 ];
 
-/** A run of the offline model over them, in which the first is summarised, the third removed, and the fourth kept. */
+/** A run of the offline model over them, in which the first is summarized, the third removed, and the fourth kept. */
 export async function runOverHistory() {
   const run = createPostChain({ limits: { maxCycles: 3 } }).run({
     request: 'Is the cellar damp?',
     history: LONG_HISTORY,
   });
-  const items = { 'earlier.h1': 'summarise', 'earlier.h3': 'remove' } as const;
+  const items = { 'earlier.h1': 'summarize', 'earlier.h3': 'remove' } as const;
   for await (const event of run.events)
     if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'keep', items });
   return run;

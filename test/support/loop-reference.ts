@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 /** What one simulated loop is made of: nothing in here knows how the loop works. */
 
-export const CAPABILITIES = ['draft', 'review', 'summarise'] as const;
+export const CAPABILITIES = ['draft', 'review', 'summarize'] as const;
 type CapabilityName = (typeof CAPABILITIES)[number];
 
 /** A step that somebody wishes; all kinds but `valid` are refused, with the kind as their code. */
@@ -183,7 +183,7 @@ export const loopPlanArbitrary: fc.Arbitrary<LoopPlan> = fc.record({
   through: fc.constantFrom('loop' as const, 'machine' as const),
   maxContinuations: fc.integer({ min: 1, max: 7 }),
   capabilityMs: fc.constantFrom(50, 1_000),
-  ownMs: fc.record({ draft: ownTimeout, review: ownTimeout, summarise: ownTimeout }),
+  ownMs: fc.record({ draft: ownTimeout, review: ownTimeout, summarize: ownTimeout }),
   first: fc.oneof(
     fc.record({ by: fc.constant('caller' as const), wish: firstStep }),
     fc.record({

@@ -39,7 +39,7 @@ const PRECEDENCE: readonly Degradation[] = [
   'budget_exhausted',
   'ttl_exhausted',
   'zero_passes',
-  'loop_broken',
+  'loop_detected',
   'not_converged',
   'source_failed',
   'context_over_limit',
@@ -82,7 +82,7 @@ function conditions(
     budget_exhausted: kind === 'budget' || rule === 'budgetExhausted',
     ttl_exhausted: ttl === 0 || rule === 'cycleLimitReached',
     zero_passes: passes === 0,
-    loop_broken: rule === 'loopDetected',
+    loop_detected: rule === 'loopDetected',
     not_converged:
       converged === false && run.answer !== null && !(kind === 'finished_by_user' && run.mode === 'manual'),
     source_failed: run.sourceFailure !== null,

@@ -115,7 +115,7 @@ type Input = NonNullable<Candidate['inputs']>[string];
 export interface ComparedCandidate {
   readonly guard: string | null;
   readonly target: readonly string[];
-  readonly results: Pair<Candidate['verdict'] | null>;
+  readonly results: Pair<Candidate['result'] | null>;
   /** A value is undefined if the guard in that run had no such input. */
   readonly inputs: readonly {
     readonly name: string;
@@ -139,7 +139,7 @@ function candidatesOf(entries: Pair<EntryOf<'transition'> | null>): readonly Com
     );
     const candidate = sides[0] ?? sides[1];
     if (candidate === null) return [];
-    const results = both(sides, (side) => side?.verdict ?? null);
+    const results = both(sides, (side) => side?.result ?? null);
     const isFirstDifference = !hasDiffered && results[0] !== results[1];
     hasDiffered ||= isFirstDifference;
     const { guard, target } = candidate;
@@ -207,10 +207,10 @@ function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
 
 function recordsOf({ spans, entries }: RunFold) {
   const found: { readonly kind: string; readonly seq: number }[] = [];
-  for (const { port, subject, outcome, to } of spans.calls) {
+  for (const { actor, subject, outcome, to } of spans.calls) {
     if (to === null) continue;
     if (outcome === 'reply.ended') found.push({ kind: `reply to ${subject}`, seq: to });
-    else if (outcome === 'settled' || outcome === 'broken') found.push({ kind: `${port} ${subject}`.trim(), seq: to });
+    else if (outcome === 'done' || outcome === 'failed') found.push({ kind: `${actor} ${subject}`.trim(), seq: to });
   }
   for (const kind of ['delivery', 'decision', 'answer'] as const)
     for (const seq of entries.of(kind)) found.push({ kind, seq });
@@ -234,8 +234,8 @@ function contentOf(entry: JournalEntry): unknown {
       return entry.event;
     case 'call-event': {
       const { event } = entry;
-      if (event.type === 'settled') return event.output;
-      if (event.type === 'broken') return event.error;
+      if (event.type === 'done') return event.output;
+      if (event.type === 'failed') return event.error;
       if (event.type !== 'reply.ended') return null;
       const { value, failure } = event.reply;
       return failure === null ? value : { failure };

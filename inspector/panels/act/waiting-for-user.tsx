@@ -37,14 +37,14 @@ export function WaitingForUser({ waiting, isBusy, onSend }: EventFormProps & { r
 
 type Items = Readonly<Record<string, ConsentChoice>>;
 
-const WORDS: Readonly<Record<ConsentChoice, string>> = { keep: 'Keep', summarise: 'Summarize', remove: 'Remove' };
+const WORDS: Readonly<Record<ConsentChoice, string>> = { keep: 'Keep', summarize: 'Summarize', remove: 'Remove' };
 
 /** `consent.given`: one choice for all messages, which a message can override. Offers summaries only if there are some. */
 function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly request: ConsentRequest }) {
   const [items, setItems] = useState<Items>({});
   const isOwn = Object.keys(items).length > 0;
   const some = request.items.some(({ summary }) => summary !== '');
-  const offered: readonly ConsentChoice[] = some ? ['keep', 'summarise', 'remove'] : ['keep', 'remove'];
+  const offered: readonly ConsentChoice[] = some ? ['keep', 'summarize', 'remove'] : ['keep', 'remove'];
 
   function choose(messageId: string, choice: string): void {
     const { [messageId]: _, ...others } = items;
@@ -75,7 +75,7 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
               >
                 <option value="">same as the rest</option>
                 {offered
-                  .filter((choice) => choice !== 'summarise' || summary !== '')
+                  .filter((choice) => choice !== 'summarize' || summary !== '')
                   .map((choice) => (
                     <option key={choice} value={choice}>
                       {WORDS[choice].toLowerCase()}

@@ -142,7 +142,7 @@ function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewP
 type Statistics = NonNullable<NonNullable<ReturnType<typeof budgetAt>>['evaluated']>['statistics'];
 
 function statisticsText(statistics: Statistics): string {
-  const { messagesBefore, messagesAfter, tokensBefore, tokensAfter, estimated, pruned, summarised } = statistics;
+  const { messagesBefore, messagesAfter, tokensBefore, tokensAfter, estimated, pruned, summarized } = statistics;
   const { tokensOver, messagesOver } = statistics;
   const over = [
     ...(tokensOver > 0 ? [pluralize(tokensOver, 'token')] : []),
@@ -152,7 +152,7 @@ function statisticsText(statistics: Statistics): string {
     `${formatNumber(messagesBefore)} to ${pluralize(messagesAfter, 'message')}`,
     `${formatNumber(tokensBefore)} to ${pluralize(tokensAfter, 'token')}${estimated ? ' (characters / 4)' : ''}`,
     `${pruned} pruned`,
-    `${summarised} summarized`,
+    `${summarized} summarized`,
     ...(over.length === 0 ? [] : [`still over its limit by ${over.join(' and ')}`]),
   ].join(', ');
 }

@@ -131,7 +131,7 @@ function OperationItem({ log, number, isUndone, onUndo, moveTo }: OperationItemP
 const GIVEN_BY = {
   user: 'by the user',
   option: 'by a configured option',
-  nobody: 'by default, because nobody could be asked',
+  default: 'by default, because nobody could be asked',
   'time-out': 'by timeout',
 } as const;
 
@@ -162,8 +162,8 @@ function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
 
 function settled({ resolved }: Consent): string {
   if (resolved === null) return 'not resolved yet';
-  const { kept, summarised, removed, by } = resolved;
-  return `resolved ${GIVEN_BY[by]}: ${kept} kept, ${summarised} summarized, ${removed} removed`;
+  const { kept, summarized, removed, by } = resolved;
+  return `resolved ${GIVEN_BY[by]}: ${kept} kept, ${summarized} summarized, ${removed} removed`;
 }
 
 const MAX_MESSAGES = 50;

@@ -143,7 +143,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
         </span>
       </header>
       <p class="muted">
-        {call?.port === 'readReply' && <>call {call.call}, </>}
+        {call?.actor === 'readReply' && <>call {call.call}, </>}
         <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
         {usage !== null && <>, {pluralize(usage.outputTokens, 'token')}</>}
       </p>

@@ -175,7 +175,7 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
-    note('loop_broken', 'The run was stopped because it started to repeat itself.');
+    note('loop_detected', 'The run was stopped because it started to repeat itself.');
   if (isUnsettled(read)) note('not_converged', 'The run ended before the answer settled.');
   if (input.run.sourceFailure) note('source_failed', `The documents could not be searched: ${input.run.sourceFailure}`);
   const excess = excessOf(input);

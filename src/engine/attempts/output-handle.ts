@@ -156,7 +156,7 @@ export function createAttemptRun(
       const { execution } = actor.getSnapshot().context;
       if (failure !== null) failed = { type: 'reset', attempt, failure, execution };
     });
-    actor.on('attempt-retry', ({ inMs }) => reset(inMs));
+    actor.on('attempt-retry', ({ delayMs }) => reset(delayMs));
     actor.subscribe({ error: (cause) => end(() => onError(crashed(cause))), complete: settle });
     actor.start();
   }

@@ -90,7 +90,7 @@ function createReadReply(parts: ReadReplyParts) {
   return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     let abort = (): void => {};
     const release = parts.dispatcher.dispatch({
-      port: 'readReply',
+      actor: 'readReply',
       input,
       isWaiting: () => self.getSnapshot().status === 'active',
       execute: (report) => {

@@ -88,7 +88,7 @@ function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
   return all.map((candidate, index) => ({
     guard: candidate.guard === undefined ? null : guardLabel(candidate.guard),
     target: targetIds(candidate),
-    verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
+    result: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
     inputs: null,
   }));
 }
@@ -97,7 +97,7 @@ function candidatesOf(taken: AnyTransitionDefinition): Candidate[] {
 function withInputs(candidates: Candidate[], log: GuardLog): Candidate[] {
   if (log.size === 0) return candidates;
   return candidates.map((candidate) => {
-    if (candidate.guard === null || candidate.verdict === 'not-evaluated') return candidate;
+    if (candidate.guard === null || candidate.result === 'not-evaluated') return candidate;
     const result = log.get(candidate.guard);
     return result === undefined ? candidate : { ...candidate, inputs: result.inputs };
   });

@@ -25,7 +25,7 @@ const noopExecutor: ActivityExecutor = { execute: () => {}, wait: () => () => {}
 /** Executes activities at once and timers by the clock. */
 export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => void): ActivityExecutor {
   return {
-    execute: (call, { port, execute }) => execute((event) => deliver({ type: 'call-event', call, port, event })),
+    execute: (call, { actor, execute }) => execute((event) => deliver({ type: 'call-event', call, actor, event })),
     wait(timer, waitMs) {
       const id = clock.setTimeout(() => deliver({ type: 'timer', timer }), waitMs);
       return () => clock.clearTimeout(id);
@@ -82,7 +82,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     dispatch(activity) {
       const call = nextCall;
       nextCall += 1;
-      journal.append({ type: 'call-start', call, port: activity.port, ...callSubject(activity.input) });
+      journal.append({ type: 'call-start', call, actor: activity.actor, ...callSubject(activity.input) });
       activities.set(call, activity);
       executor.execute(call, activity);
       return () => void activities.delete(call);

@@ -89,7 +89,7 @@ function candidatesOf(taken: TransitionOutline, group: readonly TransitionOutlin
   const candidates: Candidates = group.map(({ guard, target }, index) => ({
     guard,
     target: target.map(({ id }) => id),
-    verdict: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
+    result: index < position ? 'false' : index === position ? 'taken' : 'not-evaluated',
     inputs: null,
   }));
   candidateCache.set(taken, candidates);

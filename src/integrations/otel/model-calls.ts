@@ -90,14 +90,14 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'postchain.failure.stage': failure?.stage,
       });
     },
-    retry({ attemptId, attempt, model, inMs }: EntryOf<'attempt-retry'>): void {
+    retry({ attemptId, attempt, model, delayMs }: EntryOf<'attempt-retry'>): void {
       const execution = executions.get(attemptId);
       if (execution === undefined) return;
       execution.model = model;
       spans.addEvent(execution.parent, 'postchain.retry', {
         ...modelOf(model),
         'postchain.attempt': attempt,
-        'postchain.backoff_ms': inMs,
+        'postchain.backoff_ms': delayMs,
       });
     },
     /** Ends all open calls. The chart has continued without them, so no end entry will follow. */
@@ -146,7 +146,7 @@ function createTokenTotals(spans: SpanLog) {
       const [first] = aborted;
       if (first === undefined) return;
       const rest = { inputTokens: Math.max(0, inputTokens - input), outputTokens: Math.max(0, outputTokens - output) };
-      measure(first, rest, { 'postchain.broken_off': true, ...commonModel(aborted) });
+      measure(first, rest, { 'postchain.aborted': true, ...commonModel(aborted) });
     },
   };
 }

@@ -158,9 +158,9 @@ function addGuardEvents(
   filter: ContentFilter,
 ) {
   if (source !== DECIDING) return;
-  for (const { guard, verdict, inputs } of candidates) {
-    if (guard === null || verdict === 'not-evaluated') continue;
-    const attributes = { 'postchain.guard': guard, 'postchain.holds': verdict === 'taken' };
+  for (const { guard, result, inputs } of candidates) {
+    if (guard === null || result === 'not-evaluated') continue;
+    const attributes = { 'postchain.guard': guard, 'postchain.holds': result === 'taken' };
     spans.addEvent(phases.span(), 'postchain.guard', { ...attributes, ...filter.inputs(inputs ?? {}) });
   }
 }
@@ -171,10 +171,10 @@ function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: Co
     delivery: ({ event }) => spans.addEvent(run, 'postchain.delivery', { 'postchain.event': event.type }),
     'run-stopped': () => spans.addEvent(run, 'postchain.stopped'),
     resumed: () => spans.addEvent(run, 'postchain.resumed'),
-    recovery: ({ phase, how, failure }) =>
+    recovery: ({ phase, action, failure }) =>
       spans.addEvent(run, 'postchain.recovery', {
         'postchain.phase': phase,
-        'postchain.recovery': how,
+        'postchain.recovery': action,
         'error.type': filter.errorOf(failure).code,
       }),
     retrieval: ({ query, passages, widened, failure }) =>
@@ -186,10 +186,10 @@ function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: Co
       }),
     'consent-asked': ({ request }) =>
       spans.addEvent(phases.span(), 'postchain.consent_asked', { 'postchain.messages': request.items.length }),
-    'consent-resolved': ({ kept, summarised, removed, by }) =>
+    'consent-resolved': ({ kept, summarized, removed, by }) =>
       spans.addEvent(phases.span(), 'postchain.consent_resolved', {
         'postchain.kept': kept,
-        'postchain.summarised': summarised,
+        'postchain.summarized': summarized,
         'postchain.removed': removed,
         'postchain.consent_by': by,
       }),
@@ -198,8 +198,8 @@ function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: Co
         'postchain.confidence': confidence,
         'postchain.answer': filter.content(answer),
       }),
-    'direction-refused': ({ got }) =>
-      spans.addEvent(phases.span(), 'postchain.direction_refused', { 'postchain.got': filter.content(got) }),
+    'direction-refused': ({ received }) =>
+      spans.addEvent(phases.span(), 'postchain.direction_refused', { 'postchain.got': filter.content(received) }),
     'session-recalled': ({ turns, problem }) =>
       spans.addEvent(run, 'postchain.session_recalled', {
         'postchain.turns': turns,

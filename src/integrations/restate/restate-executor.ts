@@ -98,11 +98,11 @@ export function createRestateExecutor({ host, time, clock, append }: RestateExec
   }
 
   function* takeCall({ call, events, notes, atMs }: CallOutcome): Iterable<ExternalEvent> {
-    const port = calls.get(call)?.activity.port ?? '';
+    const actor = calls.get(call)?.activity.actor ?? '';
     calls.delete(call);
     time.advanceTo(atMs);
     for (const event of notes) append(event);
-    for (const event of events) yield { type: 'call-event', call, port, event };
+    for (const event of events) yield { type: 'call-event', call, actor, event };
   }
 
   function* takeTimers(): Iterable<ExternalEvent> {
@@ -112,7 +112,7 @@ export function createRestateExecutor({ host, time, clock, append }: RestateExec
   return {
     execute(call, activity) {
       const controller = new AbortController();
-      const pending = host.step(`${activity.port} ${call}`, () => outcomeOf(call, activity, controller.signal));
+      const pending = host.step(`${activity.actor} ${call}`, () => outcomeOf(call, activity, controller.signal));
       calls.set(call, { activity, pending, abandon: () => controller.abort() });
     },
     wait: timers.wait,
@@ -193,7 +193,7 @@ export function createTimers(host: Pick<Host, 'sleep'>, time: RecordedTime) {
 
 /**
  * Runs an activity to its end and returns the events for the chart: the start of a reply, and the end. Progress is not kept. Never rejects,
- * because the host would retry a rejected step forever: errors, and results that are not JSON, become `broken`. Returns no events if the
+ * because the host would retry a rejected step forever: errors, and results that are not JSON, become `failed`. Returns no events if the
  * call is abandoned.
  */
 export async function runActivity(activity: Activity, abandoned: AbortSignal): Promise<readonly CallEvent[]> {
@@ -202,7 +202,7 @@ export async function runActivity(activity: Activity, abandoned: AbortSignal): P
     JSON.stringify(events);
     return events;
   } catch (error) {
-    return [{ type: 'broken', error: activityError(error) }];
+    return [{ type: 'failed', error: activityError(error) }];
   }
 }
 

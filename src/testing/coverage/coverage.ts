@@ -155,7 +155,7 @@ function createChartCounter(machine: AnyStateMachine) {
     },
     countJournalEntry({ source, event, target, candidates }: TransitionEntry): void {
       if (event === INIT && atStart.includes(stateKey(source))) count(atStart);
-      const guard = candidates.find(({ verdict }) => verdict === 'taken')?.guard ?? null;
+      const guard = candidates.find(({ result }) => result === 'taken')?.guard ?? null;
       countTransition(indexOfEntry({ source, event, target, guard }), event, true);
     },
     items: (): readonly CoveredItem[] =>

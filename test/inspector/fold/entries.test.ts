@@ -43,10 +43,10 @@ describe('the summary of an entry', () => {
     const [run = []] = runs.filter((entries) => entries.some(({ type }) => type === 'decision'));
     const asked = run.find(
       (entry) =>
-        entry.type === 'transition' && entry.candidates.some(({ guard, verdict }) => guard && verdict === 'taken'),
+        entry.type === 'transition' && entry.candidates.some(({ guard, result }) => guard && result === 'taken'),
     );
     if (asked?.type !== 'transition') throw new Error('no guard held');
-    const taken = asked.candidates.find(({ guard, verdict }) => guard && verdict === 'taken');
+    const taken = asked.candidates.find(({ guard, result }) => guard && result === 'taken');
     const whole = entryLine({ ...asked, candidates: taken === undefined ? [] : [{ ...taken, inputs: { seen: 2 } }] });
     expect(whole).toMatch(
       new RegExp(`^${asked.machine}: .*${lastName(asked.source)} › .*${lastName(asked.target[0] ?? '')}, on `, 'u'),

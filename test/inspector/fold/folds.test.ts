@@ -74,7 +74,7 @@ describe('the folds of a run', () => {
         if (entry.type === 'attempt-start') begun += 1;
         if (entry.type === 'text-delta') own[begun]?.push(entry.seq);
         if (entry.type === 'attempt-retry') {
-          expect(attempts[begun]?.backOff).toEqual({ at: entry.seq, inMs: entry.inMs });
+          expect(attempts[begun]?.backOff).toEqual({ at: entry.seq, inMs: entry.delayMs });
           waits += 1;
         }
       }

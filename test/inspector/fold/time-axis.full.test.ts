@@ -137,7 +137,7 @@ describe('timeline lanes', () => {
       expect(from(['attempt'])).toEqual(seqs('attempt-start'));
       expect(from(['wait'])).toEqual(seqs('attempt-retry'));
       expect(from(['capability'])).toEqual(seqs('capability-start'));
-      const calls = entries.filter((entry) => entry.type === 'call-start' && entry.port !== 'readReply');
+      const calls = entries.filter((entry) => entry.type === 'call-start' && entry.actor !== 'readReply');
       expect(from(['call']).toSorted((one, other) => one - other)).toEqual(calls.map(({ seq }) => seq));
       for (const bar of bars) expect(bar.to === null || bar.to >= bar.from).toBe(true);
       const failed = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null);

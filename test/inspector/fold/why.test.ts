@@ -44,7 +44,7 @@ describe('the Why view', () => {
         const told = transition?.candidates.map(({ name, result, target, compared }) => ({
           guard: name,
           target: target.map(({ id }) => id),
-          verdict: result,
+          result,
           inputs: inputsOf(compared),
         }));
         expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));

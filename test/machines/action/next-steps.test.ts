@@ -106,19 +106,19 @@ describe('draft, review, summarize', () => {
   const steps =
     (last: Continuation) =>
     (_: unknown, asked: number): Continuation =>
-      [next('review', { of: 'draft' }), next('summarise', { words: 20 }), last][asked - 1] ?? done();
+      [next('review', { of: 'draft' }), next('summarize', { words: 20 }), last][asked - 1] ?? done();
 
   test('[R9] runs the three steps chosen by the decider and returns the last result unchanged', async () => {
     const rig = startAction({ decide: steps(done()) });
     const { results, stopReason } = await rig.result();
-    expect(results.map(({ output }) => output)).toEqual(['draft ran', 'review ran', 'summarise ran']);
+    expect(results.map(({ output }) => output)).toEqual(['draft ran', 'review ran', 'summarize ran']);
     expect(stopReason).toBe('done');
     expect(rig.asked.decide.map((seen) => seen.results.map(({ capability }) => capability))).toEqual([
       ['draft'],
       ['draft', 'review'],
-      ['draft', 'review', 'summarise'],
+      ['draft', 'review', 'summarize'],
     ]);
-    expect(rig.asked.validate.slice(1)).toEqual([call('review', { of: 'draft' }), call('summarise', { words: 20 })]);
+    expect(rig.asked.validate.slice(1)).toEqual([call('review', { of: 'draft' }), call('summarize', { words: 20 })]);
   });
 
   test('[R5] [R9] replaces only the last output with the final output and marks the replacement', async () => {
@@ -132,7 +132,7 @@ describe('draft, review, summarize', () => {
 
   test.each(['', ' ', '\n\t '])('[R5] [R9] ignores the blank final output %j', async (blank) => {
     const { results } = await startAction({ decide: steps(done(blank)) }).result();
-    expect(results.at(-1)).toMatchObject({ output: 'summarise ran', synthesized: false });
+    expect(results.at(-1)).toMatchObject({ output: 'summarize ran', synthesized: false });
   });
 
   test('[R9] returns the review of the draft as the last result when a middle step is invalid', async () => {

@@ -45,7 +45,7 @@ describe('run contracts', () => {
   });
 
   it('[U9] define three consent choices and read any other text for a single message as keep', () => {
-    expect(consentChoiceSchema.options).toEqual(['keep', 'summarise', 'remove']);
+    expect(consentChoiceSchema.options).toEqual(['keep', 'summarize', 'remove']);
     const bad = { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } };
     expect(chainEventSchema.safeParse(bad).success).toBe(true);
     expect(readChoice('burn')).toBe('keep');

@@ -21,9 +21,9 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   'phase-start': { type: 'phase-start', phase: 'action', cycle: 1, step: 1 },
   'phase-end': { type: 'phase-end', phase: 'action', cycle: 1, step: 1, summary: 's', failure: aFailure() },
   operations: { type: 'operations', phase: 'action', step: 1, applied: Object.values(operations) },
-  recovery: { type: 'recovery', phase: 'action', how: 'again', failure: aFailure() },
+  recovery: { type: 'recovery', phase: 'action', action: 'repeat', failure: aFailure() },
   'consent-asked': { type: 'consent-asked', request: { items: [item] } },
-  'consent-resolved': { type: 'consent-resolved', kept: 1, summarised: 0, removed: 0, by: 'time-out' },
+  'consent-resolved': { type: 'consent-resolved', kept: 1, summarized: 0, removed: 0, by: 'time-out' },
   'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience', answer: 'a', confidence: 0.5 },
   'context-evaluated': {
     type: 'context-evaluated',
@@ -32,14 +32,14 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     pruningLog: [...results.understanding.pruningLog],
     problem: null,
   },
-  'direction-refused': { type: 'direction-refused', got: 'nowhere' },
+  'direction-refused': { type: 'direction-refused', received: 'nowhere' },
   decision: { type: 'decision', decision: aDecision() },
   answer: { type: 'answer', answer: aFinalAnswer() },
   'session-recalled': { type: 'session-recalled', sessionId: 'u', turns: 1, messages: [aMessage()], problem: null },
   'session-stored': { type: 'session-stored', sessionId: 'u', problem: 'a full disk' },
   'attempt-start': { type: 'attempt-start', attemptId: 'a', task: 'synthesis', attempt: 1 },
   'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
-  'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, inMs: 500 },
+  'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, delayMs: 500 },
   'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
   continuation: {
     type: 'continuation',
@@ -73,8 +73,8 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     redacted: false,
     forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'], forkedAt: '2025-01-27T10:00:00Z' },
   },
-  'call-start': { type: 'call-start', call: 0, port: 'readReply' },
-  'call-event': { type: 'call-event', call: 0, port: 'measureContext', event: { type: 'settled', output: [1] } },
+  'call-start': { type: 'call-start', call: 0, actor: 'readReply' },
+  'call-event': { type: 'call-event', call: 0, actor: 'measureContext', event: { type: 'done', output: [1] } },
   state: { type: 'state', changes: [{ path: ['messages'], at: 1, removed: 0, added: [aMessage()] }] },
   keyframe: { type: 'keyframe', state: initialState(aChainInput()) },
   timer: { type: 'timer', timer: 0 },
@@ -87,7 +87,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     event: 'x',
     source: 'a',
     target: ['b'],
-    candidates: [{ guard: 'g', target: ['b'], verdict: 'taken', inputs: { confidence: 0.9, phase: null } }],
+    candidates: [{ guard: 'g', target: ['b'], result: 'taken', inputs: { confidence: 0.9, phase: null } }],
   },
   retrieval: { type: 'retrieval', query: 'q', passages: 3, widened: false, failure: null },
   'text-delta': { type: 'text-delta', attemptId: 'a', text: 't' },
@@ -104,7 +104,7 @@ describe('a journal entry', () => {
     const start = { seq: 0, atMs: 0, ...facts['run-start'] };
     expect(journalEntrySchema.safeParse({ ...start, seq: -1 }).error?.issues[0]?.path).toEqual(['seq']);
     expect(journalEntrySchema.safeParse({ ...start, type: 'gossip' }).success).toBe(false);
-    expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 2 }).error?.issues)).toContain('version');
+    expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 1 }).error?.issues)).toContain('version');
   });
 
   it('reports the invalid field in a chart entry', () => {

@@ -20,7 +20,7 @@ describe('run defaults', () => {
     ['[C7] links above 0.7', thresholds.link, 0.7],
     ['[C7] tags above 0.65', thresholds.persist, 0.65],
     ['[U5] pruning below 0.3', thresholds.prune, 0.3],
-    ['[U5] summaries below 0.7', thresholds.summarise, 0.7],
+    ['[U5] summaries below 0.7', thresholds.summarize, 0.7],
     ['[U5] summaries of 100 characters', thresholds.assistantSummaryChars, 100],
     ['[U4] consent over 1,000 characters', thresholds.userMessageChars, 1_000],
     ['[U4] summaries of 200 characters for the user', thresholds.userSummaryChars, 200],

@@ -19,7 +19,7 @@ describe('adjusting limits and thresholds during a run', () => {
     { limits: { maxCycles: 1.5 } },
     { limits: { cycles: 2 } },
     { thresholds: { confidence: 2 } },
-    { thresholds: { prune: 0.9, summarise: 0.1 } },
+    { thresholds: { prune: 0.9, summarize: 0.1 } },
     { thresholds: { confidence: Number.NaN } },
   ])('ignores invalid values: %j', (adjustment) => {
     const next = { ...state, ...adjust(state, adjustment) };

@@ -35,14 +35,15 @@ describe('asking for consent', () => {
 
   it.each([
     ['keep', 'keep'],
-    ['summarise', 'summarise'],
-    ['Summarize ', 'summarise'],
+    ['summarize', 'summarize'],
+    ['summarise', 'summarize'],
+    ['Summarize ', 'summarize'],
     [' REMOVE\n', 'remove'],
     ['remove it', 'keep'],
     ['3', 'keep'],
     ['', 'keep'],
     ['remove?', 'keep'],
-    ['summarise them', 'keep'],
+    ['summarize them', 'keep'],
     ['__proto__', 'keep'],
   ])('[U8] reads the reply %j as %s', (said, wanted) => {
     expect(readChoice(said)).toBe(wanted);
@@ -61,7 +62,7 @@ describe('asking for consent', () => {
 describe('the decision of the user', () => {
   it.each([
     ['keep', LONG],
-    ['summarise', 'Opened 1932.'],
+    ['summarize', 'Opened 1932.'],
     ['remove', undefined],
   ] as const)('[U8] applies %s to the whole batch', (choice, wanted) => {
     expect(contentAfter('u1', choice)).toBe(wanted);
@@ -69,12 +70,12 @@ describe('the decision of the user', () => {
   });
 
   it('[U8] does not affect operations that need no consent', () => {
-    for (const choice of ['keep', 'summarise', 'remove'] as const)
+    for (const choice of ['keep', 'summarize', 'remove'] as const)
       expect(resolveConsent(batch, choice)[1]).toEqual(operations.PRUNE);
   });
 
   it('[U9] prefers the choice for a single message to the choice for all', () => {
-    const choices = ['keep', 'summarise', 'remove'] as const;
+    const choices = ['keep', 'summarize', 'remove'] as const;
     for (const all of choices)
       for (const own of choices) {
         expect(contentAfter('u1', all, { u1: own })).toBe(contentAfter('u1', own));
@@ -98,7 +99,7 @@ describe('the decision of the user', () => {
   });
 
   it('[U8] leaves no operation on user content pending and records the decision on each', () => {
-    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
+    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarize', 'remove');
     const items = fc.dictionary(fc.constantFrom('u1', 'u2'), choice);
     fc.assert(
       fc.property(choice, items, (all, own) => {
@@ -113,7 +114,7 @@ describe('the decision of the user', () => {
   });
 
   it('[U8] shortens or drops user content only with consent', () => {
-    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarise', 'remove');
+    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarize', 'remove');
     fc.assert(
       fc.property(choice, fc.dictionary(fc.constantFrom('u1', 'u2'), choice), (all, own) => {
         for (const id of ['u1', 'u2'])

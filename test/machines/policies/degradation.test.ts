@@ -96,7 +96,7 @@ describe('degradation reasons', () => {
 
   it.each([
     ['budgetExhausted', 'budget_exhausted'],
-    ['loopDetected', 'loop_broken'],
+    ['loopDetected', 'loop_detected'],
   ] as const)('[E3] [E5] for a run ended by %s include %s', (rule, reason) => {
     expect(reasons({ decision: aDecision({ rule }) })).toContain(reason);
   });

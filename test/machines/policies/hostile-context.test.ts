@@ -25,13 +25,13 @@ const losses = (messages: readonly Message[], changes: Parameters<typeof retenti
 const thresholds = fc
   .record({
     prune: fc.constantFrom(0, 0.3, 1),
-    summarise: fc.constantFrom(0, 0.7, 1),
+    summarize: fc.constantFrom(0, 0.7, 1),
     windowShare: fc.constantFrom(0, 1),
     userMessageChars: fc.constantFrom(1, 1_000),
     userSummaryChars: fc.constantFrom(1, 200),
     assistantSummaryChars: fc.constantFrom(1, 100),
   })
-  .map(({ prune, ...others }) => someThresholds({ prune: Math.min(prune, others.summarise), ...others }));
+  .map(({ prune, ...others }) => someThresholds({ prune: Math.min(prune, others.summarize), ...others }));
 const limits = fc.record({
   maxMessages: fc.constantFrom(1, 3, 200),
   tokensAllowed: fc.constantFrom(0, 1, 40, 100_000),

@@ -140,7 +140,7 @@ describe('retention under any context', () => {
 
 describe('a context over its limit', () => {
   it('[U10] prunes the least relevant search results first, then assistant messages, and stops at the limit', () => {
-    const none = someThresholds({ prune: 0, summarise: 0, assistantSummaryChars: 1_000 });
+    const none = someThresholds({ prune: 0, summarize: 0, assistantSummaryChars: 1_000 });
     const messages = [
       fill('a1', 'assistant', 400),
       fill('s1', 'search', 400),
@@ -166,7 +166,7 @@ describe('a context over its limit', () => {
       fill('u1', 'user', 900),
       fill('new', 'assistant', 40),
     ];
-    const none = someThresholds({ prune: 0, summarise: 0 });
+    const none = someThresholds({ prune: 0, summarize: 0 });
     const plan = (tokensAllowed: number) => {
       const all = planRetention({
         ...inputs(messages, { tokensAllowed, thresholds: none }),
@@ -226,7 +226,7 @@ describe('a context over its limit', () => {
       tokensAllowed: 70,
       estimated: true,
       pruned: 1,
-      summarised: 0,
+      summarized: 0,
       tokensOver: 0,
       messagesOver: 0,
     });

@@ -73,7 +73,7 @@ describe('retention rules', () => {
     const at = (wanted: number) => [{ messageId: 'old', relevance: 2 * (wanted - own), reason: 'said so' }];
     expect(losses([full], { assessments: at(0.701) })).toEqual([]);
     expect(losses([full], { assessments: at(0.699) })).toEqual(['TRANSFORM old']);
-    const thresholds = someThresholds({ summarise: own + 0.1 });
+    const thresholds = someThresholds({ summarize: own + 0.1 });
     expect(losses([full], { assessments: [{ messageId: 'old', relevance: 0.2, reason: '' }], thresholds })).toEqual([]);
   });
 

@@ -15,12 +15,12 @@ describe('without a prompt', () => {
   it('[U8] answers consent with "keep" immediately when there is no terminal', async () => {
     const { run, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, lineAnswerer);
     await finish();
-    expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'nobody' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'default' }]);
   });
 
   it.each([
     ['keep', { kept: 2 }],
-    ['summarise', { summarised: 2 }],
+    ['summarize', { summarized: 2 }],
     ['remove', { removed: 2 }],
   ] as const)('[U8] applies the choice "%s" from the options immediately', async (choice, counted) => {
     const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, (terminal) =>

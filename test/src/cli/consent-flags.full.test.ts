@@ -19,7 +19,7 @@ describe('a run over earlier turns, without a terminal', () => {
   it.each([
     [[], 'consent (not asked): 3 kept, 0 summarized, 0 removed'],
     [['--consent', 'keep'], 'consent (option): 3 kept, 0 summarized, 0 removed'],
-    [['--consent', 'summarise'], 'consent (option): 0 kept, 3 summarized, 0 removed'],
+    [['--consent', 'summarize'], 'consent (option): 0 kept, 3 summarized, 0 removed'],
     [['--consent', 'remove'], 'consent (option): 0 kept, 0 summarized, 3 removed'],
   ])('[U4] [U8] with %j, requests consent for the long messages and answers it immediately', async (flags, line) => {
     const path = join(temporaryFolder(), 'run.jsonl');
@@ -60,7 +60,7 @@ describe('a run over earlier turns, without a terminal', () => {
     const { code, stderr } = await cli('run', REQUEST, '--consent', 'maybe');
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "error: option '--consent <choice>' argument 'maybe' is invalid. Allowed choices are keep, summarise, remove.\n",
+      "error: option '--consent <choice>' argument 'maybe' is invalid. Allowed choices are keep, summarize, remove.\n",
     );
   });
 
@@ -121,7 +121,10 @@ describe('a run over earlier turns, at a terminal', () => {
     const { fake, answer, code } = start({ ...flags, journal });
     expect(await code).toBe(0);
     expect(fake.written()).toBe('');
-    expect(entriesIn(journal).find(({ type }) => type === 'consent-resolved')).toMatchObject({ kept: 3, by: 'nobody' });
+    expect(entriesIn(journal).find(({ type }) => type === 'consent-resolved')).toMatchObject({
+      kept: 3,
+      by: 'default',
+    });
     if (flags.json) expect(() => finalAnswerSchema.parse(JSON.parse(answer.written()))).not.toThrow();
   });
 

@@ -39,13 +39,13 @@ describe('consent at a terminal', () => {
     ]);
     await fake.press('enter');
     await finish();
-    expect(consentResolutions(run)).toMatchObject([{ kept: 2, summarised: 0, removed: 0, by: 'user' }]);
+    expect(consentResolutions(run)).toMatchObject([{ kept: 2, summarized: 0, removed: 0, by: 'user' }]);
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });
 
   it.each([
-    [1, { kept: 0, summarised: 2, removed: 0 }],
-    [2, { kept: 0, summarised: 0, removed: 2 }],
+    [1, { kept: 0, summarized: 2, removed: 0 }],
+    [2, { kept: 0, summarized: 0, removed: 2 }],
   ])('[U8] applies choice %i to all messages', async (below, counted) => {
     const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES });
     await waitForText(fake, 'Esc');

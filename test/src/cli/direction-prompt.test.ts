@@ -42,7 +42,7 @@ describe('the prompt for the next phase', () => {
     (lines as unknown as PassThrough).end('lunch\n\n');
     await settle();
     await finish();
-    expect(entriesOf(run, 'direction-refused')).toMatchObject([{ got: 'lunch' }]);
+    expect(entriesOf(run, 'direction-refused')).toMatchObject([{ received: 'lunch' }]);
     expect(entriesOf(run, 'decision')[0]?.decision.rule).toBe('directedByUser');
     expect(fake.written()).toContain('Next phase (action, experience');
   });

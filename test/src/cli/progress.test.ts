@@ -20,7 +20,7 @@ const untouched: Evaluated['statistics'] = {
   tokensAllowed: 8000,
   estimated: true,
   pruned: 0,
-  summarised: 0,
+  summarized: 0,
   tokensOver: 0,
   messagesOver: 0,
 };
@@ -59,8 +59,8 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
   progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
   const understood = { integrated: 'It is so.', assessments: [{ messageId: 'p1', relevance: 0.2, reason: 'old' }] };
-  progress({ ...at, type: 'call-start', call: 5, port: 'readReply', task: 'understanding' });
-  progress({ ...at, type: 'call-event', call: 5, port: 'readReply', event: replyOf(understood) });
+  progress({ ...at, type: 'call-start', call: 5, actor: 'readReply', task: 'understanding' });
+  progress({ ...at, type: 'call-event', call: 5, actor: 'readReply', event: replyOf(understood) });
   progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null });
   progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
   const all = fake.shown().map((line) => line.trim());
@@ -84,7 +84,7 @@ describe('context changes in the progress output', () => {
   });
 
   it('[U13] prints under Understanding how much was kept, and each loss with its reason', () => {
-    const statistics = { ...untouched, messagesAfter: 12, tokensAfter: 3010, pruned: 1, summarised: 1 };
+    const statistics = { ...untouched, messagesAfter: 12, tokensAfter: 3010, pruned: 1, summarized: 1 };
     expect(shown({ statistics, pruningLog: [loss(3), loss(4, 'relevance 0.4 is below 0.7')] })).toEqual([
       'kept 12 of 20 messages, 3,010 of 4,900 tokens (estimated, 8,000 allowed)',
       'removed p3 (search): nothing has referred to it since cycle 1',
@@ -155,8 +155,8 @@ describe('the phases, in the progress of a run', () => {
     const fake = fakeTerminal(80);
     const progress = createProgress(createScreen(fake.terminal.out));
     progress({ ...at, type: 'phase-start', phase, cycle: 1, step: 1 });
-    progress({ ...at, type: 'call-start', call: 0, port: 'readReply', task: phase });
-    progress({ ...at, type: 'call-event', call: 0, port: 'readReply', event: replyOf(value) });
+    progress({ ...at, type: 'call-start', call: 0, actor: 'readReply', task: phase });
+    progress({ ...at, type: 'call-event', call: 0, actor: 'readReply', event: replyOf(value) });
     progress({ ...at, type: 'phase-end', phase, cycle: 1, step: 1, summary: 'It is so.', failure: null });
     expect(fake.shown().slice(1).join('\n').trim()).toBe(`${phase.padEnd(14)}    0 ms  ${expected}`);
   });

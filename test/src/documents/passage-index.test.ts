@@ -9,7 +9,7 @@ const pages = {
     '# Yield\n\nYield decides whether the run is complete.\n\n## Order\n\nThe cycle limit comes first, then the budget.',
   'experience.md':
     '# Experience\n\nExperience retrieves passages from the documents.\n\nA dead source degrades the phase.',
-  'consent.md': '# Consent\n\nA long message asks consent before it is summarised.',
+  'consent.md': '# Consent\n\nA long message asks consent before it is summarized.',
 };
 const documents = Object.entries(pages).map(([path, text]) => ({ path, blocks: readMarkdown(text) }));
 const index = createPassageIndex(documents);

@@ -13,7 +13,7 @@ const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
 async function journalOf(content = LONG): Promise<readonly JournalEntry[]> {
   const { run } = startScripted({}, { limits: { consentMs: 1 } }, { history: [{ role: 'user', content }] });
   for await (const event of run.events)
-    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
+    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
   return run.journal;
 }
 
@@ -82,8 +82,8 @@ describe('readJournal', () => {
     ['two files in one', linesOf([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
-      linesOf([{ ...start, version: 2 } as unknown as JournalEntry]),
-      'cannot read entry 0: format version 2 is not supported; this PostChain reads version 1',
+      linesOf([{ ...start, version: 3 } as unknown as JournalEntry]),
+      'cannot read entry 0: format version 3 is not supported; this PostChain reads version 2',
     ],
   ])('rejects %s', async (_, text, message) => {
     const path = fileWith(text);

@@ -36,7 +36,7 @@ const transition = (tokens: number): JournalEntry => ({
   event: 'xstate.init',
   source: 'routing',
   target: ['a state with a long name '.repeat(20)],
-  candidates: [{ guard: 'modelMayWrite', target: ['writing'], verdict: 'taken', inputs: { tokens } }],
+  candidates: [{ guard: 'modelMayWrite', target: ['writing'], result: 'taken', inputs: { tokens } }],
 });
 const stopped: JournalEntry = { seq: 4, atMs: 1, type: 'run-stopped' };
 

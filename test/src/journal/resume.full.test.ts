@@ -27,7 +27,7 @@ async function entriesIn(journal: AsyncIterable<JournalEntry>): Promise<readonly
 }
 
 const modelCallsIn = (entries: readonly JournalEntry[]): number =>
-  entries.filter((entry) => entry.type === 'call-start' && entry.port === 'readReply').length;
+  entries.filter((entry) => entry.type === 'call-start' && entry.actor === 'readReply').length;
 
 describe('a killed run', () => {
   it('[promise 6] resumes at any entry to an answer, counts every call once, and replays as one run', async () => {

@@ -185,14 +185,14 @@ describe('aborting a capability', () => {
     await setImmediate();
     controller.abort();
     expect(heard).toBe(true);
-    expect(await result).toMatchObject({ success: false, code: 'broken_off', error: 'the run was aborted' });
+    expect(await result).toMatchObject({ success: false, code: 'aborted', error: 'the run was aborted' });
   });
 
   it('[R10] before it starts prevents it from running', async () => {
     const execute = vi.fn();
     expect(await run(execute, { signal: AbortSignal.abort() })).toMatchObject({
       success: false,
-      code: 'broken_off',
+      code: 'aborted',
     });
     expect(execute).not.toHaveBeenCalled();
   });

@@ -246,13 +246,13 @@ export async function contextRun(recordStates: boolean): Promise<readonly Journa
     },
     {
       documents: passageIndex,
-      thresholds: { prune: 0.45, summarise: 0.9, change: 0 },
+      thresholds: { prune: 0.45, summarize: 0.9, change: 0 },
       ...(recordStates && { journals: memoryJournals() }),
     },
     { history: [{ role: 'user', content: LONG_MESSAGE }], mode: 'manual' },
   );
   for await (const event of run.events) {
-    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarise' });
+    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
     if (event.type === 'direction-asked')
       run.send(event.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
   }

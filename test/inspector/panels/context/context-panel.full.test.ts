@@ -65,7 +65,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
   it('shows a summary with the original and the consent of the user', async () => {
     const page = await open(last);
     const item = page.locator('[data-message="earlier.h1"]');
-    expect(await item.textContent()).toContain('consent: summarise');
+    expect(await item.textContent()).toContain('consent: summarize');
     await item.locator('.trail > summary').click();
     await item.getByText(/^text before:/).click();
     await item.getByRole('button', { name: 'show all 1,904 characters' }).click();

@@ -77,13 +77,13 @@ describe('a failed run', () => {
   it('[R4] [R7] is recorded and remembered with the reason when it was aborted', () => {
     const { results, runs, memory, stopReason } = abortLoop(deepFreeze(running), 'the user left');
     const error = 'it was aborted: the user left';
-    expect(results).toMatchObject([{ capability: 'review', success: false, code: 'broken_off', error }]);
-    expect([runs, stopReason]).toEqual([1, 'broken_off']);
+    expect(results).toMatchObject([{ capability: 'review', success: false, code: 'aborted', error }]);
+    expect([runs, stopReason]).toEqual([1, 'aborted']);
     expect(memory.at(-1)).toEqual({ role: 'assistant', capability: 'review', success: false, summary: error });
   });
 
   it('[R3] keeps the earlier results when the loop is aborted between two runs', () => {
     const loop = { ...loopAfter([aCapabilityResult()]), begun: 1 };
-    expect(abortLoop(loop, 'the user left')).toEqual({ ...loop, stopReason: 'broken_off' });
+    expect(abortLoop(loop, 'the user left')).toEqual({ ...loop, stopReason: 'aborted' });
   });
 });

@@ -33,7 +33,7 @@ const CONDITIONS: readonly Condition[] = [
   { reason: 'ttl_exhausted', makes: (given) => ({ ...given, ttlRemaining: 0 }), by: 'ttlRemaining' },
   { reason: 'zero_passes', makes: (given) => ({ ...given, totalPasses: 0 }), by: 'totalPasses' },
   {
-    reason: 'loop_broken',
+    reason: 'loop_detected',
     makes: (given) => withRun(given, { decision: aDecision({ rule: 'loopDetected' }) }),
     by: 'decision',
   },

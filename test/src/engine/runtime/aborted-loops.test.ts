@@ -46,10 +46,10 @@ describe('an aborted capability loop', () => {
     expect(ran).toEqual(['book', 'hang', 'aborted']);
     expect(phasesOf(scripted.run).slice(0, 2)).toEqual(['action', 'experience']);
     expect(scripted.run.actor.getSnapshot().context.results.action).toMatchObject({
-      stopReason: 'broken_off',
+      stopReason: 'aborted',
       results: [
         { capability: 'book', output: 'booked', success: true },
-        { capability: 'hang', success: false, code: 'broken_off' },
+        { capability: 'hang', success: false, code: 'aborted' },
       ],
       memory: [{ role: 'user' }, { capability: 'book' }, { capability: 'hang', success: false }],
     });

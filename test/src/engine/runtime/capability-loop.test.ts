@@ -45,8 +45,8 @@ const rows: readonly Row[] = [
   [
     'R1 R9',
     'three steps',
-    decidedBy(step('review'), step('summarise')),
-    { reason: 'done', results: ['draft: draft ran', 'review: review ran', 'summarise: summarise ran'] },
+    decidedBy(step('review'), step('summarize')),
+    { reason: 'done', results: ['draft: draft ran', 'review: review ran', 'summarize: summarize ran'] },
   ],
   [
     'R3',

@@ -18,7 +18,7 @@ const history = [
 const [H1 = '', H2 = '', H3 = ''] = told.map((_, at) => `earlier.h${at + 1}`);
 const asked = ({ run }: Started) => entriesOf(run, 'consent-asked').map(({ request }) => request);
 const resolved = ({ run }: Started) =>
-  entriesOf(run, 'consent-resolved').map(({ kept, summarised, removed, by }) => ({ kept, summarised, removed, by }));
+  entriesOf(run, 'consent-resolved').map(({ kept, summarized, removed, by }) => ({ kept, summarized, removed, by }));
 const operationsOn = ({ run }: Started, id: string) =>
   entriesOf(run, 'operations').flatMap(({ applied }) => applied.filter(({ target }) => target === id));
 const messagesOf = ({ run }: Started): readonly Message[] => run.actor.getSnapshot().context.messages;
@@ -42,9 +42,9 @@ describe('a consent request for the whole batch', () => {
   });
 
   it.each([
-    ['keep', { [H1]: 'remove', [H2]: 'summarise' }, ['PRUNE', 'TRANSFORM', 'TAG']],
+    ['keep', { [H1]: 'remove', [H2]: 'summarize' }, ['PRUNE', 'TRANSFORM', 'TAG']],
     ['remove', { [H3]: 'keep' }, ['PRUNE', 'PRUNE', 'TAG']],
-    ['summarise', { [H2]: 'keep' }, ['TRANSFORM', 'TAG', 'TRANSFORM']],
+    ['summarize', { [H2]: 'keep' }, ['TRANSFORM', 'TAG', 'TRANSFORM']],
     ['nothing known', { [H1]: 'remove' }, ['PRUNE', 'TAG', 'TAG']],
   ] as const)(
     '[U8] [U9] applies "%s" to all but %j, and reports the count of each choice',
@@ -64,7 +64,7 @@ describe('a consent request for the whole batch', () => {
       }
       const count = (operation: string) => wanted.filter((one) => one === operation).length;
       expect(resolved(started)).toEqual([
-        { kept: count('TAG'), summarised: count('TRANSFORM'), removed: count('PRUNE'), by: 'user' },
+        { kept: count('TAG'), summarized: count('TRANSFORM'), removed: count('PRUNE'), by: 'user' },
       ]);
     },
   );
@@ -73,7 +73,7 @@ describe('a consent request for the whole batch', () => {
     for (const [choice, wanted] of [
       ['keep', 'TAG'],
       ['remove', 'PRUNE'],
-      ['summarise', 'TRANSFORM'],
+      ['summarize', 'TRANSFORM'],
     ] as const) {
       const messages = [
         ...worthASummary,
@@ -136,7 +136,7 @@ describe('before the user has answered', () => {
     expect(asked(started)).toHaveLength(1);
     started.run.send({ type: 'consent.given', choice: 'keep' });
     await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarised: 0, removed: 0, by: 'user' }]);
+    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'user' }]);
     expect(messagesOf(started).map(({ content }) => content)).toEqual(expect.arrayContaining(told));
   });
 
@@ -149,7 +149,7 @@ describe('before the user has answered', () => {
     expect(asked(started)[0]?.items).toHaveLength(3);
     started.run.send({ type: 'consent.given', choice: 'keep' });
     await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarised: 0, removed: 0, by: 'user' }]);
+    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'user' }]);
   });
 
   it('[U8] [Y4] a direction to another phase changes nothing, and consent is requested again', async () => {
@@ -175,7 +175,7 @@ describe('after the consent timeout', () => {
     await settle();
     started.clock.increment(5_000);
     await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarised: 0, removed: 0, by: 'time-out' }]);
+    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'time-out' }]);
     expect(asked(started)).toHaveLength(1);
     for (const [at, id] of [H1, H2, H3].entries()) {
       expect(contentOf(started, id)).toBe(told[at]);
@@ -188,11 +188,11 @@ describe('after the consent timeout', () => {
     await settle();
     started.clock.increment(5_000);
     await settle();
-    started.run.send({ type: 'consent.given', choice: 'remove', items: { [H1]: 'summarise' } });
+    started.run.send({ type: 'consent.given', choice: 'remove', items: { [H1]: 'summarize' } });
     await settle();
     started.run.send({ type: 'run.finished' });
     await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarised: 0, removed: 0, by: 'time-out' }]);
+    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'time-out' }]);
     for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
   });
 
@@ -202,7 +202,7 @@ describe('after the consent timeout', () => {
     started.clock.increment(4_999);
     started.run.send({ type: 'consent.given', choice: 'remove' });
     await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 0, summarised: 0, removed: 3, by: 'user' }]);
+    expect(resolved(started)).toEqual([{ kept: 0, summarized: 0, removed: 3, by: 'user' }]);
     expect(
       contextHistory(started.run.journal).operations.filter(({ metadata }) => metadata['consent'] === 'remove'),
     ).toHaveLength(3);

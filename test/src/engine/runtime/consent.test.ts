@@ -22,7 +22,7 @@ describe('consent', () => {
   });
 
   it.each([
-    ['summarise', 'TRANSFORM'],
+    ['summarize', 'TRANSFORM'],
     ['summarize', 'TRANSFORM'],
     ['remove', 'PRUNE'],
     ['keep', 'TAG'],

@@ -79,7 +79,7 @@ describe('run control', () => {
     await settle();
     expect(phasesOf(run)[3]).toBe(phase);
     const directed = entriesOf(run, 'transition').find(({ event }) => event === 'run.directed');
-    expect(directed?.candidates[0]).toMatchObject({ guard: 'directionIsPhase', verdict: 'taken', inputs: { phase } });
+    expect(directed?.candidates[0]).toMatchObject({ guard: 'directionIsPhase', result: 'taken', inputs: { phase } });
     run.cancel();
     await run.answer;
   });
@@ -89,7 +89,7 @@ describe('run control', () => {
     await settle();
     run.send({ type: 'run.directed', phase: 'dessert' });
     await settle();
-    expect(entriesOf(run, 'direction-refused').map(({ got }) => got)).toEqual(['dessert']);
+    expect(entriesOf(run, 'direction-refused').map(({ received }) => received)).toEqual(['dessert']);
     expect(run.actor.getSnapshot().value).toEqual({ cycling: 'intention' });
     run.cancel();
     await run.answer;

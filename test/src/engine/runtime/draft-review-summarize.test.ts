@@ -20,14 +20,14 @@ const said = (thoughts: LoopScript['thoughts'], changes: LoopScript = {}): LoopS
   ...changes,
   options: { decider: modelDecider, ...changes.options },
 });
-const toSummary = [go('review', { of: 'the draft' }), go('summarise', { words: 20 })];
-const all = ['draft: draft ran', 'review: review ran', 'summarise: summarise ran'];
+const toSummary = [go('review', { of: 'the draft' }), go('summarize', { words: 20 })];
+const all = ['draft: draft ran', 'review: review ran', 'summarize: summarize ran'];
 
 describe.each(LOOP_HOSTS)('[R9] draft, review, summarize, decided by the model, through %s', (way) => {
   it('runs the three in order with the arguments from the model', async () => {
     const given: unknown[] = [];
     const note = (args: unknown) => void given.push(args);
-    const execute = { draft: note, review: note, summarise: note };
+    const execute = { draft: note, review: note, summarize: note };
     const played = startLoop(way, said([...toSummary, done(null)], { execute }));
     await played.end();
     expect(given).toEqual([{}, { of: 'the draft' }, { words: 20 }]);
@@ -41,14 +41,14 @@ describe.each(LOOP_HOSTS)('[R9] draft, review, summarize, decided by the model, 
     expect(questions.map(({ input }) => input)).toMatchObject([
       { runsLeft: 4, steps: [{ capability: 'draft' }] },
       { runsLeft: 3, steps: [{ capability: 'draft' }, { capability: 'review', arguments: '{"of":"the draft"}' }] },
-      { runsLeft: 2, steps: [{ capability: 'draft' }, { capability: 'review' }, { output: 'summarise ran' }] },
+      { runsLeft: 2, steps: [{ capability: 'draft' }, { capability: 'review' }, { output: 'summarize ran' }] },
     ]);
     const text =
       questions
         .at(-1)
         ?.turns.map(({ content }) => content)
         .join('\n') ?? '';
-    for (const shown of ['Write a note.', 'draft ran', 'review ran', 'summarise ran', 'It can review.', 'Runs left: 2'])
+    for (const shown of ['Write a note.', 'draft ran', 'review ran', 'summarize ran', 'It can review.', 'Runs left: 2'])
       expect(text).toContain(shown);
     expect(text.indexOf('draft ran')).toBeLessThan(text.indexOf('review ran'));
   });
@@ -68,7 +68,7 @@ describe.each(LOOP_HOSTS)('[R9] draft, review, summarize, decided by the model, 
   it.each([null, '', ' \n\t'])('keeps the last result for the final output %j', async (blank) => {
     const played = startLoop(way, said([...toSummary, done(blank)]));
     await played.end();
-    expect(played.results().at(-1)).toMatchObject({ output: 'summarise ran', synthesized: false });
+    expect(played.results().at(-1)).toMatchObject({ output: 'summarize ran', synthesized: false });
   });
 
   const guardrails: readonly (readonly [string, LoopScript, object])[] = [
@@ -148,7 +148,7 @@ describe('[R10] the registry', () => {
     const played = startLoop('the chain');
     await played.end();
     const [system] = played.model.calls.find(({ task }) => task === 'action')?.turns ?? [];
-    for (const told of ['"draft"', '"review"', 'It can summarise.', '"type":"object"'])
+    for (const told of ['"draft"', '"review"', 'It can summarize.', '"type":"object"'])
       expect(system?.content).toContain(told);
   });
 });

@@ -77,7 +77,7 @@ describe('an aborted phase', () => {
     const scripted = startScripted({ action: calling }, { capabilities: [read] });
     const answer = await toTheEnd(scripted);
     const [ended] = entriesOf(scripted.run, 'capability-end');
-    expect(ended?.result).toMatchObject({ code: 'broken_off', error: expect.stringContaining('120000 ms') });
+    expect(ended?.result).toMatchObject({ code: 'aborted', error: expect.stringContaining('120000 ms') });
     expect(answer.metadata.failures).not.toEqual([]);
   });
 });

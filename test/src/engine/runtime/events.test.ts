@@ -86,10 +86,10 @@ describe('events of a run', () => {
     await run.answer;
     const deciding = entriesOf(run, 'transition').find(({ source }) => source.endsWith('yield.deciding'));
     expect(deciding?.candidates.slice(0, 4)).toMatchObject([
-      { guard: 'cycleLimitReached', verdict: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
-      { guard: 'budgetExhausted', verdict: 'false', inputs: { modelCalls: 6 } },
-      { guard: 'confidenceReached', verdict: 'taken', inputs: { confidence: 0.95, above: 0.9 } },
-      { guard: 'comparisonWanted', verdict: 'not-evaluated', inputs: null },
+      { guard: 'cycleLimitReached', result: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
+      { guard: 'budgetExhausted', result: 'false', inputs: { modelCalls: 6 } },
+      { guard: 'confidenceReached', result: 'taken', inputs: { confidence: 0.95, above: 0.9 } },
+      { guard: 'comparisonWanted', result: 'not-evaluated', inputs: null },
     ]);
     expect(deciding?.candidates.map(({ guard }) => guard)).toEqual([
       'cycleLimitReached',
@@ -131,8 +131,7 @@ describe('guard results of a decision', () => {
     );
     await run.answer;
     const onward = entriesOf(run, 'transition').find(({ target }) => target.includes('action'));
-    const asked =
-      onward?.candidates.filter(({ guard, verdict }) => guard !== null && verdict !== 'not-evaluated') ?? [];
+    const asked = onward?.candidates.filter(({ guard, result }) => guard !== null && result !== 'not-evaluated') ?? [];
     expect(asked.length).toBeGreaterThan(5);
     for (const { inputs } of asked) expect(inputs).not.toBeNull();
   });

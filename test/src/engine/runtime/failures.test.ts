@@ -22,7 +22,7 @@ describe('failures in a run', () => {
   it('[Y9] a phase whose replies never validate is retried and then skipped', async () => {
     const { run, model } = startScripted({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 1 } });
     const answer = await run.answer;
-    expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'skip']);
+    expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
     expect(model.calls.filter(({ task }) => task === 'intention')).toHaveLength(4);
     expect(phasesOf(run)).toEqual([
       'action',
@@ -43,7 +43,7 @@ describe('failures in a run', () => {
   it('[Y9] a run whose Yield never validates ends degraded', async () => {
     const { run } = startScripted({ yield: { text: '{}' } });
     const answer = await run.answer;
-    expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'finish']);
+    expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'finish']);
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
     expect(answer.answerText).toBe('It is so, for certain.');
   });

@@ -106,7 +106,7 @@ describe('a chain with fallback models', () => {
       status: 'degraded',
       metadata: { reason: 'incomplete_state', missingFields: ['intention'], synthesis: { writtenBy: 'model' } },
     });
-    expect(entriesOf(run, 'recovery').map(({ how }) => how)).toEqual(['again', 'skip']);
+    expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
     expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
   });
 

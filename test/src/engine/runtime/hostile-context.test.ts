@@ -104,14 +104,14 @@ describe('a run with minimal limits', () => {
   it.each([
     [
       'thresholds at 0',
-      { confidence: 0, change: 0, sufficiency: 0, link: 0, persist: 0, prune: 0, summarise: 0, grounding: 0 },
+      { confidence: 0, change: 0, sufficiency: 0, link: 0, persist: 0, prune: 0, summarize: 0, grounding: 0 },
     ],
     [
       'thresholds at 1',
-      { confidence: 1, change: 1, sufficiency: 1, link: 1, persist: 1, prune: 1, summarise: 1, grounding: 1 },
+      { confidence: 1, change: 1, sufficiency: 1, link: 1, persist: 1, prune: 1, summarize: 1, grounding: 1 },
     ],
     ['an empty context limit', { windowShare: 0 }],
-    ['summaries of one character', { userSummaryChars: 1, assistantSummaryChars: 1, summarise: 1 }],
+    ['summaries of one character', { userSummaryChars: 1, assistantSummaryChars: 1, summarize: 1 }],
   ])('[U4] [U10] [E3] for %s ends with an answer and keeps user content', async (_, thresholds) => {
     const { run, clock } = startScripted(unsure, { thresholds, limits: { maxCycles: 3, consentMs: 1 } }, { history });
     for (let waits = 0; waits < 3; waits += 1) {

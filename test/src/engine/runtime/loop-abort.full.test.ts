@@ -38,7 +38,7 @@ describe('aborting', () => {
     if (stage !== 'validating') expect(part?.aborted).toBe(true);
 
     const { said } = await stuck.ended;
-    expect(said).toBe(way === 'the loop alone' ? 'broken_off' : how === 'cancel' ? 'cancelled' : 'degraded');
+    expect(said).toBe(way === 'the loop alone' ? 'aborted' : how === 'cancel' ? 'cancelled' : 'degraded');
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
     expect(stuck.clock.openTimers).toBe(0);
 
@@ -98,7 +98,7 @@ describe('aborting from within', () => {
         way === 'the chain'
           ? (await createPostChain(parts).run(asked).answer).metadata.reason
           : (await createCapabilityLoop(parts).run(asked).outcome).stopReason;
-      expect(said).toBe(way === 'the chain' ? 'interrupted' : 'broken_off');
+      expect(said).toBe(way === 'the chain' ? 'interrupted' : 'aborted');
       expect(parts.clock.openTimers).toBe(0);
     }
   });
@@ -146,7 +146,7 @@ describe('a signal shared by many runs', () => {
     controller.abort();
     expect(signals.filter(({ aborted }) => !aborted)).toEqual([]);
     const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
-    expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['broken_off']));
+    expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['aborted']));
     expect([clock.openTimers, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
   });
 

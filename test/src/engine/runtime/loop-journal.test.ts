@@ -21,7 +21,7 @@ const threeRuns: LoopScript = {
     review: () => {
       throw new Error('no pen');
     },
-    summarise: () => new Promise(() => {}),
+    summarize: () => new Promise(() => {}),
   },
   options: { limits: { capabilityMs: 30 } },
 };
@@ -48,7 +48,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
         options: {
           ...threeRuns.options,
           decider: ({ results }) =>
-            ([step('review'), step('summarise')] as const)[results.length - 1] ?? { done: true },
+            ([step('review'), step('summarize')] as const)[results.length - 1] ?? { done: true },
         },
       },
     ],
@@ -56,7 +56,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       'model',
       {
         options: { ...threeRuns.options, decider: modelDecider },
-        thoughts: [thought('review'), thought('summarise'), { done: true, finalOutput: null, next: null }],
+        thoughts: [thought('review'), thought('summarize'), { done: true, finalOutput: null, next: null }],
       },
     ],
   ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
@@ -65,7 +65,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     expect(entriesOfType(played, 'capability-start')).toMatchObject([
       { capability: 'draft', index: 1 },
       { capability: 'review', index: 2 },
-      { capability: 'summarise', index: 3 },
+      { capability: 'summarize', index: 3 },
     ]);
     expect(entriesOfType(played, 'capability-end')).toMatchObject([
       { index: 1, result: { success: true, code: null, durationMs: 20 } },
@@ -74,7 +74,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     ]);
     expect(entriesOfType(played, 'continuation')).toMatchObject([
       { index: 1, decidedBy, done: false, next: 'review', limitReached: false },
-      { index: 2, decidedBy, done: false, next: 'summarise', limitReached: false },
+      { index: 2, decidedBy, done: false, next: 'summarize', limitReached: false },
       { index: 3, decidedBy, done: true, next: null, limitReached: false },
     ]);
     expect(entriesOfType(played, 'capability-stop')).toMatchObject([
@@ -138,10 +138,10 @@ describe('[R8] the journal of a standalone loop', () => {
     }).run({ request: 'Draft a letter.', call: step('draft').next });
     for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     cancel();
-    expect(await outcome).toMatchObject({ stopReason: 'broken_off', result: { code: 'broken_off' } });
+    expect(await outcome).toMatchObject({ stopReason: 'aborted', result: { code: 'aborted' } });
     expect(journal.slice(-2)).toMatchObject([
-      { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'broken_off' } },
-      { type: 'capability-stop', reason: 'broken_off', runs: 1, failed: 1 },
+      { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'aborted' } },
+      { type: 'capability-stop', reason: 'aborted', runs: 1, failed: 1 },
     ]);
   });
 });

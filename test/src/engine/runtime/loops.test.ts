@@ -59,7 +59,7 @@ describe('a looping run', () => {
       nextPhase: null,
       inputs: { repeats: 1, loopRepeats: 2 },
     });
-    expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'loop_broken' });
+    expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'loop_detected' });
   });
 
   it('[Y7] of any length is stopped after one round, unlike a run that only visits the same phases', async () => {

@@ -15,8 +15,8 @@ describe('invalid options are rejected with one line before the start', () => {
     [{ thresholds: { confidence: 2 } }, /thresholds\.confidence: .*; received 2/],
     [{ thresholds: { confidence: 'high' } }, /thresholds\.confidence: .*; received "high"/],
     [
-      { thresholds: { prune: 0.8, summarise: 0.2 } },
-      /thresholds\.prune: expected at most `summarise`.*; received 0\.8/,
+      { thresholds: { prune: 0.8, summarize: 0.2 } },
+      /thresholds\.prune: expected at most `summarize`.*; received 0\.8/,
     ],
     [{ modle: {} }, 'modle'],
     [{ model: {} }, /model: expected a model with a stream method.*; received an object with no keys/],

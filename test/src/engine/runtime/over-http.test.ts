@@ -73,7 +73,7 @@ describe('a run on an OpenAI-compatible server', () => {
     });
     const run = runOn(server.baseURL);
     expect((await run.answer).status).toBe('completed');
-    expect(entriesOf(run, 'attempt-retry').map(({ inMs }) => inMs)).toEqual([5, 0]);
+    expect(entriesOf(run, 'attempt-retry').map(({ delayMs }) => delayMs)).toEqual([5, 0]);
   });
 
   it('[E3] answers degraded with the reason when the server is killed mid-run', async () => {

@@ -42,7 +42,7 @@ describe('a context that stays over its limit', () => {
     expect(notes).toContain(`${over} tokens over its limit`);
   });
 
-  it.each(['remove', 'summarise'])(
+  it.each(['remove', 'summarize'])(
     '[U10] [U13] is not reported if the user lets enough be removed (%s)',
     async (choice) => {
       const { statistics, notes, over } = await crowded(choice);

@@ -72,7 +72,7 @@ async function fullRun(): Promise<Run> {
     { request: 'When is the tide low?', messages },
   );
   await settle(100);
-  run.send({ type: 'consent.given', choice: 'keep', items: { 'earlier.u1': 'remove', 'earlier.u2': 'summarise' } });
+  run.send({ type: 'consent.given', choice: 'keep', items: { 'earlier.u1': 'remove', 'earlier.u2': 'summarize' } });
   await run.answer;
   return run;
 }
@@ -166,10 +166,10 @@ describe('the context of a whole run', () => {
         messagesAfter: after.length,
         tokensBefore: tokensOf(before),
         pruned: count('PRUNE'),
-        summarised: count('TRANSFORM'),
+        summarized: count('TRANSFORM'),
       });
       expect(statistics.messagesBefore - statistics.messagesAfter).toBe(statistics.pruned);
-      expect(Math.abs(statistics.tokensAfter - tokensOf(after))).toBeLessThanOrEqual(statistics.summarised);
+      expect(Math.abs(statistics.tokensAfter - tokensOf(after))).toBeLessThanOrEqual(statistics.summarized);
     }
   });
 

@@ -32,7 +32,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       () => {},
       { reason: 'budget_exhausted' },
     ],
-    ['a loop', () => startScripted(same, { thresholds: { change: 0 } }), () => {}, { reason: 'loop_broken' }],
+    ['a loop', () => startScripted(same, { thresholds: { change: 0 } }), () => {}, { reason: 'loop_detected' }],
     [
       'the deadline',
       () => startScripted(hanging, { limits: { totalMs: 4_000 } }),

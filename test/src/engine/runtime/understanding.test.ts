@@ -217,18 +217,18 @@ describe('a user history that is over the limit from the start', () => {
   };
 
   it('[U8] [U10] is asked about before any phase, and the run then starts as usual', async () => {
-    const { run } = start('summarise');
+    const { run } = start('summarize');
     const answer = await run.answer;
     expect(answer.metadata.failures).toEqual([]);
     expect(phasesOf(run).slice(0, 3)).toEqual(['understanding', 'action', 'experience']);
-    expect(entriesOf(run, 'consent-resolved')[0]?.summarised).toBeGreaterThan(5);
+    expect(entriesOf(run, 'consent-resolved')[0]?.summarized).toBeGreaterThan(5);
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
   });
 
   it('[U8] [U10] is kept in full if the user keeps everything, and the answer explains why there is none', async () => {
     const { run } = start('keep');
     const answer = await run.answer;
-    expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarised: 0 });
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarized: 0 });
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
     expect(answer.notes).toContain('tokens over its limit');
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);

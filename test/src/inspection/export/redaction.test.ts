@@ -10,7 +10,7 @@ const [start] = run.journal as readonly [JournalEntry];
 const journalWith = (output: unknown, changes: readonly unknown[] = [], host: unknown = null) =>
   [
     { ...start, host },
-    { seq: 1, atMs: 0, type: 'call-event', call: 0, port: 'capability', event: { type: 'settled', output } },
+    { seq: 1, atMs: 0, type: 'call-event', call: 0, actor: 'capability', event: { type: 'done', output } },
     { seq: 2, atMs: 0, type: 'state', changes },
   ] as unknown as readonly JournalEntry[];
 

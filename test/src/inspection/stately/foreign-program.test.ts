@@ -54,8 +54,8 @@ describe('an inspected third-party program', () => {
       ['LOAD', 'player.disc.broken', 'player.sound.loud'],
     ]);
     expect(seen.at(-1)?.candidates).toEqual([
-      { guard: 'isGood', target: ['deep'], verdict: 'false', inputs: null },
-      { guard: null, target: ['player.disc.broken'], verdict: 'taken', inputs: null },
+      { guard: 'isGood', target: ['deep'], result: 'false', inputs: null },
+      { guard: null, target: ['player.disc.broken'], result: 'taken', inputs: null },
     ]);
     expect(system?.info()).toMatchObject({ title: 'player', status: 'cancelled' });
     expect(system?.info().fidelity).toHaveLength(3);

@@ -102,11 +102,11 @@ describe('the inferred transition', () => {
         },
       });
     const known = await playedTwice(leadsTo('e'), ['GO']);
-    const candidates = [{ verdict: 'false' }, { verdict: 'taken' }];
+    const candidates = [{ result: 'false' }, { result: 'taken' }];
     expect(known.inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates }]);
     const { inferred, fidelity } = await playedTwice(leadsTo('d'), ['GO']);
     // Nothing reports that the guard returned false: its target is where the event led.
-    expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates: [{ verdict: 'taken' }, {}] }]);
+    expect(inferred).toMatchObject([{ source: 'm.a', target: ['m.d'], candidates: [{ result: 'taken' }, {}] }]);
     expect(fidelity).toContain('Function guards are shown as "inline" or by their function name.');
   });
 

@@ -68,8 +68,8 @@ describe('the journal of an inspected system', () => {
       ['xstate.done.actor.0.parent.asking', 'parent.asking', ['parent.over']],
     ]);
     expect(told[1]?.candidates).toEqual([
-      { guard: 'isMany', target: ['parent.over'], verdict: 'false', inputs: null },
-      { guard: null, target: ['parent.asking'], verdict: 'taken', inputs: null },
+      { guard: 'isMany', target: ['parent.over'], result: 'false', inputs: null },
+      { guard: null, target: ['parent.asking'], result: 'taken', inputs: null },
     ]);
   });
 

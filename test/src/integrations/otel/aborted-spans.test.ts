@@ -28,8 +28,8 @@ describe('aborted spans', () => {
     clock.increment(250);
     await run.answer;
     expect(await linesOf(run, 'invoke_agent observation')).toEqual([
-      '  invoke_agent observation 0–3000 ! broken_off',
-      '    chat scripted 0–3000 ! broken_off',
+      '  invoke_agent observation 0–3000 ! aborted',
+      '    chat scripted 0–3000 ! aborted',
     ]);
     expect(await linesOf(run, 'invoke_workflow postChain')).toContain('invoke_workflow postChain 0–3250');
   });
@@ -45,7 +45,7 @@ describe('aborted spans', () => {
     expect(await linesOf(run, 'invoke_agent understanding')).toEqual([
       '  invoke_agent understanding 0–70000',
       '    chat scripted 0–0',
-      '    chat scripted 0–10000 ! broken_off',
+      '    chat scripted 0–10000 ! aborted',
     ]);
   });
 
@@ -63,9 +63,9 @@ describe('aborted spans', () => {
     run.actor.stop();
     await run.answer;
     expect(await linesOf(run, 'invoke_agent action')).toEqual([
-      '  invoke_agent action 0–4000 ! broken_off',
+      '  invoke_agent action 0–4000 ! aborted',
       '    chat scripted 0–0',
-      '    execute_tool wait 0–4000 ! broken_off',
+      '    execute_tool wait 0–4000 ! aborted',
     ]);
   });
 

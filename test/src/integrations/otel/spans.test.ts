@@ -132,7 +132,7 @@ describe('a run as spans', () => {
       '  invoke_agent intention 0–0 ! no_json',
       '  invoke_agent intention 0–0 ! no_json',
     ]);
-    expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['again', 'skip']);
+    expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['repeat', 'skip']);
   });
 
   it('ends the open spans of a canceled run, and does not mark a cancellation as an error of the run', async () => {
@@ -145,7 +145,7 @@ describe('a run as spans', () => {
     await traceRun(run.journal, telemetry.options);
     const spans = telemetry.spans();
     expect(tableOf(spans.slice(-2))).toBe(
-      ['invoke_agent observation 0–3000 ! broken_off', '  chat scripted 0–3000 ! broken_off'].join('\n'),
+      ['invoke_agent observation 0–3000 ! aborted', '  chat scripted 0–3000 ! aborted'].join('\n'),
     );
     expect(tableOf(spans.slice(0, 1))).toBe('invoke_workflow postChain 0–3000');
     expect(spans[0]?.attributes).toMatchObject({

@@ -35,7 +35,7 @@ function createExecutor() {
 }
 
 const activityThat = (isWaiting: () => boolean, execute: Activity['execute'] = () => {}): Activity => ({
-  port: 'port',
+  actor: 'port',
   input: null,
   isWaiting,
   execute,
@@ -68,7 +68,7 @@ describe('createRestateExecutor', () => {
         (report) => {
           executor.record?.({ type: 'text-delta', attemptId: 'a', text: 'piece' });
           executor.record?.(retrieval);
-          report({ type: 'settled', output: 1 });
+          report({ type: 'done', output: 1 });
         },
       ),
     );
@@ -76,7 +76,7 @@ describe('createRestateExecutor', () => {
     expect(notes).toEqual([]);
     const events = [...executor.take({ ...(outcome as CallOutcome), atMs: 80 })];
     expect(notes).toEqual([retrieval]);
-    expect(events).toEqual([{ type: 'call-event', call: 0, port: 'port', event: { type: 'settled', output: 1 } }]);
+    expect(events).toEqual([{ type: 'call-event', call: 0, actor: 'port', event: { type: 'done', output: 1 } }]);
     expect(time.nowMs).toBe(80);
   });
 
@@ -214,7 +214,7 @@ const reply = { text: '', value: null, failure: null, usage: { inputTokens: 0, o
 const ended: CallEvent = { type: 'reply.ended', openedAtMs: 1, atMs: 9, chars: 3, reply };
 
 const activityOf = (execute: Activity['execute']): Activity => ({
-  port: 'port',
+  actor: 'port',
   input: null,
   isWaiting: () => true,
   execute,
@@ -232,13 +232,13 @@ describe('runActivity', () => {
   });
 
   it('returns an error as an outcome, also if the activity throws', async () => {
-    const broken: CallEvent = { type: 'broken', error: { name: 'Error', message: 'no' } };
+    const broken: CallEvent = { type: 'failed', error: { name: 'Error', message: 'no' } };
     expect(await runActivity(reporting(broken), never)).toEqual([broken]);
     const throwing = activityOf(() => {
       throw new TypeError('a bug');
     });
     expect(await runActivity(throwing, never)).toEqual([
-      { type: 'broken', error: { name: 'TypeError', message: 'a bug' } },
+      { type: 'failed', error: { name: 'TypeError', message: 'a bug' } },
     ]);
   });
 
@@ -247,8 +247,8 @@ describe('runActivity', () => {
     ['a bigint', 1n],
   ])('returns broken if the result is not JSON: %s', async (_, output) => {
     if (Array.isArray(output)) output[0] = output;
-    const events = await runActivity(reporting({ type: 'settled', output }), never);
-    expect(events).toMatchObject([{ type: 'broken', error: { name: 'TypeError' } }]);
+    const events = await runActivity(reporting({ type: 'done', output }), never);
+    expect(events).toMatchObject([{ type: 'failed', error: { name: 'TypeError' } }]);
   });
 
   it('returns no events if it is abandoned, even if the activity never ends', async () => {

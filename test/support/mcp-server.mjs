@@ -44,6 +44,7 @@ const tools = [
   { name: 5, inputSchema: object },
   { name: 'list', inputSchema: { type: 'array' } },
   { name: 'vast', inputSchema: { ...object, description: 'z'.repeat(60_000) } },
+  { name: 'polluting', inputSchema: { ...object, properties: JSON.parse('{"__proto__":{"type":"string"}}') } },
   { name: 'task', inputSchema: object, execution: { taskSupport: 'required' } },
   null,
 ];

@@ -1,5 +1,9 @@
+import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { deadline } from '../../internal/async.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
+import type { Capability } from '../capability.ts';
+import { createRegistry } from '../registry.ts';
 import { type Connection, connect } from './connection.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
@@ -17,7 +21,13 @@ export async function connectServer(settings: McpSettings): Promise<McpConnectio
     const { tools, leftOut } = await toolsOf(first, settings, within.signal);
     const server = createReconnecting(first, open);
     const parts = { sdk, settings, server };
-    const capabilities = withUniqueNames(name, tools).map(([one, tool]) => toolCapability(parts, one, tool));
+    const capabilities: Capability[] = [];
+    for (const [one, tool] of withUniqueNames(name, tools)) {
+      const capability = toolCapability(parts, one, tool);
+      const problem = problemOf(capability);
+      if (problem === null) capabilities.push(capability);
+      else leftOut.push({ tool: redactSecrets(tool.name, settings.secrets), reason: problem });
+    }
     return { name, capabilities, leftOut, close: server.close, [Symbol.asyncDispose]: server.close };
   } finally {
     within.forget();
@@ -28,10 +38,20 @@ export async function connectServer(settings: McpSettings): Promise<McpConnectio
 async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: McpSettings, signal: AbortSignal) {
   try {
     const { tools, leftOut } = await listTools(first.client, signal);
-    return { tools: selectTools(tools, settings), leftOut };
+    return { tools: selectTools(tools, settings), leftOut: [...leftOut] };
   } catch (error) {
     await first.end(true);
     throw mcpError(settings, 'did not list its tools', signal.aborted ? signal.reason : error);
+  }
+}
+
+/** Returns why the chain would reject a capability, or null. One bad tool must not make the others unusable. */
+function problemOf(capability: Capability): string | null {
+  try {
+    createRegistry([capability]);
+    return null;
+  } catch (error) {
+    return redactSecrets(unexpectedFailure(error).message, []);
   }
 }
 

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
+import { createPostChain } from '../../../../src/index.ts';
 import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
 import type { McpConnection } from '../../../../src/tools/mcp/mcp-connection.ts';
 import { callTool, connectUntilTestEnds, misbehavingServer } from '../../../support/mcp.ts';
@@ -87,7 +88,9 @@ describe('the tools of a server', () => {
       { tool: 'vast', reason: 'its input schema has more than 50000 characters' },
       { tool: 'task', reason: 'it runs as a task, which is not supported' },
       { tool: '', reason: 'its name or its input schema is invalid' },
+      { tool: 'polluting', reason: expect.stringContaining('must not have the property __proto__') },
     ]);
+    expect(() => createPostChain({ capabilities })).not.toThrow();
   });
 
   it('are limited to those included and not excluded', async () => {

@@ -1,6 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
+import { oneLine } from '../../../machines/text/clip.ts';
 import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 
@@ -81,12 +82,26 @@ export interface StreamDriver {
 
 /** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
+  let tool: string | null = null;
   return {
     finder: new ProseFinder({ acceptsList }),
-    claim: (part) => part.type === 'text-delta',
+    claim(part) {
+      if (part.type === 'tool-call-delta') tool ??= part.name;
+      return part.type === 'text-delta';
+    },
     call: null,
-    failureOf: missingValueFailure,
+    failureOf(missing) {
+      const isCallInstead = tool !== null && missing.text.trim() === '' && missing.reason !== 'length';
+      return isCallInstead ? calledFailure(tool ?? '') : missingValueFailure(missing);
+    },
   };
+}
+
+const MAX_NAME_CHARS = 60;
+
+function calledFailure(tool: string): Failure {
+  const message = `The reply calls the tool “${oneLine(tool, MAX_NAME_CHARS)}”, which was not offered; expected one JSON object in its text.`;
+  return failureOf('extraction', 'empty_reply', message);
 }
 
 function missingValueFailure({ text, miss, reason }: MissingValue): Failure {

@@ -24,6 +24,14 @@ describe('the end of a stream', () => {
     expect(failure).toMatchObject({ stage: 'extraction', code: 'empty_reply', retryable: true });
   });
 
+  test('[A10] with only a call of a tool that was not offered names that tool', async () => {
+    const { failure } = await readAll(streamOf([argumentsPart('{}', { name: 'search' }), finishPart('tool-calls')]));
+    expect(failure).toMatchObject({
+      code: 'empty_reply',
+      message: 'The reply calls the tool “search”, which was not offered; expected one JSON object in its text.',
+    });
+  });
+
   test('[A10] with prose but no JSON is an extraction failure that states what was expected', async () => {
     const { value, failure } = await readText('I would rather ', 'not.');
     expect(value).toBeNull();

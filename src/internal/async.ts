@@ -1,3 +1,9 @@
+/** The timers of a clock. Delays are in milliseconds. */
+export interface Timers {
+  setTimeout(fn: () => void, timeoutMs: number): unknown;
+  clearTimeout(id: unknown): void;
+}
+
 type Callback = () => void;
 
 const callbacks = new WeakMap<AbortSignal, Set<Callback>>();

@@ -1,5 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { onAbort } from './async.ts';
 
 /**
@@ -10,6 +12,7 @@ import { onAbort } from './async.ts';
  * - An abort or a canceled body closes the socket at once.
  * - Node's agent keeps the sockets of finished replies alive.
  * - It follows no redirect, so a key reaches only the host it was sent to.
+ * - It decodes gzip, deflate and br, which some servers send unasked.
  */
 export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) => {
   const signal = init?.signal ?? null;
@@ -58,11 +61,71 @@ function responseOf(incoming: IncomingMessage): Response {
     incoming.resume();
     return new Response(null, { status, statusText, headers });
   }
-  return new Response(bodyOf(incoming), { status, statusText, headers });
+  const codings = codingsOf(headers);
+  if (codings.length > 0) for (const name of ['content-encoding', 'content-length']) headers.delete(name);
+  const body: AsyncIterable<Buffer> = codings.length === 0 ? incoming : decoded(incoming, codings);
+  return new Response(bodyOf(body, incoming), { status, statusText, headers });
 }
 
-function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Buffer> = incoming[Symbol.asyncIterator]();
+/** Returns the codings of a body in the order in which they were applied; none if one of them is unknown. */
+function codingsOf(headers: Headers): readonly (keyof typeof DECODERS)[] {
+  const names = (headers.get('content-encoding') ?? '').toLowerCase().split(',');
+  const codings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  return codings.length <= MAX_CODINGS && codings.every(isKnown) ? codings : [];
+}
+
+/** Each coding multiplies what a small body can grow to. */
+const MAX_CODINGS = 3;
+
+function isKnown(coding: string): coding is keyof typeof DECODERS {
+  return Object.hasOwn(DECODERS, coding);
+}
+
+/** What has arrived is decoded at once, and a body that ends early is decoded as far as it goes. */
+const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+
+const gunzip = (): Transform => createGunzip(ZLIB);
+const DECODERS = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  br: (): Transform => createBrotliDecompress(BROTLI),
+  /** The zlib format, or raw as some servers send it. */
+  deflate: (first: number): Transform => (first % 16 === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB)),
+} as const;
+
+async function* decoded(
+  incoming: IncomingMessage,
+  codings: readonly (keyof typeof DECODERS)[],
+): AsyncGenerator<Buffer, void> {
+  let body: Readable = incoming;
+  for (const coding of codings.toReversed()) {
+    const first = await firstByte(body);
+    if (first === null) return;
+    // Its errors surface in the iteration below.
+    body = pipeline(body, DECODERS[coding](first), () => {});
+  }
+  yield* body;
+}
+
+/** Returns the first byte of a stream without consuming it, or null if it is empty. */
+async function firstByte(stream: Readable): Promise<number | null> {
+  for (;;) {
+    const chunk: Buffer | null = stream.read();
+    if (chunk !== null && chunk.length > 0) {
+      stream.unshift(chunk);
+      return chunk[0] ?? null;
+    }
+    if (stream.errored !== null) throw stream.errored;
+    if (stream.readableEnded || stream.destroyed) return null;
+    await new Promise<void>((resolve, reject) => {
+      stream.once('readable', resolve).once('end', resolve).once('close', resolve).once('error', reject);
+    });
+  }
+}
+
+function bodyOf(body: AsyncIterable<Buffer>, incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

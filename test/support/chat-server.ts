@@ -116,6 +116,22 @@ export function streaming(response: ServerResponse): ServerResponse {
   return response;
 }
 
+/** Writes the same bytes again and again, as fast as they are read, until the connection closes. */
+export async function writeEndlessly(response: ServerResponse, bytes: string | Uint8Array): Promise<void> {
+  const block = Buffer.from(bytes);
+  const blocks = Buffer.concat(Array.from({ length: Math.ceil(16_384 / block.length) }, () => block));
+  while (!response.destroyed) {
+    if (response.write(blocks)) continue;
+    await new Promise<void>((resolve) => {
+      const next = (): void => {
+        response.off('drain', next).off('close', next);
+        resolve();
+      };
+      response.on('drain', next).on('close', next);
+    });
+  }
+}
+
 /** Answers with a status and a JSON body. */
 export function respondWithJson(
   response: ServerResponse,

@@ -19,12 +19,19 @@ const toolCallSchema = z
   .catch(null);
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
+/** An array whose entries are not checked: a hostile one may have millions. */
+const list = z.custom<readonly unknown[]>(Array.isArray);
+
+/** No real reply has more calls, and no real chunk more choices. */
+export const MAX_CALLS = 1_000;
+const MAX_CHOICES = 1_000;
+
 const deltaSchema = z.object({
-  content: z.union([z.string(), z.array(z.unknown())]).nullish(),
+  content: z.union([z.string(), list]).nullish(),
   refusal: looseText,
   reasoning_content: looseText,
   reasoning: looseText,
-  tool_calls: z.array(toolCallSchema).nullish().catch(null),
+  tool_calls: z.preprocess((calls) => firstOf(calls, MAX_CALLS), z.array(toolCallSchema).nullish().catch(null)),
 });
 export type Delta = z.infer<typeof deltaSchema>;
 
@@ -41,21 +48,35 @@ const usageSchema = z
 const chunkSchema = z.object({
   object: z.unknown().optional(),
   error: z.unknown().optional(),
-  choices: z
-    .array(
-      z
-        .object({
-          delta: deltaSchema.nullish(),
-          message: deltaSchema.nullish(),
-          finish_reason: looseText,
-          usage: usageSchema,
-        })
-        .nullable(),
-    )
-    .nullish(),
+  choices: z.preprocess(
+    ownChoice,
+    z
+      .object({
+        delta: deltaSchema.nullish(),
+        message: deltaSchema.nullish(),
+        finish_reason: looseText,
+        usage: usageSchema,
+      })
+      .nullish(),
+  ),
   usage: usageSchema,
 });
-export type Chunk = z.infer<typeof chunkSchema>;
+
+/** One chunk, with the only choice that is read. */
+export type Chunk = Omit<z.infer<typeof chunkSchema>, 'choices'> & {
+  readonly choice: z.infer<typeof chunkSchema>['choices'];
+};
+
+function firstOf(values: unknown, most: number): unknown {
+  return Array.isArray(values) ? values.slice(0, most) : values;
+}
+
+/** Returns the choice with the index 0 or without one: some servers send several although one is requested. */
+function ownChoice(choices: unknown): unknown {
+  if (!Array.isArray(choices)) return choices;
+  const isOwn = (choice: unknown): boolean => choice !== null && ((choice as { index?: unknown }).index ?? 0) === 0;
+  return choices.slice(0, MAX_CHOICES).find(isOwn);
+}
 
 /** An error that the server reported within a stream; `error` is what it sent. */
 class ReportedError extends Error {
@@ -70,8 +91,8 @@ class ReportedError extends Error {
 
 /** @throws ReportedError for an error object, ZodError for anything that is not a chunk. */
 export function parseChunk(data: unknown): Chunk {
-  const chunk = chunkSchema.parse(data);
+  const { choices: choice, ...chunk } = chunkSchema.parse(data);
   if (chunk.error) throw new ReportedError(chunk.error);
   if (chunk.object === 'error') throw new ReportedError(data);
-  return chunk;
+  return { ...chunk, choice };
 }

@@ -1,6 +1,6 @@
-import { createParser } from 'eventsource-parser';
 import type OpenAI from 'openai';
-import { linkSignals } from '../../internal/async.ts';
+import { linkSignals, type Timers } from '../../internal/async.ts';
+import { boundedBody } from '../../internal/bounded-body.ts';
 import type { OpenAISettings } from './options.ts';
 
 /** The longest delay of a Node timer: the chart's deadlines end a call, never the client's. */
@@ -8,7 +8,7 @@ const NO_TIMEOUT_MS = 2_147_483_647;
 
 /**
  * Returns a function that loads the openai client on first use. The client never retries (the attempt chart does), sets no time limit, and
- * logs nothing.
+ * logs nothing. No response is larger than `maxResponseBytes`.
  */
 export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
   let client: Promise<OpenAI> | undefined;
@@ -27,24 +27,63 @@ async function load(settings: OpenAISettings): Promise<OpenAI> {
     webhookSecret: null,
     baseURL: settings.baseURL,
     defaultHeaders: settings.headers,
-    fetch: withWholeEvents(withReadableErrors(fetch)),
+    fetch: withReadableErrors(withBoundedBodies(fetch, settings.maxResponseBytes), settings.timers),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
   });
 }
 
+type Fetch = typeof globalThis.fetch;
+
+/** Ends every response after `maxResponseBytes`, whatever it is. */
+function withBoundedBodies(inner: Fetch, maxBytes: number): Fetch {
+  return async (input, init) => {
+    const response = await inner(input, init);
+    return response.body === null ? response : withBody(response, boundedBody(response.body, maxBytes));
+  };
+}
+
+function withBody({ status, statusText, headers }: Response, body: string | ReadableStream<Uint8Array>): Response {
+  return new Response(body, { status, statusText, headers });
+}
+
+/** An error body is read up to this size, for this time. The status is more important than the rest of its text. */
+const MAX_ERROR_BYTES = 100_000;
+const ERROR_BODY_MS = 2_000;
+
 /**
  * Moves the error of a response to the member `error` of its body, the only place where the openai client looks. FastAPI (`detail`), vLLM
  * (`message`) and Mistral (`object: 'error'`) put it elsewhere.
  */
-function withReadableErrors(inner: Fetch): Fetch {
+function withReadableErrors(inner: Fetch, timers: Timers): Fetch {
   return async (input, init) => {
     const response = await inner(input, init);
-    if (response.status < 400) return response;
-    const { status, statusText, headers } = response;
-    return new Response(withErrorMember(await response.text()), { status, statusText, headers });
+    if (response.status < 400 || response.body === null) return response;
+    return withBody(response, withErrorMember(await startOf(response.body, timers)));
   };
+}
+
+/** Reads the start of a body as text. An error of the connection ends it, too; an abort rejects elsewhere. */
+async function startOf(body: ReadableStream<Uint8Array>, timers: Timers): Promise<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const timer = timers.setTimeout(() => void reader.cancel().catch(() => {}), ERROR_BODY_MS);
+  let text = '';
+  try {
+    for (let bytes = 0; bytes < MAX_ERROR_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      bytes += value.byteLength;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // What was read so far is the text.
+  } finally {
+    timers.clearTimeout(timer);
+    reader.cancel().catch(() => {});
+  }
+  return text;
 }
 
 function withErrorMember(text: string): string {
@@ -59,86 +98,6 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return null;
-  }
-}
-
-type Fetch = typeof globalThis.fetch;
-
-/**
- * Passes whole server-sent events to the openai client, one at a time. The client itself fails on an event without data (a keep-alive of
- * some servers), loses a last event without a blank line after it, and takes quadratic time for large replies.
- */
-function withWholeEvents(inner: Fetch): Fetch {
-  return async (input, init) => {
-    const response = await inner(input, init);
-    const { ok, body, status, statusText, headers } = response;
-    if (!ok || body === null || headers.get('content-type')?.includes('json')) return response;
-    return new Response(wholeEvents(body), { status, statusText, headers });
-  };
-}
-
-function wholeEvents(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const source = body.getReader();
-  const events = new EventReader();
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        for (let done = false, sent = 0; !done && sent === 0; ) {
-          const piece = await source.read();
-          done = piece.done;
-          const whole = piece.done ? events.end() : events.read(piece.value);
-          for (const event of whole) controller.enqueue(encoder.encode(event));
-          sent = whole.length;
-          if (done) controller.close();
-        }
-      },
-      cancel: (reason) => source.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-/** Reads server-sent events from bytes cut at any position. Returns each event as its data lines and a blank line; omits the rest. */
-class EventReader {
-  readonly #decoder = new TextDecoder();
-  readonly #parser = createParser({
-    onEvent: ({ data }) => {
-      if (data.trim() !== '') this.#data.push(data);
-    },
-  });
-  #data: string[] = [];
-
-  /** Returns the events completed by these bytes. */
-  read(bytes: Uint8Array): string[] {
-    this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
-    return this.#taken().map(eventOf);
-  }
-
-  /** Returns a last event without a blank line after it if its JSON is complete. */
-  end(): string[] {
-    this.#parser.feed(`${this.#decoder.decode()}\n\n`);
-    return this.#taken().filter(isJson).map(eventOf);
-  }
-
-  #taken(): readonly string[] {
-    const taken = this.#data;
-    this.#data = [];
-    return taken;
-  }
-}
-
-function eventOf(data: string): string {
-  const lines = data.split('\n').map((line) => `data: ${line}\n`);
-  return `${lines.join('')}\n`;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -7,10 +7,11 @@ import { parseOption } from '../../internal/options.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { failure, failureOf } from './failures.ts';
 import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
+import { parseJson } from './reply-body.ts';
 
 /** How to reach a server with OpenAI's embeddings API. Nothing is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIEmbeddingsOptions
-  extends Pick<OpenAIModelOptions, 'apiKey' | 'baseURL' | 'headers' | 'fetch' | 'now'> {
+  extends Pick<OpenAIModelOptions, 'apiKey' | 'baseURL' | 'headers' | 'maxResponseBytes' | 'fetch' | 'now' | 'clock'> {
   /** Default: `text-embedding-3-small`. */
   readonly model?: string;
 }
@@ -62,7 +63,16 @@ function inOrder(vectors: ReadonlyMap<number, Vector>, count: number): readonly 
 }
 
 const embeddingsOptionsSchema = modelOptionsSchema
-  .pick({ model: true, apiKey: true, baseURL: true, headers: true, fetch: true, now: true })
+  .pick({
+    model: true,
+    apiKey: true,
+    baseURL: true,
+    headers: true,
+    maxResponseBytes: true,
+    fetch: true,
+    now: true,
+    clock: true,
+  })
   .partial({ model: true });
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
@@ -129,7 +139,8 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
       try {
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };
-        return readEmbeddings(await (await client()).embeddings.create(body, { signal }), texts.length);
+        const response = await (await client()).embeddings.create(body, { signal }).asResponse();
+        return readEmbeddings(parseJson(await response.text()), texts.length);
       } catch (thrown) {
         const failure = embeddingsFailure(thrown, settings);
         if (!isTextTooLong(failure) || sent <= SHORTEST_CHARS)
@@ -143,13 +154,19 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
 /** The members of an entry that are read. Without an index, which some servers omit, the order of the list counts. */
 const entrySchema = z.object({ index: z.int().min(0).nullish(), embedding: z.custom<Vector>(isVector) });
 
+const entriesSchema = z.array(entrySchema);
+
 /**
  * Returns the vectors of a reply in the order of the texts, which may differ from the order of the list.
  *
  * @throws ZodError unless there is one vector per text, all of the same length.
  */
 function readEmbeddings(reply: unknown, count: number): readonly Vector[] {
-  const { data } = z.object({ data: z.array(entrySchema).length(count) }).parse(reply);
+  // The length is checked first: each of a million wrong entries would be an issue of its own.
+  const isComplete = (data: unknown): boolean => Array.isArray(data) && data.length === count;
+  const { data } = z
+    .object({ data: z.custom<z.input<typeof entriesSchema>>(isComplete).pipe(entriesSchema) })
+    .parse(reply);
   const byIndex = new Map(data.map(({ index, embedding }, at) => [index ?? at, embedding]));
   const vectors = data.map((_, at) => byIndex.get(at));
   return z.array(z.custom<Vector>((vector) => isVector(vector) && vector.length === vectors[0]?.length)).parse(vectors);

@@ -1,5 +1,6 @@
 import { ZodError } from 'zod';
 import type { Failure, FailureStage } from '../../../machines/contracts/failure.ts';
+import { ResponseTooLarge } from '../../internal/bounded-body.ts';
 import { isModuleMissing } from '../../internal/optional-package.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { OpenAISettings } from './options.ts';
@@ -19,6 +20,7 @@ type ModelFailureCode =
   | 'connection_failed'
   | 'stream_cut'
   | 'garbled_reply'
+  | 'response_too_large'
   | 'refused'
   | 'client_missing'
   | 'unexpected';
@@ -55,14 +57,26 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
     const message = 'openaiModel requires the package "openai", which is not installed; run: npm install openai';
     return failure('client_missing', message, { stage: 'unexpected' });
   }
+  const tooLarge = causesOf(thrown).find((error) => error instanceof ResponseTooLarge);
+  if (tooLarge !== undefined) {
+    const message = `the model server sent ${tooLarge.message}, and the rest was not read; raise maxResponseBytes if such a response is expected`;
+    return failure('response_too_large', message);
+  }
   const code = systemCode(thrown);
+  if (code !== null && COMPRESSION.test(code)) {
+    const message = `the reply cannot be decompressed (${code}); retry, or check the server or proxy that compresses it`;
+    return failure('garbled_reply', message, { retryable: true });
+  }
   if (thrown instanceof SyntaxError || thrown instanceof ZodError || code?.startsWith('HPE_')) {
     const message = 'the reply is not a valid chat completion; check the base URL, or retry';
     return failure('garbled_reply', message, { retryable: true });
   }
   const why = code === null ? '' : ` (${code})`;
   if (isConnectionError(thrown)) {
-    const message = `cannot connect to ${new URL(settings.baseURL).origin}${why}; check that the server is running`;
+    const { origin } = new URL(settings.baseURL);
+    const message = CLOSED.has(code ?? '')
+      ? `${origin} closed the connection before it responded${why}; check that it is an HTTP server, and its log`
+      : `cannot connect to ${origin}${why}; check that the server is running`;
     return failure('connection_failed', message, { retryable: true });
   }
   if (code !== null || isCut(thrown)) {
@@ -82,24 +96,42 @@ function isCut(thrown: unknown): boolean {
   return thrown instanceof TypeError && thrown.message === 'terminated';
 }
 
-/** Returns the innermost code in the chain of causes, for example ECONNREFUSED. A host with several addresses fails with several errors. */
+/** The codes of zlib and brotli. */
+const COMPRESSION = /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZLIB)/u;
+
+/** The codes of a connection that was established and then closed. */
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** Returns the innermost code in the chain of causes, for example ECONNREFUSED. */
 function systemCode(thrown: unknown): string | null {
-  let code: string | null = null;
-  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; depth += 1) {
-    if ('code' in error && typeof error.code === 'string') code = error.code;
+  const codes = causesOf(thrown).map((error) => (error as { code?: unknown }).code);
+  return codes.findLast((code) => typeof code === 'string') ?? null;
+}
+
+/** Returns an error and its causes, outermost first. A host with several addresses fails with several errors; the first counts. */
+function causesOf(thrown: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let error = thrown; error instanceof Error && causes.length < 8; ) {
+    causes.push(error);
     error = error instanceof AggregateError ? error.errors[0] : error.cause;
   }
-  return code;
+  return causes;
 }
 
 /** Returns the failure for a server's error, with the delay that the server requests before a retry. */
 function serverFailure(error: ServerError, settings: OpenAISettings): Failure {
   const { status } = error;
   const [code, retryable] = classify(error);
-  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1)` : '';
-  const message = `the model server responded with ${status}${where}: ${redactSecrets(error.text, settings.secrets)}`;
   const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
+  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1)` : '';
+  const until = wait === null || wait < 1_000 ? '' : ` and asks to wait ${seconds(wait)} before the next request`;
+  const text = redactSecrets(error.text, settings.secrets);
+  const message = `the model server responded with ${status}${where}${until}: ${text}`;
   return failure(code, message, { retryable, retryAfterMs: wait, status });
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1_000).toLocaleString('en-US')} s`;
 }
 
 function classify(error: ServerError): readonly [ModelFailureCode, boolean] {

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
+import { ReplyBody } from './reply-body.ts';
 import { type Dialect, requestBody } from './request-body.ts';
 import {
   isAboutToolChoice,
@@ -24,7 +25,7 @@ const RICHEST = {
 } as const;
 
 /** Sends one request and returns the reply's chunks. */
-type Send = (request: ModelRequest, signal: AbortSignal) => Promise<AsyncIterable<unknown>>;
+type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
 
 /**
  * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
@@ -47,7 +48,7 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
     let isSchemaRejected = false;
     for (;;) {
       try {
-        const chunks = await send(await client(), requestBody(request, settings, dialect), signal);
+        const chunks = await send(await client(), requestBody(request, settings, dialect), { settings, signal });
         if (isSchemaRejected) acceptedFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
         else if (firstRejection !== null) accepted.set(form, dialect);
         return chunks;
@@ -70,14 +71,16 @@ function isRejection(error: ServerError | null): boolean {
 
 type Body = Parameters<OpenAI['chat']['completions']['create']>[0] & { stream: true };
 
-/** Returns the chunks of a streamed reply, or the one object of a server that does not stream. */
-async function send(client: OpenAI, body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>> {
-  const { data, response } = await client.chat.completions.create(body, { signal }).withResponse();
-  return response.headers.get('content-type')?.includes('application/json') ? singleChunk(response) : data;
+/** Returns the body of a reply. The client's own reading of a stream is slower, and has no limit of size. */
+async function send(client: OpenAI, body: Body, { settings, signal }: SendOptions): Promise<ReplyBody> {
+  const { timers, maxResponseBytes } = settings;
+  const response = await client.chat.completions.create(body, { signal }).asResponse();
+  return new ReplyBody(response.body, { timers, maxChars: Math.ceil(maxResponseBytes / 2) });
 }
 
-async function* singleChunk(response: Response): AsyncGenerator<unknown, void> {
-  yield await response.json();
+interface SendOptions {
+  readonly settings: OpenAISettings;
+  readonly signal: AbortSignal;
 }
 
 const ABOUT_FORMAT = /response_?\s?format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;

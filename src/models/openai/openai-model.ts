@@ -1,5 +1,4 @@
 import type OpenAI from 'openai';
-import { z } from 'zod';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
@@ -10,6 +9,7 @@ import { countTokens, encodingOf } from './count-tokens.ts';
 import { failure, failureOf, toolCallFailure } from './failures.ts';
 import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
+import { END_GRACE_MS, type ReplyBody } from './reply-body.ts';
 import { type ToolNames, toolNames } from './request-body.ts';
 import { ToolCalls } from './tool-calls.ts';
 
@@ -56,7 +56,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
       };
       try {
         for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
-          // The client's stream ends on an abort as if it were complete.
+          // A body may end on an abort as if it were complete.
           if (caller.aborted) return;
           yield part;
         }
@@ -92,28 +92,38 @@ async function checkKey(
   }
 }
 
-/** The state of a reply. */
+/** The state of a reply. `hasContent`: it had text, reasoning or a tool call. */
 interface Progress {
   readonly calls: ToolCalls;
   count: number;
+  hasContent: boolean;
   refusal: string;
   reason: FinishReason | null;
   usage: TokenUsage | null;
 }
 
+/** How long a reply with a finish reason waits for its usage, or for more text: some servers send a finish reason with every chunk. */
+const USAGE_GRACE_MS = 1_000;
+
 /**
- * Converts chunks to model parts: deltas, then one `finish` or `failure`. An error after the finish reason is ignored, because only the
- * usage could still follow. Tool calls have the original names of their tools.
+ * Converts chunks to model parts: deltas, then one `finish` or `failure`. A finish reason or `[DONE]` makes a reply whole: an error after
+ * it is ignored, and the connection need not end. Tool calls have the original names of their tools.
  */
 async function* replyParts(
-  chunks: AsyncIterable<unknown>,
+  body: ReplyBody,
   names: Pick<ToolNames, 'nameOf'>,
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
   const calls = new ToolCalls(names);
-  const progress: Progress = { calls, count: 0, refusal: '', reason: null, usage: null };
+  const progress: Progress = { calls, count: 0, hasContent: false, refusal: '', reason: null, usage: null };
   try {
-    for await (const data of chunks) yield* deltas(parseChunk(data), progress);
+    for await (const data of body) {
+      const { reason, usage } = progress;
+      const parts = deltas(parseChunk(data), progress);
+      yield* parts;
+      const isNews = parts.length > 0 || reason === null || usage === null;
+      if (progress.reason !== null && isNews) body.endWithin(progress.usage === null ? USAGE_GRACE_MS : END_GRACE_MS);
+    }
   } catch (thrown) {
     if (progress.reason === null) {
       yield failed(failureOf(thrown), progress);
@@ -121,32 +131,37 @@ async function* replyParts(
     }
   }
   yield* progress.calls.rest();
-  yield lastPart(progress);
+  yield lastPart(progress, body.isWhole);
 }
 
-function deltas(chunk: Chunk, progress: Progress): readonly ModelPart[] {
-  const choice = chunk.choices?.[0];
-  const delta = choice?.delta ?? choice?.message;
+/** A refusal is quoted only in part. */
+const MAX_REFUSAL_CHARS = 10_000;
+
+function deltas({ choice, ...chunk }: Chunk, progress: Progress): readonly ModelPart[] {
+  const delta = choice?.delta ?? (progress.hasContent ? null : choice?.message);
   progress.count += 1;
   progress.usage = usageOf(chunk.usage ?? choice?.usage) ?? progress.usage;
   if (choice?.finish_reason) progress.reason = finishReason(choice.finish_reason);
   if (!delta) return [];
-  progress.refusal += delta.refusal;
+  if (progress.refusal.length < MAX_REFUSAL_CHARS) progress.refusal += delta.refusal;
   const { text, reasoning } = contentOf(delta);
-  return [
+  const parts: ModelPart[] = [
     ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
     ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
     ...progress.calls.read(delta.tool_calls ?? []),
   ];
+  progress.hasContent ||= parts.length > 0;
+  return parts;
 }
 
-function lastPart(progress: Progress): ModelPart {
-  const { count, refusal, reason, usage } = progress;
+function lastPart(progress: Progress, isWhole: boolean): ModelPart {
+  const { count, hasContent, refusal, usage } = progress;
   if (count === 0) {
     const message =
       'the reply contains no chat completion; check that the base URL is that of an OpenAI-compatible API';
     return failed(failure('garbled_reply', message, { retryable: true }), progress);
   }
+  const reason = progress.reason ?? (isWhole && (hasContent || refusal !== '') ? 'other' : null);
   if (reason === null) {
     const message = 'the reply ended before it was complete';
     return failed(failure('stream_cut', message, { retryable: true }), progress);
@@ -179,24 +194,27 @@ function finishReason(reason: string): FinishReason {
   return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? 'other') : 'other';
 }
 
-const textPart = z.object({ type: z.literal('text'), text: z.string() });
-const thinkingPart = z.object({ type: z.literal('thinking'), thinking: z.union([z.string(), z.array(z.unknown())]) });
-
 /**
  * Returns the text and the reasoning of one chunk. Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq,
  * OpenRouter), in both (vLLM), or in a part of the content (Mistral). Parts of unknown types are ignored.
  */
 function contentOf(delta: Delta): { readonly text: string; readonly reasoning: string } {
+  const { content } = delta;
   const reasoning = delta.reasoning_content || delta.reasoning;
-  if (!Array.isArray(delta.content)) return { text: delta.content ?? '', reasoning };
-  return { text: textIn(delta.content), reasoning: reasoning + delta.content.map(thinkingIn).join('') };
+  if (!Array.isArray(content)) return { text: typeof content === 'string' ? content : '', reasoning };
+  return { text: textIn(content), reasoning: reasoning + content.map(thinkingIn).join('') };
 }
 
-function textIn(parts: readonly unknown[]): string {
-  return parts.map((part) => textPart.safeParse(part).data?.text ?? '').join('');
+/** A part of the content. It is not validated as a whole, because a hostile chunk may have millions of parts. */
+type ContentPart = { readonly [Member in 'type' | 'text' | 'thinking']?: unknown } | null;
+
+function textIn(parts: readonly ContentPart[]): string {
+  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-function thinkingIn(part: unknown): string {
-  const thinking = thinkingPart.safeParse(part).data?.thinking ?? '';
-  return typeof thinking === 'string' ? thinking : textIn(thinking);
+function thinkingIn(part: ContentPart): string {
+  if (part?.type !== 'thinking') return '';
+  const { thinking } = part;
+  if (Array.isArray(thinking)) return textIn(thinking);
+  return typeof thinking === 'string' ? thinking : '';
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
+import type { Timers } from '../../internal/async.ts';
+import { functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
 /** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */
@@ -20,6 +21,8 @@ export interface OpenAIModelOptions {
   readonly maxOutputTokens?: number;
   /** Whether capabilities are offered as native tools. Default: true. If the server rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
+  /** The maximum size of one response, decompressed. A larger one is cut off and fails. Default: 32,000,000. */
+  readonly maxResponseBytes?: number;
   /**
    * How requests are sent, for example `globalThis.fetch` with undici's proxy dispatcher. It must stop when its `signal` aborts.
    * Default: Node's HTTP client without a time limit.
@@ -27,6 +30,8 @@ export interface OpenAIModelOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
   readonly now?: () => number;
+  /** The timers for the short waits after a whole reply and for an error's text. Default: the system's. */
+  readonly clock?: Timers;
 }
 
 /** The validated options with defaults. No message may contain one of `secrets`. */
@@ -39,10 +44,17 @@ export interface OpenAISettings {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly nativeTools: boolean;
+  readonly maxResponseBytes: number;
   readonly fetch: typeof globalThis.fetch | null;
+  readonly timers: Timers;
   readonly now: () => number;
   readonly secrets: readonly string[];
 }
+
+const systemTimers: Timers = {
+  setTimeout: (fn, timeoutMs) => setTimeout(fn, timeoutMs),
+  clearTimeout: (id) => clearTimeout(id as ReturnType<typeof setTimeout>),
+};
 
 const modelName = 'expected the name of a model on the server, for example "gpt-4.1-mini"';
 
@@ -56,7 +68,9 @@ export const modelOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.int().min(1).optional(),
   nativeTools: z.boolean().default(true),
+  maxResponseBytes: z.int().min(1).default(32_000_000),
   fetch: functionSchema.optional(),
+  clock: hasMethod('setTimeout', 'expected a clock with setTimeout and clearTimeout').optional(),
   now: functionSchema.optional(),
 });
 
@@ -64,6 +78,7 @@ export const modelOptionsSchema = z.strictObject({
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
   const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read;
+  const { maxResponseBytes } = read;
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   requireValidHeaders(headers);
@@ -76,7 +91,9 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     temperature,
     maxOutputTokens,
     nativeTools,
+    maxResponseBytes,
     fetch: options.fetch ?? null,
+    timers: options.clock ?? systemTimers,
     now: options.now ?? Date.now,
     secrets: [...(key.secret ? [key.text] : []), ...secretWords(Object.values(headers))],
   };

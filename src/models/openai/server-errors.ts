@@ -29,6 +29,9 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   rate_limit_error: 429,
 };
 
+/** Error texts are searched with patterns, which would take long in a hostile text. */
+const MAX_TEXT_CHARS = 8_000;
+
 /** Returns the server's error from an error that the openai client threw (`status`, `error`) or a chunk contained (`error`), otherwise null. */
 export function serverError(thrown: unknown): ServerError | null {
   if (!(thrown instanceof Error)) return null;
@@ -39,7 +42,7 @@ export function serverError(thrown: unknown): ServerError | null {
   const named = typeof code === 'number' && code >= 400 && code < 600 ? code : STATUS_OF[name ?? ''];
   return {
     status: typeof status === 'number' ? status : (named ?? 500),
-    text: thrown.message.replace(/^\d{3} /u, ''),
+    text: thrown.message.slice(0, MAX_TEXT_CHARS).replace(/^\d{3} /u, ''),
     param,
     code: name,
     headers: headers instanceof Headers ? headers : null,

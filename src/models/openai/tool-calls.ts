@@ -1,12 +1,9 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { BracketBalance } from '../../internal/json-text.ts';
-import type { ToolCallEntry } from './chunk.ts';
+import { MAX_CALLS, type ToolCallEntry } from './chunk.ts';
 import type { ToolNames } from './request-body.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
-
-/** No real reply has more. Each delta searches all calls. */
-const MAX_CALLS = 1_000;
 
 /** One entry of `tool_calls`, with arguments as text: a few servers send them parsed. */
 interface Entry {
@@ -50,6 +47,7 @@ export class ToolCalls {
   }
 
   #readOne(entry: Entry): ToolCallDelta[] {
+    // Each delta searches all calls.
     if (this.#calls.length > MAX_CALLS) return [];
     const known = this.#find(entry);
     const isKnown = known !== undefined && continues(known, entry);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { onAbort } from '../../internal/async.ts';
+import { boundedBody } from '../../internal/bounded-body.ts';
 import { fetchWithoutTimeout } from '../../internal/fetch-without-timeout.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
@@ -132,19 +133,8 @@ const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
     return new Response(null, { status: 405 });
   const { body, status, statusText, headers } = await fetchWithoutTimeout(input, init);
-  return new Response(body?.pipeThrough(bounded()) ?? null, { status, statusText, headers });
+  return new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
 };
-
-function bounded(): TransformStream<Uint8Array, Uint8Array> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(piece, controller) {
-      bytes += piece.byteLength;
-      if (bytes > MAX_MESSAGE_BYTES) controller.error(new Error(`a response of more than ${MAX_MESSAGE_BYTES} bytes`));
-      else controller.enqueue(piece);
-    },
-  });
-}
 
 /** Requests over HTTP, each with its own response stream. */
 interface OpenRequests {

@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { chatServer, chunk, completion, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const KEY = 'sk-test-1234567890';
@@ -85,6 +85,13 @@ describe('server errors of the openai model', () => {
     expect((await failureOn(503, said('Busy.'), headers)).retryAfterMs).toBe(retryAfterMs);
   });
 
+  test('[A13] the message of a rejected request names the requested wait', async () => {
+    const { message } = await failureOn(429, said('Slow down.'), { 'retry-after': '3600' });
+    expect(message).toBe(
+      'the model server responded with 429 and asks to wait 3,600 s before the next request: Slow down.',
+    );
+  });
+
   test('[A13] Retry-After and 500 are read from a complete mock server', async () => {
     const mock = new LLMock({ port: 0, logLevel: 'silent' });
     onTestFinished(() => mock.stop());
@@ -143,9 +150,15 @@ describe('broken replies to the openai model', () => {
     });
   });
 
-  test('so are a connection reset before the reply and an unresolvable host', async () => {
+  test('so are a connection closed before the reply, which the message names, and an unresolvable host', async () => {
     const server = await chatServer(({ response }) => void response.destroy());
-    expect(await failureFrom(model(server.baseURL))).toMatchObject({ code: 'connection_failed', retryable: true });
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({
+      code: 'connection_failed',
+      retryable: true,
+      message: expect.stringMatching(
+        /^http:\/\/127\.0\.0\.1:\d+ closed the connection before it responded \(ECONNRESET\)/,
+      ),
+    });
     expect(await failureFrom(model('http://postchain.invalid/v1'))).toMatchObject({ code: 'connection_failed' });
   });
 
@@ -158,17 +171,15 @@ describe('broken replies to the openai model', () => {
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code: 'stream_cut', retryable: true } });
   });
 
-  test('a reply that ends without a finish reason is a retryable failure too', async () => {
-    for (const ending of ['', DONE]) {
-      const server = await chatServer(({ response }) => {
-        streaming(response).end(event(chunk({ content: 'half' })) + ending);
-      });
-      expect(await failureFrom(model(server.baseURL))).toMatchObject({
-        stage: 'transport',
-        code: 'stream_cut',
-        retryable: true,
-      });
-    }
+  test('a reply that ends without a finish reason or [DONE] is a retryable failure too', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response).end(event(chunk({ content: 'half' })));
+    });
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({
+      stage: 'transport',
+      code: 'stream_cut',
+      retryable: true,
+    });
   });
 
   test('an error after the finish reason is ignored', async () => {

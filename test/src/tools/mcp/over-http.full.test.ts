@@ -97,7 +97,7 @@ describe('a connected URL server', () => {
     ['breaks its stream', 'the connection ended without a response'],
     ['breaks a resumable stream', 'the connection ended without a response'],
     ['answers 500', 'HTTP 500, oh'],
-    ['answers 100 MB', 'more than 10000000 bytes'],
+    ['answers 100 MB', 'more than 10,000,000 bytes'],
     ['streams 100 MB', 'the connection ended without a response'],
   ])('that %s during a call fails the call; the next one succeeds', async (manner, message) => {
     let calls = 0;

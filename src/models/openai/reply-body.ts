@@ -1,0 +1,218 @@
+import { createParser } from 'eventsource-parser';
+import type { Timers } from '../../internal/async.ts';
+import { ResponseTooLarge } from '../../internal/bounded-body.ts';
+import { BracketBalance } from '../../internal/json-text.ts';
+
+/** How long a whole reply waits for the end of its body, so that the connection can be used again. */
+export const END_GRACE_MS = 100;
+
+interface ReplyBodyOptions {
+  readonly timers: Timers;
+  /** The maximum length of one event, or of an answer that is not streamed, in characters. */
+  readonly maxChars: number;
+}
+
+/**
+ * Reads the JSON values of a reply: of each server-sent event, or of the one object of a server that does not stream. The body decides
+ * which of the two it is, because many servers send a wrong content type.
+ *
+ * - `[DONE]`, or the end of the object, ends the reply; nothing after it is used.
+ * - Keep-alives, events without data and `null` are skipped. A last event without a blank line after it counts if it is whole.
+ * - Iterating throws a SyntaxError for invalid JSON, `ResponseTooLarge`, or what the body throws.
+ * - The end of the iteration closes the connection if the body has not ended.
+ */
+export class ReplyBody implements AsyncIterable<unknown> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | null;
+  readonly #timers: Timers;
+  readonly #maxChars: number;
+  #timer: unknown = null;
+  #isWhole = false;
+
+  constructor(body: ReadableStream<Uint8Array> | null, { timers, maxChars }: ReplyBodyOptions) {
+    this.#reader = body?.getReader() ?? null;
+    this.#timers = timers;
+    this.#maxChars = maxChars;
+  }
+
+  /** Whether the body marked its own end, unlike one that was cut. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Ends the iteration after this time, which replaces an earlier one. */
+  endWithin(timeoutMs: number): void {
+    this.#clearTimer();
+    this.#timer = this.#timers.setTimeout(() => this.#close(), timeoutMs);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
+    try {
+      yield* this.#values();
+      if (this.#isWhole) await this.#awaitEnd();
+    } finally {
+      this.#clearTimer();
+      this.#close();
+    }
+  }
+
+  async *#values(): AsyncGenerator<unknown, void> {
+    const decoder = new TextDecoder();
+    let values: JsonValues | null = null;
+    for (let isOver = false; !isOver; ) {
+      const bytes = await this.#read();
+      isOver = bytes === null;
+      const text = bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
+      if (values === null && text.trim() !== '') values = this.#valuesIn(text);
+      for (const value of values?.read(text, isOver) ?? []) yield value;
+      this.#isWhole = values?.isWhole ?? false;
+      isOver ||= this.#isWhole;
+    }
+  }
+
+  #valuesIn(text: string): JsonValues {
+    return text.trimStart().startsWith('{') ? new ObjectReader(this.#maxChars) : new EventReader(this.#maxChars);
+  }
+
+  async #read(): Promise<Uint8Array | null> {
+    const step = await this.#reader?.read();
+    return step?.value ?? null;
+  }
+
+  async #awaitEnd(): Promise<void> {
+    this.endWithin(END_GRACE_MS);
+    await this.#read().catch(() => null);
+  }
+
+  /** Ends a pending read, too. */
+  #close(): void {
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) this.#timers.clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** Finds JSON values in text that arrives in pieces. */
+interface JsonValues {
+  /** Returns the values that this piece completes. `isLast`: it ends the text. */
+  read(text: string, isLast: boolean): Iterable<unknown>;
+  /** Whether the text marked its own end. */
+  readonly isWhole: boolean;
+}
+
+/** Reads one object. */
+class ObjectReader implements JsonValues {
+  readonly #balance = new BracketBalance();
+  readonly #maxChars: number;
+  #text = '';
+  #isWhole = false;
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  *read(text: string, isLast: boolean): Generator<unknown, void> {
+    const from = this.#text === '' ? text.indexOf('{') : 0;
+    const end = this.#balance.endIn(text, from);
+    this.#text += text.slice(from, end === -1 ? undefined : end);
+    requireChars(this.#text.length, this.#maxChars);
+    this.#isWhole = end !== -1;
+    if (isLast || this.#isWhole) yield parseJson(this.#text);
+  }
+}
+
+const DONE = '[DONE]';
+
+/** Reads server-sent events. */
+class EventReader implements JsonValues {
+  readonly #parser;
+  #data: string[] = [];
+  #isWhole = false;
+
+  constructor(maxChars: number) {
+    this.#parser = createParser({
+      maxBufferSize: maxChars,
+      onEvent: ({ data }) => {
+        requireChars(data.length, maxChars);
+        this.#data.push(data);
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') requireChars(Number.POSITIVE_INFINITY, maxChars);
+      },
+    });
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  *read(text: string, isLast: boolean): Generator<unknown, void> {
+    this.#parser.feed(text);
+    yield* this.#values(parseJson);
+    if (!isLast || this.#isWhole) return;
+    this.#parser.feed('\n\n');
+    yield* this.#values(parseIfJson);
+  }
+
+  *#values(parse: (text: string) => unknown): Generator<unknown, void> {
+    const taken = this.#data;
+    this.#data = [];
+    for (const data of taken) {
+      if (this.#isWhole) return;
+      const text = data.trim();
+      this.#isWhole = text === DONE;
+      const value = this.#isWhole || text === '' ? null : parse(text);
+      if (value !== null) yield value;
+    }
+  }
+}
+
+function requireChars(chars: number, maxChars: number): void {
+  if (chars <= maxChars) return;
+  throw new ResponseTooLarge(`one event or object of more than ${maxChars.toLocaleString('en-US')} characters`);
+}
+
+/** Text up to this length is harmless, whatever it contains. */
+const MAX_UNCOUNTED_CHARS = 1_000_000;
+
+/** Far more than a real response has. */
+const MAX_MEMBERS = 1_000_000;
+
+/**
+ * Parses JSON from a server. A value may take thirty times the memory of its text (for example `[[[[…`), so that large texts are counted
+ * first.
+ *
+ * @throws SyntaxError, or ResponseTooLarge for too many objects, arrays and members.
+ */
+export function parseJson(text: string): unknown {
+  if (text.length > MAX_UNCOUNTED_CHARS && membersIn(text) > MAX_MEMBERS)
+    throw new ResponseTooLarge(`a response of more than ${MAX_MEMBERS.toLocaleString('en-US')} JSON members`);
+  return JSON.parse(text);
+}
+
+const [OPEN_OBJECT, OPEN_LIST, COLON] = [0x7b, 0x5b, 0x3a] as const;
+
+/** Counts the characters that begin an object, an array or a member, also those in strings. */
+function membersIn(text: string): number {
+  let members = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_OBJECT || code === OPEN_LIST || code === COLON) members += 1;
+  }
+  return members;
+}
+
+function parseIfJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -1,10 +1,13 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
+import { loadOptional } from '../internal/optional-package.ts';
 
 export interface ChosenModel {
   readonly model: ChatModel;
   /** The `--model` value that selects it again. */
   readonly name: string;
+  /** Of the server, if it has one. */
+  readonly baseUrl?: string;
   /** Rejects with `invalid_key` if the server rejects the key. */
   readonly check?: (timeoutMs: number) => Promise<void>;
 }
@@ -15,7 +18,7 @@ interface Provider {
   readonly serves: (name: string) => boolean;
   /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;
-  readonly open: (name: string) => Promise<Omit<ChosenModel, 'name'>>;
+  readonly open: (name: string, baseUrl: string) => Promise<Omit<ChosenModel, 'name'>>;
 }
 
 /** To add a provider, add a row before the last, which serves every name. The first match is used. */
@@ -32,11 +35,24 @@ const PROVIDERS: readonly Provider[] = [
  * Returns the named model; by default that of `POSTCHAIN_MODEL`, the default model of a provider that the environment configures, or the
  * extractive model. Empty variables count as unset. Throws `invalid_key` or `invalid_option`.
  */
-export async function chooseModel(named: string | undefined, env: NodeJS.ProcessEnv): Promise<ChosenModel> {
-  const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(env)).find((name) => name !== null);
+export async function chooseModel(
+  named: string | undefined,
+  env: NodeJS.ProcessEnv,
+  baseUrl?: string,
+): Promise<ChosenModel> {
+  const configuration = baseUrl === undefined ? env : { ...env, OPENAI_BASE_URL: baseUrl };
+  const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(configuration)).find((name) => name !== null);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (configured ?? 'offline'));
   const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
-  return { name, ...(await open(name)) };
+  return { name, ...(await open(name, baseUrlOf(baseUrl, env))) };
+}
+
+export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+
+/** Returns the base URL of the OpenAI-compatible server: the given one, that of the environment, or OpenAI's. */
+export function baseUrlOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const text = given ?? (env['OPENAI_BASE_URL']?.trim() || DEFAULT_BASE_URL);
+  return URL.canParse(text) ? new URL(text).href.replace(/\/$/u, '') : text;
 }
 
 async function openExtractive() {
@@ -44,9 +60,10 @@ async function openExtractive() {
   return { model: extractiveModel() };
 }
 
-async function openOpenai(name: string) {
+async function openOpenai(name: string, baseUrl: string) {
   const { openaiModel } = await import('../models/openai/openai-model.ts');
-  const model = openaiModel({ model: name });
+  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl }));
+  await loadOptional('openai', `--model ${name}`, () => import('openai'));
   const check = async (timeoutMs: number): Promise<void> => {
     const failure = await model.checkKey({ signal: AbortSignal.timeout(timeoutMs) });
     if (failure !== null)
@@ -55,5 +72,17 @@ async function openOpenai(name: string) {
         `The server rejected OPENAI_API_KEY (${failure.message}); set a valid key or use --model offline`,
       );
   };
-  return { model, check };
+  return { model, baseUrl, check };
+}
+
+/** A missing key is reported in the words of the command line, which has no option for it. */
+function withCliWords<Model>(name: string, open: () => Model): Model {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof PostChainError) || error.code !== 'invalid_key' || process.env['OPENAI_API_KEY']?.trim())
+      throw error;
+    const message = `--model ${name} requires OPENAI_API_KEY, which is not set; set it (to any text if the server needs none), or use --model offline`;
+    throw new PostChainError('invalid_key', message, { cause: error });
+  }
 }

@@ -1,10 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore } from '../../machines/contracts/journal.ts';
+import type { JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
 import { fileJournals, journalFile } from '../journal/file-journals.ts';
 import { sqliteJournals } from '../journal/sqlite-journals.ts';
+import { homePath } from './home.ts';
 
 export interface JournalFlags {
   /** A directory or an SQLite file. */
@@ -13,7 +12,7 @@ export interface JournalFlags {
 
 const SQLITE_FILE = /\.(?:db|sqlite3?)$/iu;
 
-const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || join(homedir(), '.postchain', 'journals');
+const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
 
 export function openJournals({ journals = defaultPlace() }: JournalFlags): JournalStore {
   return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
@@ -43,7 +42,8 @@ export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your qu
 export interface FoundRun {
   readonly store: JournalStore;
   readonly runId: string;
-  /** Whether the user named a journal file, which anyone may have written. */
+  readonly status: RunStatus;
+  /** Whether the user named a journal file. */
   readonly isFile: boolean;
 }
 
@@ -51,7 +51,10 @@ const MAX_LISTED = 5;
 
 /** Finds a run by journal file, id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
-  if (existsSync(name) && statSync(name).isFile()) return { store: journalFile(name), runId: name, isFile: true };
+  if (existsSync(name) && statSync(name).isFile()) {
+    const store = journalFile(name);
+    return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true };
+  }
   const store = openJournals(flags);
   const runs = await store.list();
   if (name === 'last' && runs.length === 0) throw new PostChainError('invalid_journal', NO_RUNS);
@@ -69,7 +72,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
       `${JSON.stringify(name)} matches ${others.length + 1} runs (${ids.join(', ')}); use a longer prefix`,
     );
   }
-  return { store, runId: run.runId, isFile: false };
+  return { store, runId: run.runId, status: run.status, isFile: false };
 }
 
 const RUN_NAMES = 'an id, a prefix of an id, "last", or a journal file';

@@ -50,6 +50,18 @@ export function positiveNumber(text: string): number {
   return number;
 }
 
+/** Parses the URL of a model server. A user, query or fragment may hold a key, so it is rejected without being repeated. */
+export function serverUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    !/^https?:$/u.test(url.protocol) ||
+    `${url.username}${url.password}${url.search}${url.hash}` !== ''
+  )
+    throw new InvalidArgumentError('Expected an http or https URL without user, query and fragment.');
+  return text;
+}
+
 export function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Expected a port number from 0 to 65535.');

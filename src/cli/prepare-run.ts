@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
@@ -9,8 +10,10 @@ import { count, oneLine } from '../internal/printable.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { journalsForRun } from './find-run.ts';
+import { recordableServer } from './mcp-servers.ts';
 import type { AnswerFormat } from './render-answer.ts';
 import { type BuiltIn, openCapabilities, openDocuments, openSessions, readHistory } from './run-inputs.ts';
+import { signRun } from './run-signature.ts';
 
 export interface RunFlags {
   readonly docs?: readonly string[];
@@ -21,6 +24,8 @@ export interface RunFlags {
   readonly sessionFile?: string;
   readonly model?: string;
   readonly fallbackModel?: readonly string[];
+  /** Of the model's server. */
+  readonly baseUrl?: string;
   readonly maxCycles?: number;
   /** Seconds. */
   readonly timeout?: number;
@@ -42,8 +47,11 @@ export interface PreparedRun {
   readonly startAt: Phase;
   readonly history: readonly Turn[];
   readonly sessionId: string | undefined;
-  /** Recorded in the journal, so that `resume` and `fork` can prepare the run again. */
-  readonly host: Readonly<Record<string, Json>>;
+  /**
+   * Returns what the journal records, so that `resume` and `fork` can prepare the run again: its flags, and a signature that fits them, the
+   * id of the run and its session.
+   */
+  readonly host: (sessionId: string | null) => Readonly<Record<string, Json>>;
   /** Closes the sessions and tools of the run. */
   readonly close: () => Promise<void>;
   /** Lines to print before the run. */
@@ -59,8 +67,8 @@ export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)):
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
-    chooseModel(flags.model, process.env),
-    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env))),
+    chooseModel(flags.model, process.env, flags.baseUrl),
+    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags.baseUrl))),
     flags.docs ? openDocuments(flags.docs) : null,
     flags.history === undefined ? [] : readHistory(flags.history),
     openSessions(flags),
@@ -71,7 +79,9 @@ export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)):
     await tools.close();
   };
   try {
+    const runId = randomUUID();
     const chain = createPostChain({
+      newId: () => runId,
       model: first.model,
       fallbackModels: fallbacks.map(({ model }) => model),
       ...(documents && { documents: documents.source }),
@@ -93,7 +103,11 @@ export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)):
       ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
     ];
     const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-    const host = { flags: recordableFlags(flags, models) };
+    const recorded = recordableFlags(flags, models);
+    const host = (sessionId: string | null): Readonly<Record<string, Json>> => {
+      const signature = journals && signRun({ runId, sessionId, flags: recorded });
+      return { flags: recorded, ...(signature !== null && { signature }) };
+    };
     return { chain, startAt, history, sessionId, host, close, notes: [summary.join(' · '), ...skipped] };
   } catch (error) {
     await close();
@@ -106,18 +120,18 @@ function journalsOf(flags: RunFlags): JournalStore | null {
   return flags.journal === undefined ? journalsForRun(flags) : journalFile(flags.journal);
 }
 
-/** Returns the flags that `resume` and `fork` need, without user names and queries of URLs, which may hold a key. */
+/** Returns the flags that `resume` and `fork` need, without keys. */
 function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<string, Json> {
   const [first, ...fallbacks] = models.map(({ name }) => name);
   const { docs, capability, mcp, sessionFile } = flags;
+  const baseUrl = models.map((model) => model.baseUrl).find((url) => url !== undefined);
   return {
     model: first ?? 'offline',
     ...(fallbacks.length > 0 && { fallbackModel: fallbacks }),
+    ...(baseUrl !== undefined && { baseUrl }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
     ...(capability && { capability: [...capability] }),
-    ...(mcp && { mcp: mcp.map((server) => (/^https?:/iu.test(server) ? withoutKeys(server) : server)) }),
+    ...(mcp && { mcp: mcp.map(recordableServer) }),
     ...(sessionFile && { sessionFile: resolve(sessionFile) }),
   };
 }
-
-const withoutKeys = (url: string): string => url.replace(/[?#].*$/su, '').replace(/^(https?:\/*)[^/]*@/iu, '$1');

@@ -7,6 +7,7 @@ import {
   positiveInteger,
   positiveNumber,
   RUN,
+  serverUrl,
   threshold,
   withAnswerOptions,
   withInspectOptions,
@@ -44,6 +45,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--session <id>', 'continue this session, and add the run to it')
     .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
+    .option('--base-url <url>', 'base URL of the model server (default: $OPENAI_BASE_URL)', serverUrl)
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)

@@ -7,6 +7,7 @@ import {
   positiveInteger,
   positiveNumber,
   RUN,
+  serverUrl,
   withAnswerOptions,
   withInspectOptions,
 } from './flags.ts';
@@ -111,7 +112,8 @@ function withContinueOptions(command: Command): Command {
     .option('--docs <path...>', 'directories and files to answer from, instead of the recorded ones')
     .option('--mcp <server>', 'MCP server to use instead of the recorded ones; repeatable', collect)
     .option('--model <name>', 'model to use instead of the recorded one')
-    .option('--trust', 'open the documents, servers and sessions that a journal file names')
+    .option('--base-url <url>', 'base URL of the model server, instead of the recorded one', serverUrl)
+    .option('--trust', 'open what the journal names, even if your installation did not start the run')
     .option('--journals <place>', JOURNALS);
   return withInspectOptions(withAnswerOptions(command));
 }

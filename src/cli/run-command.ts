@@ -1,18 +1,18 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import type { RunEvent } from '../engine/runtime/run-events.ts';
 import { oneLine, printable } from '../internal/printable.ts';
+import { entriesOf, runStartOf } from '../journal/journal-lines.ts';
 import { type Answerer, lineAnswerer, type Terminal, terminalAnswerer, withConsent } from './ask-user.ts';
-import { openJournals } from './find-run.ts';
+import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
-import { colorsFor, createScreen, type Screen } from './screen.ts';
-
-export type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
+import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
 /** `postchain run`: prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
@@ -22,7 +22,7 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
       history,
       startAt,
       mode: flags.manual ? 'manual' : 'automatic',
-      host,
+      host: host(sessionId ?? null),
       ...(sessionId !== undefined && { sessionId }),
     }),
   );
@@ -51,6 +51,34 @@ export async function completeRun(
   } finally {
     await inspector?.close();
     await prepared.close();
+  }
+}
+
+/** Prints a run that has ended from its journal, without its model, documents and servers. Returns the exit code. */
+export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags, streams: Streams): Promise<number> {
+  const format = flags.json ? 'json' : (flags.format ?? 'text');
+  const entries = await entriesOf(store.read(runId));
+  const end = entries.findLast((entry) => entry.type === 'answer');
+  if (end === undefined)
+    throw new PostChainError('invalid_journal', `Run ${oneLine(runId)} has ended without an answer`);
+  if (flags.quiet !== true && format !== 'json') {
+    const screen = createScreen(streams.stderr);
+    const start = runStartOf(entries);
+    screen.line(`${oneLine(start.modelId)} · run ${oneLine(start.runId).slice(0, 8)}`);
+    screen.line('This run has already ended.');
+    const progress = createProgress(screen);
+    for (const entry of entries) progress(entry);
+    screen.clear();
+    screen.line('');
+  }
+  const inspector = await openInspectorFor(flags, streams);
+  try {
+    streams.stdout.write((await rendererFor(format, streams.stdout))(end.answer));
+    inspector?.choose(runStartOf(entries).runId);
+    await inspector?.stay();
+    return exitCode(end.answer);
+  } finally {
+    await inspector?.close();
   }
 }
 

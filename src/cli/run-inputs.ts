@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { Document } from '../documents/document.ts';
@@ -11,6 +10,8 @@ import { oneLine } from '../internal/printable.ts';
 import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
 import type { Capability } from '../tools/capability.ts';
 import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
+import { homePath } from './home.ts';
+import { commandOf } from './mcp-servers.ts';
 
 export interface OpenedDocuments {
   readonly source: PassageSource;
@@ -79,8 +80,6 @@ function parseTurn(value: unknown, position: string): Turn {
   throw new PostChainError('invalid_option', `${position}: ${problem}`);
 }
 
-const defaultSessionFile = (): string => join(homedir(), '.postchain', 'sessions.db');
-
 /**
  * Opens the session file of a run; null for a run without a session. It opens now so that errors appear before the run starts. Throws
  * `session_failed` or `invalid_option`.
@@ -94,7 +93,7 @@ export async function openSessions(flags: {
     throw new PostChainError('invalid_option', '--session-file requires --session');
   }
   const { sqliteSessions } = await import('../journal/sqlite-sessions.ts');
-  const sessions = sqliteSessions(flags.sessionFile ?? withPrivateDirectory(defaultSessionFile()));
+  const sessions = sqliteSessions(flags.sessionFile ?? withPrivateDirectory(homePath('sessions.db')));
   await sessions.open();
   return sessions;
 }
@@ -166,6 +165,6 @@ async function builtInCapability(name: BuiltIn, documents: OpenedDocuments | nul
 async function connect(server: string, name: string): Promise<McpConnection> {
   const { connectMcp } = await import('../tools/mcp/connect-mcp.ts');
   if (/^https?:\/\//i.test(server)) return connectMcp({ name, url: server });
-  const [command = '', ...args] = server.trim().split(/\s+/);
+  const [command = '', ...args] = commandOf(server, process.env);
   return connectMcp({ name, command, args });
 }

@@ -8,6 +8,12 @@ const TIME_CHARS = 8;
 /** On a narrower terminal, the text overflows. */
 const MIN_TEXT_CHARS = 20;
 
+export interface Streams {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
 export type Colors = ReturnType<typeof pc.createColors>;
 
 /** One line of progress in columns: name, duration and text. */

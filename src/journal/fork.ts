@@ -12,6 +12,7 @@ import { PHASES } from '../../machines/contracts/phase.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';
+import type { RunOptions } from '../engine/runtime/run-options.ts';
 import { describeValue, invalidOption } from '../internal/options.ts';
 import { runStartOf } from './journal-lines.ts';
 import {
@@ -31,6 +32,8 @@ export interface ForkOptions {
   readonly at: number;
   /** What to change there. */
   readonly set?: ForkChanges;
+  /** JSON that the calling program stores in the fork's journal. Default: that of the run it forks. */
+  readonly host?: RunOptions['host'];
   readonly signal?: AbortSignal;
 }
 
@@ -57,7 +60,7 @@ interface ForkTarget {
 export function forkRun(
   { entries, runId }: ForkSource,
   { parts, journals }: ForkTarget,
-  { at, set = {}, signal }: ForkOptions,
+  { at, set = {}, host, signal }: ForkOptions,
 ): Run {
   const start = runStartOf(entries);
   requireSameChart(start);
@@ -68,6 +71,7 @@ export function forkRun(
   const forkStart: RunStart = {
     ...start,
     runId,
+    ...(host && { host }),
     forkedFrom: {
       runId: start.runId,
       seq: at,

@@ -14,7 +14,7 @@ export interface Finished {
 export function startCli(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = '') {
   const { PATH = '' } = process.env;
   const child: ChildProcess = spawn(process.execPath, ['dist/cli.js', ...args], {
-    env: { PATH, NO_COLOR: '1', POSTCHAIN_JOURNALS: temporaryFolder(), ...env },
+    env: { PATH, NO_COLOR: '1', POSTCHAIN_JOURNALS: temporaryFolder(), POSTCHAIN_HOME: homeFor(env), ...env },
   });
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
@@ -31,6 +31,9 @@ export function startCli(args: readonly string[], env: Readonly<Record<string, s
   return { child, finished, text };
 }
 
+/** A test that sets HOME looks at the default directory in it. */
+const homeFor = ({ HOME }: Readonly<Record<string, string>>): string => (HOME === undefined ? temporaryFolder() : '');
+
 export const cli = (...args: readonly string[]): Promise<Finished> => startCli(args).finished;
 
 /** A folder of the test's own, gone when it ends. */
@@ -42,6 +45,7 @@ export function temporaryFolder(): string {
 
 /** The commands of one user, whose journals are kept in one place. */
 export function aUser(env: Readonly<Record<string, string>>, place = join(temporaryFolder(), 'journals')) {
-  const start = (...args: readonly string[]) => startCli(args, { POSTCHAIN_JOURNALS: place, ...env });
+  const home = env['HOME'] === undefined ? { POSTCHAIN_HOME: temporaryFolder() } : {};
+  const start = (...args: readonly string[]) => startCli(args, { POSTCHAIN_JOURNALS: place, ...home, ...env });
   return { place, start, call: (...args: readonly string[]) => start(...args).finished };
 }

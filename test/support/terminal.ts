@@ -30,6 +30,7 @@ export interface FakeTerminal {
   /** The lines that one would see. */
   readonly shown: () => readonly string[];
   readonly press: (...keys: readonly Key[]) => Promise<void>;
+  readonly type: (text: string) => Promise<void>;
   readonly endInput: () => void;
   readonly interrupts: () => number;
   /** What a prompt must leave behind: lines are read as lines again, the cursor is there, and nobody listens for keys. */
@@ -73,6 +74,12 @@ export function fakeTerminal(columns = 100): FakeTerminal {
         await settle();
         // Escape alone is told from the beginning of an arrow key by the time that passes after it.
         if (key === 'escape') await new Promise((resolve) => setTimeout(resolve, 80));
+      }
+    },
+    async type(text) {
+      for (const character of text) {
+        stream.write(character);
+        await settle();
       }
     },
     endInput: () => stream.end(),

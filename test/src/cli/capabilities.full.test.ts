@@ -1,9 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, streaming } from '../../support/chat-server.ts';
-import { cli, startCli } from '../../support/cli.ts';
+import { aUser, cli, startCli } from '../../support/cli.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -54,5 +56,31 @@ describe('postchain run --capability and --mcp', () => {
     const { code, stderr } = await cli('run', request, '--mcp', `node ${everything} stdio`, ...flags);
     expect(stderr).toMatch(message);
     expect(code).toBe(2);
+  });
+});
+
+describe('a key in the command of an MCP server', () => {
+  it('is not recorded, and is needed again to resume the run', async () => {
+    const user = aUser({});
+    const command = `node ${everything} stdio`;
+    await user.call('run', 'x', '--mcp', `${command} --api-key hunter2hunter2`);
+    await user.call('export', 'last', '-o', join(user.place, 'run.html'));
+    const [name = ''] = readdirSync(user.place);
+    for (const file of [name, 'run.html'])
+      expect(readFileSync(join(user.place, file), 'utf8')).not.toContain('hunter2');
+    const { code, stderr } = await user.call('fork', 'last', '--at', '5');
+    expect(stderr).toMatch(/does not record the value of --api-key in ".*--api-key \[hidden\]"; pass .* --mcp\n$/u);
+    expect(code).toBe(2);
+  });
+
+  it('can be given as a reference to an environment variable, which is recorded', async () => {
+    const user = aUser({ MY_KEY: 'hunter2hunter2' });
+    await user.call('run', 'x', '--mcp', `node ${everything} stdio --api-key $MY_KEY`);
+    expect(await user.call('fork', 'last', '--at', '5')).toMatchObject({ code: 0 });
+    const text = readdirSync(user.place)
+      .map((name) => readFileSync(join(user.place, name), 'utf8'))
+      .join();
+    expect(text).toContain('--api-key $MY_KEY');
+    expect(text).not.toContain('hunter2');
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
@@ -82,6 +82,7 @@ describe('a run over earlier turns, at a terminal', () => {
     const answer = fakeTerminal();
     const { input: stdin, out: stderr } = fake.terminal;
     const history = fileWith(JSON.stringify(LONG_HISTORY));
+    vi.stubEnv('POSTCHAIN_HOME', temporaryFolder());
     const streams = { stdin, stderr, stdout: answer.terminal.out } as Parameters<typeof runCommand>[2];
     const code = runCommand(
       REQUEST,

@@ -56,7 +56,7 @@ describe('postchain run --session', () => {
   it('stores nothing for a run without a session', async () => {
     const home = temporaryFolder();
     await startCli(['run', 'What is a cycle?', '--quiet'], { HOME: home }).finished;
-    expect(existsSync(join(home, '.postchain'))).toBe(false);
+    expect(existsSync(join(home, '.postchain', 'sessions.db'))).toBe(false);
   });
 
   it.each([

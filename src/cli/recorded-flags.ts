@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { oneLine, printableJson } from '../internal/printable.ts';
+import { runStartOf } from '../journal/journal-lines.ts';
+import { type SelectOptions, select, type Terminal } from './ask-user.ts';
+import { baseUrlOf, DEFAULT_BASE_URL } from './choose-model.ts';
+import type { FoundRun } from './find-run.ts';
+import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
+import type { RunFlags } from './prepare-run.ts';
+import { checkSignature } from './run-signature.ts';
+import { colorsFor, createScreen, type Streams } from './screen.ts';
+
+/** Flags of `resume` and `fork`. */
+export interface ContinueFlags extends RunFlags {
+  /** Opens what the journal of another installation names. */
+  readonly trust?: boolean;
+}
+
+/** The flags that a journal records. Other fields of a journal never become flags. */
+const recordedFlagsSchema = z.object({
+  model: z.string().optional(),
+  fallbackModel: z.array(z.string()).optional(),
+  baseUrl: z.string().optional(),
+  docs: z.array(z.string()).optional(),
+  capability: z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage'])).optional(),
+  mcp: z.array(z.string()).optional(),
+  sessionFile: z.string().optional(),
+});
+type RecordedFlags = Pick<RunFlags, keyof z.infer<typeof recordedFlagsSchema> | 'session'>;
+
+/**
+ * Returns the flags to continue a run with: the given ones, and otherwise those that its journal records. Since anyone may have written a
+ * journal, whatever one that this installation did not sign would open needs `--trust`, a yes at a terminal, or flags given by the user.
+ *
+ * @throws PostChainError `invalid_journal` for unreadable flags, `invalid_option` if the user must decide something.
+ */
+export async function flagsToContinue(
+  { store, runId }: FoundRun,
+  given: ContinueFlags,
+  streams: Streams,
+): Promise<ContinueFlags> {
+  const start = await startOf(store.read(runId));
+  const recorded = recordedFlags(start);
+  const asker = askerFor(given, streams);
+  await requireTrust(start, recorded, given, asker);
+  const baseUrl = await chooseBaseUrl(start, recorded, given, asker);
+  const mcp = given.mcp ?? (recorded.mcp && (await withKeys(start, recorded.mcp, asker)));
+  return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
+}
+
+async function startOf(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
+  for await (const entry of entries) return runStartOf([entry]);
+  return runStartOf([]);
+}
+
+/** A fork has the session id of its source, but is not added to the session. */
+function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): RecordedFlags {
+  const parsed = recordedFlagsSchema.safeParse(host?.['flags'] ?? {});
+  if (!parsed.success)
+    throw new PostChainError(
+      'invalid_journal',
+      `Run ${runId} has invalid recorded flags; expected those of "postchain run"`,
+    );
+  // JSON has no undefined.
+  const flags = parsed.data as RecordedFlags;
+  const hasSession = host?.['flags'] !== undefined && sessionId !== null && forkedFrom === null;
+  return hasSession ? { ...flags, session: sessionId } : flags;
+}
+
+/** Asks the user at a terminal; null if nobody can be asked. */
+type Asker = Terminal | null;
+
+function askerFor({ quiet, json, format }: RunFlags, { stdin, stderr }: Streams): Asker {
+  if (quiet || json || format === 'json' || !stdin.isTTY || !stderr.isTTY) return null;
+  const interrupt = (): void => process.exit(130);
+  return { input: stdin, out: stderr, screen: createScreen(stderr), colors: colorsFor(stderr), interrupt };
+}
+
+async function ask<Value>(options: SelectOptions<Value>, terminal: Terminal): Promise<Value | null> {
+  const reply = await select(options, terminal, new AbortController().signal);
+  return reply.kind === 'chosen' ? reply.value : null;
+}
+
+const quoted = (text: string): string => printableJson(JSON.stringify(text));
+
+/** Returns what continuing a run would open, without what the user named, each as a phrase after "would". */
+function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] {
+  const listed = <Name extends 'mcp' | 'docs' | 'session' | 'sessionFile'>(name: Name, verb: string) =>
+    given[name] === undefined ? [recorded[name] ?? []].flat().map((value) => `${verb} ${quoted(value)}`) : [];
+  const server = recorded.baseUrl;
+  const isNamed = given.baseUrl !== undefined || process.env['OPENAI_BASE_URL'];
+  return [
+    ...listed('mcp', 'start mcp'),
+    ...listed('docs', 'read docs'),
+    ...listed('session', 'continue session'),
+    ...listed('sessionFile', 'open sessionFile'),
+    ...(server === undefined || server === DEFAULT_BASE_URL || isNamed
+      ? []
+      : [`send the run and OPENAI_API_KEY to the model server ${quoted(server)}`]),
+  ];
+}
+
+async function requireTrust(start: RunStart, recorded: RecordedFlags, given: ContinueFlags, asker: Asker) {
+  const actions = actionsOf(recorded, given);
+  const { runId, sessionId, host } = start;
+  const check = checkSignature({ runId, sessionId, flags: host?.['flags'] ?? null }, host?.['signature']);
+  if (check.isSigned || given.trust === true || actions.length === 0) return;
+  if (asker !== null) {
+    asker.screen.line(
+      `Run ${oneLine(runId)} may come from someone else: ${check.reason}. To continue it, postchain would`,
+    );
+    for (const action of actions) asker.screen.line(`  ${action}`);
+    if (await ask(TRUST, asker)) return;
+  }
+  throw new PostChainError(
+    'invalid_option',
+    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${check.reason}; pass --trust if you trust it, or --mcp and --docs yourself`,
+  );
+}
+
+const TRUST: SelectOptions<boolean> = {
+  text: 'Continue?',
+  choices: [
+    { value: false, label: 'no' },
+    { value: true, label: 'yes, I trust this run' },
+  ],
+  initial: false,
+  onEscape: 'no',
+};
+
+/** Returns the base URL of the model server to use, or undefined for that of the environment. */
+async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given: RunFlags, asker: Asker) {
+  const environment = process.env['OPENAI_BASE_URL'];
+  if (given.baseUrl !== undefined || recorded.baseUrl === undefined || !environment)
+    return given.baseUrl ?? recorded.baseUrl;
+  const [before, now] = [recorded.baseUrl, baseUrlOf(undefined, process.env)];
+  if (before === now) return before;
+  const chosen =
+    asker &&
+    (await ask(
+      {
+        text: 'This run used another model server than OPENAI_BASE_URL. Which one should continue it?',
+        choices: [
+          { value: before, label: oneLine(before), note: 'used so far' },
+          { value: now, label: oneLine(now), note: 'OPENAI_BASE_URL' },
+        ],
+        initial: now,
+        onEscape: 'stop',
+      },
+      asker,
+    ));
+  if (chosen !== null) return chosen;
+  throw new PostChainError(
+    'invalid_option',
+    oneLine(
+      `Run ${runId} used the model server ${before}, but OPENAI_BASE_URL is ${now}; pass --base-url with the one to use`,
+    ),
+  );
+}
+
+/** Asks for the values that are hidden in recorded commands. */
+async function withKeys({ runId }: RunStart, servers: readonly string[], asker: Asker): Promise<readonly string[]> {
+  const complete: string[] = [];
+  for (const server of servers) {
+    const values: string[] = [];
+    for (const name of hiddenArguments(server)) {
+      const value = asker && (await askSecret(`Value of ${oneLine(name)} for ${quoted(server)}:`, asker));
+      if (!value)
+        throw new PostChainError(
+          'invalid_option',
+          `Run ${oneLine(runId)} does not record the value of ${oneLine(name)} in ${quoted(server)}; pass the complete command with --mcp`,
+        );
+      values.push(value);
+    }
+    complete.push(withHiddenValues(server, values));
+  }
+  return complete;
+}
+
+/** Asks for a text that is not shown. Returns null if the user dismisses the question. */
+async function askSecret(text: string, { input, out, interrupt }: Terminal): Promise<string | null> {
+  const { PasswordPrompt, isCancel } = await import('@clack/core');
+  const prompt = new PasswordPrompt({
+    input,
+    output: out,
+    render() {
+      return `  ${text} ${this.state === 'active' || this.state === 'initial' ? this.masked : ''}`;
+    },
+  });
+  let isInterrupted = false;
+  const onKey = (_: string | undefined, { ctrl, name }: { ctrl?: boolean; name?: string }): void => {
+    isInterrupted ||= ctrl === true && name === 'c';
+  };
+  input.on('keypress', onKey);
+  try {
+    const value = await prompt.prompt();
+    if (isInterrupted) interrupt();
+    return isCancel(value) ? null : ((value ?? '') as string).trim();
+  } finally {
+    input.off('keypress', onKey);
+  }
+}

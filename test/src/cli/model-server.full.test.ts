@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { TASKS } from '../../../machines/contracts/phase.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { entriesOf, runStartOf } from '../../../src/journal/journal-lines.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
+
+const aServer = () =>
+  chatServer(({ method, body, response }) => {
+    if (method === 'GET') return void response.end('{}');
+    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    streaming(response).end(completion(JSON.stringify(replies[task])));
+  });
+
+/** Runs once with this server, and keeps only the first entries, as after a kill. */
+async function aKilledRun(baseURL: string) {
+  const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
+  const { place } = user;
+  await user.call('run', 'Is it so?', '--model', 'good', '--base-url', baseURL);
+  const [{ runId = '' } = {}] = await fileJournals(place).list();
+  const entries = await entriesOf(fileJournals(place).read(runId));
+  const journals = fileJournals(join(place, 'killed'));
+  const writer = journals.create(runId);
+  for (const entry of entries.slice(0, 20)) writer.write(entry);
+  writer.close();
+  return { user, start: runStartOf(entries), killed: ['--journals', join(place, 'killed')] };
+}
+
+describe('the base URL of the model server', () => {
+  it('is recorded, and used again when the run is resumed without OPENAI_BASE_URL', async () => {
+    const server = await aServer();
+    const { user, start, killed } = await aKilledRun(server.baseURL);
+    expect(start.host).toMatchObject({ flags: { model: 'good', baseUrl: server.baseURL } });
+    const before = server.exchanges.length;
+    expect(await user.call('resume', 'last', ...killed)).toMatchObject({ code: 0 });
+    expect(server.exchanges.length).toBeGreaterThan(before);
+  });
+
+  it('is not replaced silently by another OPENAI_BASE_URL', async () => {
+    const [first, second] = [await aServer(), await aServer()];
+    const { user, killed } = await aKilledRun(first.baseURL);
+    const env = { OPENAI_API_KEY: 'sk-mine', OPENAI_BASE_URL: second.baseURL };
+    const refused = await startCli(['resume', 'last', ...killed], env).finished;
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toBe(
+      `postchain: Run ${refused.stderr.split(' ')[2]} used the model server ${first.baseURL}, but OPENAI_BASE_URL is ${second.baseURL}; pass --base-url with the one to use\n`,
+    );
+    const resumed = await user.call('resume', 'last', ...killed, '--base-url', second.baseURL);
+    expect(resumed.code).toBe(0);
+    expect(second.exchanges.length).toBeGreaterThan(0);
+  });
+
+  it('of a run that someone else recorded gets no key without --trust', async () => {
+    const server = await aServer();
+    const { killed } = await aKilledRun(server.baseURL);
+    const before = server.exchanges.length;
+    const { code, stderr } = await startCli(['resume', 'last', ...killed], { OPENAI_API_KEY: 'sk-other' }).finished;
+    expect(stderr).toContain(`would send the run and OPENAI_API_KEY to the model server "${server.baseURL}"`);
+    expect({ code, asked: server.exchanges.length }).toEqual({ code: 2, asked: before });
+  });
+});
+
+describe('without what a model needs', () => {
+  it('a missing openai package is reported before the run starts', async () => {
+    const folder = temporaryFolder();
+    const hooks = `export async function resolve(name, context, next) {
+      if (name === 'openai') throw Object.assign(new Error('not installed'), { code: 'ERR_MODULE_NOT_FOUND' });
+      return next(name, context);
+    }`;
+    const register = join(folder, 'register.mjs');
+    writeFileSync(join(folder, 'hooks.mjs'), hooks);
+    writeFileSync(register, `import { register } from 'node:module'; register('./hooks.mjs', import.meta.url);`);
+    const env = { OPENAI_API_KEY: 'x', NODE_OPTIONS: `--import ${register}` };
+    expect(await startCli(['run', 'hi'], env).finished).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'postchain: --model gpt-4.1-mini requires the package "openai", which is not installed; run: npm install openai\n',
+    });
+  });
+
+  it('a missing key is reported in the words of the command line', async () => {
+    expect(await startCli(['run', 'hi', '--model', 'gpt-4']).finished).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'postchain: --model gpt-4 requires OPENAI_API_KEY, which is not set; set it (to any text if the server needs none), or use --model offline\n',
+    });
+  });
+
+  it('resume prints the answer of a run that has ended', async () => {
+    const server = await aServer();
+    const user = aUser({}, temporaryFolder());
+    const ended = await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL);
+    const [{ runId = '' } = {}] = await fileJournals(user.place).list();
+    await server.stop();
+    const again = await user.call('resume', 'last');
+    expect(again).toMatchObject({ code: 0, stdout: ended.stdout });
+    expect(again.stderr).toContain('This run has already ended.');
+    const json = await user.call('resume', runId, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ answerText: replies.synthesis.answerText });
+    expect(json.stderr).toBe('');
+    expect(readFileSync(join(user.place, `${runId}.jsonl`), 'utf8')).not.toContain('"resumed"');
+  });
+});

@@ -17,15 +17,15 @@ export interface JournalBackend {
   /** The whole lines of a journal; a torn last line is left out. */
   lines(runId: string): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
-  reopen(runId: string): LineSink;
+  reopen(runId: string): Promise<LineSink> | LineSink;
   bounds(): Promise<readonly JournalBounds[]> | readonly JournalBounds[];
 }
 
 /** The destination of one journal's lines. */
 export interface LineSink {
-  /** Throws if the line cannot be written. */
-  append(line: string): void;
-  close(): void;
+  /** Throws or rejects if the line cannot be written. */
+  append(line: string): Promise<void> | void;
+  close(): Promise<void> | void;
 }
 
 /** The first and last line of a journal, and whether a process is writing it. */
@@ -51,7 +51,7 @@ export function createJournalStore(backend: JournalBackend, { redact }: JournalS
     create: (runId) => writerTo(backend.create(runId), lineWriter(redact)),
     read: (runId) => readEach(runId, (reader, line) => reader.entry(line)),
     async open(runId) {
-      const sink = backend.reopen(runId);
+      const sink = await backend.reopen(runId);
       try {
         const reader = lineReader(`run ${runId}`);
         const entries: JournalEntry[] = [];
@@ -60,7 +60,7 @@ export function createJournalStore(backend: JournalBackend, { redact }: JournalS
         if (redact !== undefined) requireRedacted(runId, entries);
         return { entries, writer: writerTo(sink, reader.writer(redact)) };
       } catch (error) {
-        sink.close();
+        await sink.close();
         throw error;
       }
     },
@@ -107,7 +107,20 @@ function requireRedacted(runId: string, entries: readonly JournalEntry[]): void 
 }
 
 function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
-  return guardedWriter({ write: (entry) => sink.append(lines.line(entry)), close: () => sink.close() });
+  let failure: string | null = null;
+  const watch = (written: Promise<void> | void): void => {
+    if (written instanceof Promise)
+      written.catch((error) => {
+        failure ??= error instanceof Error ? error.message : String(error);
+      });
+  };
+  return guardedWriter({
+    get failure() {
+      return failure;
+    },
+    write: (entry) => watch(sink.append(lines.line(entry))),
+    close: () => watch(sink.close()),
+  });
 }
 
 function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary {

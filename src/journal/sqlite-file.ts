@@ -2,8 +2,38 @@ import type Database from 'libsql';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/options.ts';
 
-/** A connection to an SQLite file. */
-export type SqliteFile = InstanceType<typeof Database>;
+/** One connection to an SQLite file. It is replaced after an error, so nothing may keep it or its statements. */
+export interface SqliteConnection {
+  /** Executes a statement and returns the number of changed rows. */
+  run(sql: string, values: readonly SqliteValue[]): number;
+  /** Returns the rows of a query. Text must be read as `CAST(… AS BLOB)`: libsql aborts the process on invalid UTF-8. */
+  all<Row>(sql: string, values: readonly SqliteValue[]): readonly Row[];
+}
+
+export type SqliteValue = string | number | Uint8Array | null;
+
+/**
+ * An SQLite file that several processes may use at once. It is opened on first use. While another process holds a lock, reads and writes
+ * wait without blocking this process.
+ */
+export interface SqliteFile {
+  /** Runs `act`, which only reads. Rejects with the reason of the signal if it aborts first. */
+  read<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
+  /** Runs `act`, which only reads, and returns its value; undefined if another process locks the file. */
+  readNow<Value>(act: (connection: SqliteConnection) => Value): Value | undefined;
+  /**
+   * Runs `act` in a transaction, after all earlier writes. Returns its value at once if nothing has to be waited for, otherwise a promise.
+   * Throws or rejects if it fails; then nothing of it is written. `act` may run more than once, so it must not change anything else.
+   */
+  write<Value>(act: (connection: SqliteConnection) => Value): Value | Promise<Value>;
+  /**
+   * As `write`, but always waits for the end of the event loop's turn: all writes of a turn share one transaction, and so one `fsync`.
+   * Rejects with the reason of the signal if it aborts first.
+   */
+  writeTogether<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
+  /** Closes the file after a last attempt to finish the waiting writes; those that cannot be finished reject, as do later calls. */
+  close(): void;
+}
 
 /** Identifies a kind of file and defines how a new one is set up. */
 export interface SqliteKind {
@@ -12,10 +42,10 @@ export interface SqliteKind {
   readonly version: number;
   /** The statements that create the tables. */
   readonly schema: string;
-  /** How long the library waits for a lock of another process, in milliseconds. It blocks this process meanwhile. */
-  readonly busyMs: number;
-  /** `FULL`: commits survive a power failure. `NORMAL`: they survive a crash of the process only, but take a seventh of the time. */
-  readonly synchronous: 'FULL' | 'NORMAL';
+  /** `FULL`: commits survive a power failure. `NORMAL`: they survive a crash of the process only, but take a seventieth of the time. */
+  readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';
+  /** How long a read or write waits for a lock of another process, in milliseconds; 30,000 by default. */
+  readonly waitMs?: number;
 }
 
 /** Resolves the path of a file at once, because the working directory may change later. Throws `invalid_option` if it is not a path. */
@@ -28,34 +58,266 @@ export function resolveSqlitePath(path: unknown, what: string, inMemory: string)
   );
 }
 
+const FIRST_RETRY_MS = 2;
+const LONGEST_RETRY_MS = 250;
+const DEFAULT_WAIT_MS = 30_000;
+
+/** A write that has not been committed. */
+interface PendingWrite {
+  readonly act: (connection: SqliteConnection) => unknown;
+  readonly untilMs: number;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
 /**
- * Opens an SQLite file of this kind. Creates it, readable by its owner only, if it does not exist. Throws, and leaves the file unchanged,
- * if it is something else. The path must be absolute: the library treats other strings as server URLs.
+ * Returns the SQLite file at an absolute path, of the given kind. Its first use creates it, readable by its owner only, if it does not
+ * exist; a file of another kind is left unchanged and every call fails.
+ *
+ * A transaction begins with `BEGIN IMMEDIATE`, so another process's lock can fail only that statement and never one in progress: libsql
+ * cannot reset a failed statement, and one in progress would keep every later transaction of the connection from being committed.
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
+  const waitMs = kind.waitMs ?? DEFAULT_WAIT_MS;
+  let open: OpenConnection | null = null;
+  let closed = false;
+  let queue: PendingWrite[] = [];
+  let scheduled = false;
+  let tries = 0;
+
+  /** Uses the connection, and replaces it after an error that SQLite reported. */
+  function use<Value>(act: (connection: OpenConnection) => Value): Value {
+    if (closed) throw storeClosed();
+    open ??= connect(path, kind);
+    try {
+      return act(open);
+    } catch (error) {
+      if (isSqliteError(error)) disconnect();
+      throw error;
+    }
+  }
+  function disconnect(): void {
+    open?.close();
+    open = null;
+  }
+  const commit = <Value>(act: (connection: SqliteConnection) => Value): Value =>
+    use((connection) => connection.transaction(() => act(connection)));
+
+  function enqueue<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value> {
+    let onAbort = (): void => {};
+    const written = new Promise<Value>((resolve, reject) => {
+      const write: PendingWrite = {
+        act,
+        untilMs: performance.now() + waitMs,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      };
+      queue.push(write);
+      onAbort = () => {
+        queue = queue.filter((other) => other !== write);
+        reject(signal?.reason);
+      };
+    });
+    signal?.addEventListener('abort', onAbort);
+    return written.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+  function drainLater(afterMs: number): void {
+    if (scheduled) return;
+    scheduled = true;
+    const drain = (): void => {
+      scheduled = false;
+      drainQueue();
+      if (queue.length > 0) drainLater(retryMs(tries));
+    };
+    if (afterMs === 0) setImmediate(drain);
+    else setTimeout(drain, afterMs);
+  }
+  /** Commits the waiting writes in one transaction, or each on its own if one of them fails. Leaves them if the file is locked. */
+  function drainQueue(): void {
+    let perTransaction = queue.length;
+    while (queue.length > 0) {
+      const writes = queue.slice(0, perTransaction);
+      try {
+        const values = commit((connection) => writes.map(({ act }) => act(connection)));
+        queue.splice(0, writes.length);
+        for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
+      } catch (error) {
+        if (isBusy(error)) {
+          dropOverdue();
+          return;
+        }
+        if (writes.length === 1) queue.shift()?.reject(error);
+        perTransaction = 1;
+      }
+    }
+    tries = 0;
+  }
+  function dropOverdue(): void {
+    tries += 1;
+    const now = performance.now();
+    const overdue = queue.filter(({ untilMs }) => untilMs <= now);
+    queue = queue.filter(({ untilMs }) => untilMs > now);
+    for (const { reject } of overdue) reject(stillLocked(waitMs));
+  }
+
+  return {
+    readNow(act) {
+      try {
+        return use(act);
+      } catch (error) {
+        if (isBusy(error)) return undefined;
+        throw error;
+      }
+    },
+    async read(act, signal) {
+      const untilMs = performance.now() + waitMs;
+      for (let attempt = 0; ; attempt += 1) {
+        // Rejects, rather than opens the file, if it is closed in the same turn.
+        await null;
+        signal?.throwIfAborted();
+        try {
+          return use(act);
+        } catch (error) {
+          if (!isBusy(error)) throw error;
+        }
+        if (performance.now() >= untilMs) throw stillLocked(waitMs);
+        const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
+        await sleep(retryMs(attempt), undefined, signal && { signal });
+      }
+    },
+    write(act) {
+      if (queue.length === 0)
+        try {
+          return commit(act);
+        } catch (error) {
+          if (!isBusy(error)) throw error;
+        }
+      const written = enqueue(act);
+      drainLater(retryMs(tries));
+      return written;
+    },
+    async writeTogether(act, signal) {
+      signal?.throwIfAborted();
+      const written = enqueue(act, signal);
+      drainLater(0);
+      return await written;
+    },
+    close() {
+      if (closed) return;
+      if (queue.length > 0) drainQueue();
+      for (const { reject } of queue) reject(storeClosed());
+      queue = [];
+      open?.checkpoint();
+      disconnect();
+      closed = true;
+    },
+  };
+}
+
+/** Returns why a call failed, in one line and in words. */
+export function sqliteReason(error: unknown): string {
+  const { code, message = String(error) } = Object(error) as { readonly code?: unknown; readonly message?: string };
+  if (code === 'SQLITE_FULL') return 'the disk is full; free space on its volume';
+  return message.split('\n', 1)[0] ?? '';
+}
+
+/** Doubles with every try, and varies, so that waiting processes do not try at the same times. */
+function retryMs(tries: number): number {
+  return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
+}
+
+const codeOf = (error: unknown): string => {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === 'string' ? code : '';
+};
+const isBusy = (error: unknown): boolean =>
+  error instanceof WriteLocked || /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/u.test(codeOf(error));
+const isSqliteError = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_');
+
+const storeClosed = (): Error => new Error('the file is not open, because the store is closed');
+
+/** Another process holds the write lock, so a transaction could not begin. The connection remains usable. */
+class WriteLocked extends Error {}
+
+function stillLocked(waitMs: number): Error {
+  return new Error(`another program has kept the file locked for ${waitMs / 1_000} seconds; end it, then try again`);
+}
+
+interface OpenConnection extends SqliteConnection {
+  transaction<Value>(act: () => Value): Value;
+  /** Moves the write-ahead log into the file, so that the one file is a complete copy. */
+  checkpoint(): void;
+  close(): void;
+}
+
+/** Connects to a file, and prepares it if it is new. Never waits: a lock of another process is an error. */
+function connect(path: string, kind: SqliteKind): OpenConnection {
   const Sqlite = loadLibsql();
   const { closeSync, openSync } = process.getBuiltinModule('node:fs');
   closeSync(openSync(path, 'a', 0o600));
-  const file = new Sqlite(path, { timeout: kind.busyMs });
+  // The path must be absolute: the library treats other strings as server URLs.
+  const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
-    if (!isPrepared(file, kind)) file.transaction(() => prepare(file, kind)).immediate();
-    file.pragma('journal_mode = WAL');
-    file.pragma(`synchronous = ${kind.synchronous}`);
-    return file;
+    if (!isPrepared(connection, kind)) connection.transaction(() => prepare(connection, kind));
+    connection.all('PRAGMA journal_mode = WAL', []);
+    connection.all(`PRAGMA synchronous = ${kind.synchronous}`, []);
+    return connection;
   } catch (error) {
-    file.close();
+    connection.close();
     throw error;
   }
 }
 
-/** Closes a file. First moves the write-ahead log into it, so that the one file is a complete copy. */
-export function closeSqliteFile(file: SqliteFile): void {
+function connectionOn(database: Database.Database): OpenConnection {
+  const statements = new Map<string, Database.Statement>();
+  const statement = (sql: string): Database.Statement => {
+    const prepared = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, prepared);
+    return prepared;
+  };
+  return {
+    // In a list: the library takes a single object, such as bytes, for named values.
+    run: (sql, values) => statement(sql).run([...values]).changes,
+    all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
+    transaction(act) {
+      beginWriting(database);
+      try {
+        const value = act();
+        database.exec('COMMIT');
+        return value;
+      } catch (error) {
+        rollBack(database);
+        throw error;
+      }
+    },
+    checkpoint() {
+      try {
+        statement('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+      } catch {
+        // Another process uses the file; the log stays beside it.
+      }
+    },
+    close() {
+      statements.clear();
+      database.close();
+    },
+  };
+}
+
+function beginWriting(database: Database.Database): void {
   try {
-    file.pragma('wal_checkpoint(TRUNCATE)');
+    database.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    throw isBusy(error) ? new WriteLocked() : error;
+  }
+}
+
+/** SQLite itself rolls back after some errors, such as a full disk. */
+function rollBack(database: Database.Database): void {
+  try {
+    if (database.inTransaction) database.exec('ROLLBACK');
   } catch {
-    // Another process uses the file; the log stays beside it.
-  } finally {
-    file.close();
+    // The first error is the cause. The connection is replaced.
   }
 }
 
@@ -69,9 +331,10 @@ function loadLibsql(): typeof Database {
   }
 }
 
-function isPrepared(file: SqliteFile, { applicationId, version }: SqliteKind): boolean {
+function isPrepared(connection: SqliteConnection, { applicationId, version }: SqliteKind): boolean {
   return (
-    readNumber(file, 'PRAGMA application_id') === applicationId && readNumber(file, 'PRAGMA user_version') === version
+    readNumber(connection, 'PRAGMA application_id', 'application_id') === applicationId &&
+    readNumber(connection, 'PRAGMA user_version', 'user_version') === version
   );
 }
 
@@ -79,19 +342,23 @@ function isPrepared(file: SqliteFile, { applicationId, version }: SqliteKind): b
  * Creates the schema in a new file. Throws if the file is something else. Runs in a transaction: if two processes start at once, the
  * second finds the complete schema of the first.
  */
-function prepare(file: SqliteFile, kind: SqliteKind): void {
-  if (isPrepared(file, kind)) return;
-  const application = readNumber(file, 'PRAGMA application_id');
-  const version = readNumber(file, 'PRAGMA user_version');
+function prepare(connection: SqliteConnection, kind: SqliteKind): void {
+  if (isPrepared(connection, kind)) return;
+  const application = readNumber(connection, 'PRAGMA application_id', 'application_id');
+  const version = readNumber(connection, 'PRAGMA user_version', 'user_version');
   if (application === kind.applicationId)
     throw new Error(`its format version is ${version}; this PostChain reads version ${kind.version}`);
-  const isNew = application === 0 && version === 0 && readNumber(file, 'SELECT count(*) FROM sqlite_schema') === 0;
-  if (!isNew) throw new Error('it is the database of another program');
-  file.exec(kind.schema);
-  file.exec(`PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = ${kind.version};`);
+  const tables = readNumber(connection, 'SELECT count(*) AS tables FROM sqlite_schema', 'tables');
+  if (application !== 0 || version !== 0 || tables !== 0) throw new Error('it is the database of another program');
+  const setUp = [
+    ...kind.schema.split(';').filter((sql) => sql.trim() !== ''),
+    `PRAGMA application_id = ${kind.applicationId}`,
+    `PRAGMA user_version = ${kind.version}`,
+  ];
+  for (const sql of setUp) connection.run(sql, []);
 }
 
-function readNumber(file: SqliteFile, sql: string): number {
-  const [row] = file.prepare(sql).raw().all([]) as [number][];
-  return row?.[0] ?? 0;
+function readNumber(connection: SqliteConnection, sql: string, column: string): number {
+  const [row] = connection.all<Record<string, number>>(sql, []);
+  return row?.[column] ?? 0;
 }

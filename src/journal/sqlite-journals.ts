@@ -10,14 +10,20 @@ import {
   runInUse,
 } from './journal-store.ts';
 import { aliveOwner, thisProcess } from './owner-lock.ts';
-import { closeSqliteFile, openSqliteFile, resolveSqlitePath, type SqliteFile } from './sqlite-file.ts';
+import {
+  openSqliteFile,
+  resolveSqlitePath,
+  type SqliteConnection,
+  type SqliteFile,
+  sqliteReason,
+} from './sqlite-file.ts';
 
 export interface SqliteJournals extends JournalStore {
   /** Closes the file, and every journal in it that is still being written. */
   close(): void;
 }
 
-/** Run ids are stored as JSON, because SQLite cuts text at a zero character. `owner` is the process that writes the journal. */
+/** `run` is the id as JSON; `owner` is the process that writes the journal. */
 const SCHEMA = `
   CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner TEXT) STRICT;
   CREATE TABLE line (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, seq))
@@ -31,65 +37,83 @@ interface Row {
 
 /**
  * Returns a journal store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its
- * owner only. Each entry is its own transaction, so it survives a crash of the process. Requires the package `libsql`. Throws
- * `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the file cannot be used.
+ * owner only. Each entry is its own transaction, so it survives a crash of the process. While another process locks the file, entries wait
+ * in memory, in order; a journal that waits for longer than 30 seconds fails. Requires the package `libsql`. Throws `invalid_option` if
+ * `path` is not a path, and throws or rejects with `invalid_path` if the file cannot be used.
  */
 export function sqliteJournals(path: string, options: JournalStoreOptions = {}): SqliteJournals {
   const resolved = resolveSqlitePath(path, 'sqliteJournals', 'memoryJournals() to keep journals');
-  let open: SqliteFile | null = null;
-
-  function withFile<Value>(act: (file: SqliteFile) => Value): Value {
-    try {
-      open ??= openSqliteFile(resolved, {
-        // "PCjo" in ASCII.
-        applicationId: 0x50436a6f,
-        version: 1,
-        schema: SCHEMA,
-        busyMs: 2_000,
-        synchronous: 'NORMAL',
-      });
-      return act(open);
-    } catch (cause) {
-      if (cause instanceof PostChainError) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new PostChainError('invalid_path', `Cannot use the journals in "${path}": ${reason}`, { cause });
-    }
-  }
-
+  let file = openJournalFile(resolved, path);
   const store = createJournalStore(
     {
-      create: (runId) =>
-        withFile((file) =>
-          inTransaction(file, () => {
-            if (rowOf(file, runId) !== undefined) throw runExists(runId);
-            const added = file
-              .prepare('INSERT INTO run (run, owner) VALUES (?, ?)')
-              .run(JSON.stringify(runId), thisProcess());
-            return openSink(file, Number(added.lastInsertRowid), 0);
-          }),
-        ),
-      lines: (runId) => withFile((file) => linesOf(file, requireRow(file, runId).id)),
-      reopen: (runId) =>
-        withFile((file) =>
-          inTransaction(file, () => {
-            const { id, owner } = requireRow(file, runId);
-            const writer = aliveOwner(textOf(owner));
-            if (writer !== null) throw runInUse(runId, `process ${writer}`);
-            file.prepare('UPDATE run SET owner = ? WHERE id = ?').run(thisProcess(), id);
-            return openSink(file, id, countOf(file, id));
-          }),
-        ),
-      bounds: () => withFile(readBounds),
+      create(runId) {
+        const exists = file.readNow((connection) => rowOf(connection, runId) !== undefined) ?? false;
+        if (exists || file.starting.has(runId)) throw runExists(runId);
+        file.starting.add(runId);
+        return openSink(file, runId, 0);
+      },
+      async *lines(runId) {
+        const { id } = await file.read((connection) => requireRow(connection, runId));
+        for (let from = 0; ; from += PAGE_LINES) {
+          const page = await file.read((connection) => linesOf(connection, id, from));
+          yield* page;
+          if (page.length < PAGE_LINES) return;
+        }
+      },
+      async reopen(runId) {
+        const count = await file.write((connection) => takeOver(connection, runId));
+        return openSink(file, runId, count);
+      },
+      bounds: () => file.read(readBounds),
     },
     options,
   );
   // Not a copy of the store: linesFrom() finds it by identity.
   return Object.assign(store, {
     close() {
-      if (open !== null) closeSqliteFile(open);
-      open = null;
+      file.close();
+      file = openJournalFile(resolved, path);
     },
   });
+}
+
+/** An SQLite file whose errors are reported as `invalid_path`. */
+interface JournalFile extends SqliteFile {
+  /** The runs whose first entry has not been written. Their row is written with it, so that no run without entries is left behind. */
+  readonly starting: Set<string>;
+}
+
+function openJournalFile(resolved: string, path: string): JournalFile {
+  const file = openSqliteFile(resolved, {
+    // "PCjo" in ASCII.
+    applicationId: 0x50436a6f,
+    version: 1,
+    schema: SCHEMA,
+    synchronous: 'NORMAL',
+  });
+  const rethrow = (cause: unknown): never => {
+    if (cause instanceof PostChainError) throw cause;
+    const message = `Cannot use the journals in "${path}": ${sqliteReason(cause)}`;
+    throw new PostChainError('invalid_path', message, { cause });
+  };
+  return {
+    starting: new Set(),
+    readNow: (act) => orElse(() => file.readNow(act), rethrow),
+    read: (act) => file.read(act).catch(rethrow),
+    write: (act) => orElse(() => file.write(act), rethrow),
+    writeTogether: (act) => file.writeTogether(act).catch(rethrow),
+    close: () => file.close(),
+  };
+}
+
+/** Calls `act`, and `onError` if it throws or rejects. */
+function orElse<Value>(act: () => Value, onError: (error: unknown) => never): Value {
+  try {
+    const value = act();
+    return value instanceof Promise ? (value.catch(onError) as Value) : value;
+  } catch (error) {
+    return onError(error);
+  }
 }
 
 /** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
@@ -97,61 +121,80 @@ type Bytes = Uint8Array;
 
 const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
 
-function inTransaction<Value>(file: SqliteFile, act: () => Value): Value {
-  return file.transaction(act).immediate() as Value;
+function rowOf(connection: SqliteConnection, runId: string): Row | undefined {
+  const [row] = connection.all<Row>('SELECT id, CAST(owner AS BLOB) AS owner FROM run WHERE run = ?', [keyOf(runId)]);
+  return row;
 }
 
-function rowOf(file: SqliteFile, runId: string): Row | undefined {
-  return file.prepare('SELECT id, CAST(owner AS BLOB) AS owner FROM run WHERE run = ?').get(JSON.stringify(runId)) as
-    | Row
-    | undefined;
-}
-
-function requireRow(file: SqliteFile, runId: string): Row {
-  const row = rowOf(file, runId);
+function requireRow(connection: SqliteConnection, runId: string): Row {
+  const row = rowOf(connection, runId);
   if (row === undefined) throw noSuchRun(runId);
   return row;
 }
 
-function countOf(file: SqliteFile, id: number): number {
-  const { count } = file.prepare('SELECT count(*) AS count FROM line WHERE run = ?').get(id) as { count: number };
-  return count;
+/** Marks a run as written by this process. Returns the number of its lines. Throws if a process is writing it. */
+function takeOver(connection: SqliteConnection, runId: string): number {
+  const { id, owner } = requireRow(connection, runId);
+  const writer = aliveOwner(textOf(owner));
+  if (writer !== null) throw runInUse(runId, `process ${writer}`);
+  connection.run('UPDATE run SET owner = ? WHERE id = ?', [thisProcess(), id]);
+  const [row] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE run = ?', [id]);
+  return row?.count ?? 0;
 }
 
-function openSink(file: SqliteFile, id: number, count: number): LineSink {
-  const insert = file.prepare('INSERT INTO line (run, seq, line) VALUES (?, ?, ?)');
+/** Returns the sink of a run that has `count` lines; 0 for a new run. */
+function openSink(file: JournalFile, runId: string, count: number): LineSink {
+  const key = keyOf(runId);
   let seq = count;
+  let failure: { readonly error: unknown } | null = null;
+
+  function insertRun(connection: SqliteConnection, owner: string | null): void {
+    if (rowOf(connection, runId) !== undefined) throw runExists(runId);
+    connection.run('INSERT INTO run (run, owner) VALUES (?, ?)', [key, owner]);
+  }
+  function insertLine(line: string): void | Promise<void> {
+    const at = seq;
+    seq += 1;
+    const isFirst = count === 0 && at === 0;
+    return file.write((connection) => {
+      // A line after one that was not written would damage the journal.
+      if (failure !== null) throw failure.error;
+      if (isFirst) insertRun(connection, thisProcess());
+      connection.run('INSERT INTO line (run, seq, line) SELECT id, ?, ? FROM run WHERE run = ?', [at, line, key]);
+    });
+  }
+  const fail = (error: unknown): never => {
+    failure ??= { error };
+    throw error;
+  };
   return {
-    append(line) {
-      insert.run(id, seq, line);
-      seq += 1;
+    append: (line) => orElse(() => insertLine(line), fail),
+    async close() {
+      file.starting.delete(runId);
+      if (seq === 0) await file.write((connection) => insertRun(connection, null));
+      else await file.write((connection) => connection.run('UPDATE run SET owner = NULL WHERE run = ?', [key]));
     },
-    close: () => void file.prepare('UPDATE run SET owner = NULL WHERE id = ?').run(id),
   };
 }
 
 const PAGE_LINES = 1_000;
 
-function* linesOf(file: SqliteFile, id: number): Generator<string> {
-  const page = file.prepare(
+function linesOf(connection: SqliteConnection, id: number, from: number): readonly string[] {
+  const rows = connection.all<{ line: Bytes }>(
     'SELECT CAST(line AS BLOB) AS line FROM line WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    [id, from, PAGE_LINES],
   );
-  for (let from = 0; ; from += PAGE_LINES) {
-    const rows = page.all(id, from, PAGE_LINES) as { line: Bytes }[];
-    for (const { line } of rows) yield textOf(line);
-    if (rows.length < PAGE_LINES) return;
-  }
+  return rows.map(({ line }) => textOf(line));
 }
 
-function readBounds(file: SqliteFile): readonly JournalBounds[] {
-  const rows = file
-    .prepare(
-      `SELECT CAST(run.run AS BLOB) AS name, CAST(run.owner AS BLOB) AS owner,
-        (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
-        (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
-       FROM run`,
-    )
-    .all() as { name: Bytes; owner: Bytes | null; first: Bytes | null; last: Bytes | null }[];
+function readBounds(connection: SqliteConnection): readonly JournalBounds[] {
+  const rows = connection.all<{ name: Bytes; owner: Bytes | null; first: Bytes | null; last: Bytes | null }>(
+    `SELECT CAST(run.run AS BLOB) AS name, CAST(run.owner AS BLOB) AS owner,
+      (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
+      (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
+     FROM run`,
+    [],
+  );
   return rows.map(({ name, owner, first, last }) => ({
     runId: idOf(textOf(name)),
     first: textOf(first),
@@ -159,6 +202,9 @@ function readBounds(file: SqliteFile): readonly JournalBounds[] {
     isWritten: aliveOwner(textOf(owner)) !== null,
   }));
 }
+
+/** Run ids are stored as JSON, because SQLite cuts text at a zero character. */
+const keyOf = (runId: string): string => JSON.stringify(runId);
 
 /** Returns the run id that a name encodes. A damaged name is returned unchanged. */
 function idOf(name: string): string {

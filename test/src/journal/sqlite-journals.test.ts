@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { entriesOf } from '../../../src/journal/journal-lines.ts';
 import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { lockInOtherProcess } from '../../support/file-lock.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('sqliteJournals', () => {
@@ -52,4 +54,31 @@ it('[promise 6] a flipped bit in the database gives an error or the journal, and
     await damaged.list().catch((error) => expect(error).toMatchObject({ code: 'invalid_path' }));
     damaged.close();
   }
+});
+
+describe('a file that another process locks', () => {
+  it('gets every entry of every run once the lock is released, and stays usable by all', async () => {
+    const path = join(temporaryFolder(), 'runs.db');
+    const [store, other] = [sqliteJournals(path), sqliteJournals(path)];
+    onTestFinished(() => [store, other].forEach((each) => void each.close()));
+    const { run } = startScripted();
+    await run.answer;
+    const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+    const writers = ['a', 'b'].map((runId) => store.create(runId));
+    const writeAll = (entries: readonly JournalEntry[]): void => {
+      for (const writer of writers) for (const entry of entries) writer.write(entry);
+    };
+    writeAll(journal.slice(0, 5));
+    const release = await lockInOtherProcess(path);
+    writeAll(journal.slice(5, 7));
+    await release();
+    writeAll(journal.slice(7));
+    for (const writer of writers) writer.close();
+    for (const runId of ['a', 'b']) await expect.poll(() => entriesOf(other.read(runId))).toEqual(journal);
+    expect(writers.map(({ failure }) => failure)).toEqual([null, null]);
+    const later = other.create('c');
+    for (const entry of journal) later.write(entry);
+    later.close();
+    expect(await entriesOf(store.read('c'))).toEqual(journal);
+  });
 });

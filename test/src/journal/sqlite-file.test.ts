@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  openSqliteFile,
+  type SqliteConnection,
+  type SqliteKind,
+  sqliteReason,
+} from '../../../src/journal/sqlite-file.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { lockInOtherProcess } from '../../support/file-lock.ts';
+
+const kind: SqliteKind = {
+  applicationId: 7,
+  version: 1,
+  schema: 'CREATE TABLE item (name TEXT NOT NULL UNIQUE, bytes BLOB) STRICT;',
+  synchronous: 'NORMAL',
+};
+
+const insert =
+  (name: string, bytes: Uint8Array | null = null) =>
+  (connection: SqliteConnection) =>
+    connection.run('INSERT INTO item (name, bytes) VALUES (?, ?)', [name, bytes]);
+const names = (connection: SqliteConnection): readonly string[] =>
+  connection.all<{ name: string }>('SELECT name FROM item ORDER BY rowid', []).map(({ name }) => name);
+
+/** Two connections to one file, as two processes have them. */
+function openTwice(options: Partial<SqliteKind> = {}) {
+  const path = join(temporaryFolder(), 'items.db');
+  const [file, other] = [openSqliteFile(path, { ...kind, ...options }), openSqliteFile(path, kind)];
+  onTestFinished(() => {
+    file.close();
+    other.close();
+  });
+  return { path, file, other };
+}
+
+describe('an SQLite file', () => {
+  it('writes at once if nothing is in the way', async () => {
+    const { file, other } = openTwice();
+    expect(file.write(insert('a'))).toBe(1);
+    expect(await other.read(names)).toEqual(['a']);
+  });
+
+  it('keeps writes that wait for another process in order, and lets the process work meanwhile', async () => {
+    const { path, file, other } = openTwice();
+    file.write(insert('a'));
+    const release = await lockInOtherProcess(path);
+    const waiting = ['b', 'c', 'd'].map((name) => file.write(insert(name)));
+    for (const write of waiting) expect(write).toBeInstanceOf(Promise);
+    // The timers of this process run: the lock is released by a message that this process sends.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await other.read(names)).toEqual(['a']);
+    await release();
+    expect(await Promise.all(waiting)).toEqual([1, 1, 1]);
+    expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd']);
+    expect(other.write(insert('e'))).toBe(1);
+  });
+
+  it('gives up a write after the longest wait, and remains usable', async () => {
+    const { path, file, other } = openTwice({ waitMs: 1 });
+    file.write(insert('a'));
+    const release = await lockInOtherProcess(path);
+    await expect(file.write(insert('b'))).rejects.toThrow(
+      'another program has kept the file locked for 0.001 seconds; end it, then try again',
+    );
+    await release();
+    expect(file.write(insert('c'))).toBe(1);
+    expect(await other.read(names)).toEqual(['a', 'c']);
+  });
+
+  it('commits the other writes of a shared transaction if one of them fails', async () => {
+    const { file, other } = openTwice({ synchronous: 'FULL' });
+    const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => file.writeTogether(insert(name))));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await other.read(names)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('writes nothing of an action that throws, and holds no lock after it', async () => {
+    const { file, other } = openTwice();
+    expect(() =>
+      file.write((connection) => {
+        insert('a')(connection);
+        insert('a')(connection);
+      }),
+    ).toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT_UNIQUE' }));
+    expect(other.write(insert('b'))).toBe(1);
+    expect(file.write(insert('c'))).toBe(1);
+    expect(await other.read(names)).toEqual(['b', 'c']);
+  });
+
+  it('reports a full disk as such, and remains usable', async () => {
+    const { file, other } = openTwice();
+    const failure = await Promise.resolve()
+      .then(() =>
+        file.write((connection) => {
+          connection.all('PRAGMA max_page_count = 8', []);
+          for (let at = 0; ; at += 1) insert(`${at}`, new Uint8Array(3_000))(connection);
+        }),
+      )
+      .catch((error: unknown) => error);
+    expect(sqliteReason(failure)).toBe('the disk is full; free space on its volume');
+    expect(other.write(insert('a'))).toBe(1);
+    expect(file.write(insert('b'))).toBe(1);
+    expect(await other.read(names)).toEqual(['a', 'b']);
+  });
+
+  it('finishes the waiting writes when it is closed; later ones fail', async () => {
+    const { file, other } = openTwice();
+    const waiting = file.writeTogether(insert('a'));
+    file.close();
+    await waiting;
+    expect(await other.read(names)).toEqual(['a']);
+    expect(() => file.write(insert('b'))).toThrow('the file is not open, because the store is closed');
+    await expect(file.read(names)).rejects.toThrow('the file is not open');
+  });
+
+  it('rejects the writes that cannot be finished when it is closed', async () => {
+    const { path, file } = openTwice();
+    file.write(insert('a'));
+    const release = await lockInOtherProcess(path);
+    const waiting = expect(file.write(insert('b'))).rejects.toThrow('the store is closed');
+    file.close();
+    await waiting;
+    await release();
+  });
+});

@@ -10,7 +10,7 @@ export interface SqliteConnection {
   all<Row>(sql: string, values: readonly SqliteValue[]): readonly Row[];
 }
 
-export type SqliteValue = string | number | Uint8Array | null;
+type SqliteValue = string | number | Uint8Array | null;
 
 /**
  * An SQLite file that several processes may use at once. It is opened on first use. While another process holds a lock, reads and writes

@@ -150,8 +150,7 @@ function writeAnswer(
       models: [model],
       specFor: () => spec,
       replyForm,
-      clock,
-      observer: noopCallObserver,
+      callScope: () => ({ clock, observer: noopCallObserver }),
     });
     const actor = createActor(machine, { input, clock });
     let forgetSignal = (): void => {};

@@ -20,6 +20,7 @@ import { promptSpec } from '../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../src/engine/prompts/registry.ts';
 import { createActionActors } from '../../src/engine/runtime/actors.ts';
 import { type Decider, deciderKind, noopDecider } from '../../src/engine/runtime/decider.ts';
+import { noopObserver } from '../../src/engine/runtime/run-events.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { type Capability, defineCapability } from '../../src/tools/capability.ts';
 import { createRegistry } from '../../src/tools/registry.ts';
@@ -112,9 +113,10 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
 function attemptReplying(reply: unknown, clock: Clock, thoughts: readonly unknown[] = []) {
   const model = scriptedModel({ action: [{ reply }], continuation: thoughts.map((thought) => ({ reply: thought })) });
   const specFor = (task: string) => promptSpec(prompts[task as Task]);
+  const callScope = () => ({ clock, observer: noopCallObserver });
   return {
     model,
-    attempt: provideAttempt({ models: [model], specFor, replyForm: 'text', clock, observer: noopCallObserver }),
+    attempt: provideAttempt({ models: [model], specFor, replyForm: 'text', callScope }),
   };
 }
 
@@ -196,11 +198,12 @@ export function startActionWithCapabilities({
   const clock = new SimulatedClock();
   const registry = createRegistry(capabilities);
   const { attempt, model } = attemptReplying(actionReply(wish), clock);
+  const scope = { clock, dispatcher: inlineDispatcher, observer: noopObserver };
   const actor = createActor(
     actionMachine.provide({
       actors: {
         attempt,
-        ...createActionActors({ capabilities: registry, decider, clock, dispatcher: inlineDispatcher }),
+        ...createActionActors({ capabilities: registry, decider, scope: () => scope }),
       },
     }),
     {

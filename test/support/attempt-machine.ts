@@ -173,7 +173,8 @@ export function startAttemptWithModel(
       void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
   };
   const specFor = (task: string) => promptSpec(prompts[task as Task]);
-  const machine = provideAttempt({ models: [model], specFor, replyForm: 'text', clock, observer: watcher });
+  const callScope = () => ({ clock, observer: watcher });
+  const machine = provideAttempt({ models: [model], specFor, replyForm: 'text', callScope });
   const actor = createActor(machine, {
     input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
     clock,

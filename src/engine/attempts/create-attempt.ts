@@ -90,7 +90,7 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
   return {
     jsonSchema: resolved,
     thrown,
-    machine: provideAttempt({ models, specFor: () => spec, replyForm, clock, observer, hooks }),
+    machine: provideAttempt({ models, specFor: () => spec, replyForm, callScope: () => ({ clock, observer }), hooks }),
     input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system), policy }),
   };
 }

@@ -80,8 +80,8 @@ interface ReadReplyParts {
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
-  readonly clock: Clock;
-  readonly observer: CallObserver;
+  /** Returns the clock and the observer of a call when it starts. */
+  readonly callScope: () => { readonly clock: Clock; readonly observer: CallObserver };
   readonly dispatcher: ActivityDispatcher;
 }
 
@@ -107,7 +107,7 @@ function createReadReply(parts: ReadReplyParts) {
 
 /** Returns a function that aborts the call. */
 function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
-  const { clock, observer } = parts;
+  const { clock, observer } = parts.callScope();
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;

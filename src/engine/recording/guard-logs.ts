@@ -41,14 +41,15 @@ type Guard = (args: any, params: any) => boolean;
 
 /**
  * Returns a machine's guards such that each records its result and the values it compared. XState's inspection does not report guards
- * that returned false.
+ * that returned false. `logNow` returns the log of the run that is executing.
  */
-export function recordGuards<Guards extends Record<string, ResultOf>>(guards: Guards, log: GuardLog) {
+export function recordGuards<Guards extends Record<string, ResultOf>>(guards: Guards, logNow: () => GuardLog) {
   return Object.fromEntries(
     Object.entries(guards).map(([name, evaluate]): [string, Guard] => [
       name,
       (args, params) => {
         const result = evaluate(args as never, params as never);
+        const log = logNow();
         log.set(guardName(name, params), result);
         // A chart names a guard whose parameters come from the event without them.
         log.set(name, result);

@@ -28,19 +28,18 @@ import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../
 import { type CallObserver, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
-import { recordGuards } from '../recording/guard-logs.ts';
+import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
 import type { PartialUpdate, RunObserver } from './run-events.ts';
+import { currentScope, oncePerRun, type ScopeSource, scopedDispatcher } from './run-scope.ts';
 
 export interface ActorParts {
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<Task, Prompt>>;
   readonly replyForm: ReplyForm;
-  readonly clock: Clock;
-  readonly observer: RunObserver;
-  readonly dispatcher: ActivityDispatcher;
+  readonly scope: ScopeSource;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
   readonly capabilities: CapabilityRegistry;
@@ -48,50 +47,63 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
-/** Everything a chain needs for its runs; each run adds an observer and a dispatcher. */
-export interface ChainParts extends Omit<ActorParts, 'observer' | 'dispatcher'> {
+/** Everything a chain needs for its runs. */
+export interface ChainParts extends Omit<ActorParts, 'scope'> {
+  readonly clock: Clock;
   readonly limits: Limits;
   readonly thresholds: Thresholds;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
 }
 
-/** Returns the chain machine with its actors provided and its guards recorded. */
-export function provideChain(parts: ActorParts): typeof chainMachine {
-  return createChainMachine(createChainActors(parts)).provide({
-    guards: recordGuards(chainGuards, parts.observer.guardLogs.of(chainMachine.id)),
+const provided = new WeakMap<ChainParts, typeof chainMachine>();
+
+/** Returns the chain machine with its actors provided and its guards recorded: one for all runs with these parts. */
+export function provideChain(parts: ChainParts): typeof chainMachine {
+  const machine = provided.get(parts) ?? createProvidedChain(parts);
+  provided.set(parts, machine);
+  return machine;
+}
+
+function createProvidedChain(parts: ChainParts): typeof chainMachine {
+  return createChainMachine(createChainActors({ ...parts, scope: currentScope })).provide({
+    guards: recordGuards(chainGuards, guardLogOf(chainMachine.id, currentScope)),
   });
+}
+
+function guardLogOf(machineId: string, scope: ScopeSource): () => GuardLog {
+  return () => scope().observer.guardLogs.of(machineId);
 }
 
 /** Returns the actors that the chain machine invokes. */
 export function createChainActors(parts: ActorParts): ChainActors {
-  const { dispatcher, observer } = parts;
+  const { scope } = parts;
+  const dispatcher = scopedDispatcher(scope);
   const attempt = provideAttempt({
     models: parts.models,
     specFor: (task) => promptSpec(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
-    clock: parts.clock,
     dispatcher,
-    observer: callObserver(observer),
-    guards: recordGuards(attemptGuards, observer.guardLogs.of(attemptMachine.id)),
+    callScope: () => ({ clock: scope().clock, observer: callObserver(scope().observer) }),
+    guards: recordGuards(attemptGuards, guardLogOf(attemptMachine.id, scope)),
   });
   const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({
-    guards: recordGuards(actionGuards, observer.guardLogs.of(actionMachine.id)),
+    guards: recordGuards(actionGuards, guardLogOf(actionMachine.id, scope)),
   });
-  const measure = createContextMeasurer(parts.models[0], parts.embeddings);
-  const compare = createAnswerComparer(parts.embeddings);
+  const measurer = oncePerRun(scope, () => createContextMeasurer(parts.models[0], parts.embeddings));
+  const comparer = oncePerRun(scope, () => createAnswerComparer(parts.embeddings));
   return {
     attempt,
     action,
     retrievePassages: createRetrievePassages(parts),
     measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(
       'measureContext',
-      ({ input, signal }) => measure(input, signal),
+      ({ input, signal }) => measurer()(input, signal),
       dispatcher,
     ),
     compareAnswers: promiseActivity<number | null, CompareAnswersInput>(
       'compareAnswers',
-      ({ input, signal }) => compare(input, signal),
+      ({ input, signal }) => comparer()(input, signal),
       dispatcher,
     ),
     ...createSessionActors(parts.sessions, dispatcher),
@@ -107,8 +119,9 @@ function callObserver({ record, partial }: RunObserver): CallObserver {
   };
 }
 
-function createRetrievePassages({ passages, observer: { record }, dispatcher }: ActorParts) {
+function createRetrievePassages({ passages, scope }: ActorParts) {
   const search = async ({ input: { query, ...options }, signal }: ActivityArgs<RetrievePassagesInput>) => {
+    const { record } = scope().observer;
     const recordSearch = (found: Retrieval | null, failure: string | null): void => {
       if (signal.aborted) return;
       const count = found?.passages.length ?? 0;
@@ -123,7 +136,7 @@ function createRetrievePassages({ passages, observer: { record }, dispatcher }: 
       throw error;
     }
   };
-  return promiseActivity('retrievePassages', search, dispatcher);
+  return promiseActivity('retrievePassages', search, scopedDispatcher(scope));
 }
 
 /** Passage sources are user code: an invalid retrieval counts as a failed source. */
@@ -140,10 +153,11 @@ export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
-type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'clock' | 'dispatcher'>;
+type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'scope'>;
 
 /** Returns the actors that the action machine invokes, except its attempt. */
-export function createActionActors({ capabilities, decider, clock, dispatcher }: ActionActorParts) {
+export function createActionActors({ capabilities, decider, scope }: ActionActorParts) {
+  const dispatcher = scopedDispatcher(scope);
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
     validateArguments: promiseActivity<ArgumentsCheck, CapabilityCall>(
@@ -153,13 +167,15 @@ export function createActionActors({ capabilities, decider, clock, dispatcher }:
     ),
     executeCapability: promiseActivity<CapabilityResult, ExecuteCapabilityInput>(
       'executeCapability',
-      ({ input, signal }) =>
-        runCapability(capabilities, {
+      ({ input, signal }) => {
+        const { clock } = scope();
+        return runCapability(capabilities, {
           ...input,
           idempotencyKey: `${input.runId}.${input.step}`,
           signal,
           now: () => clock.now(),
-        }),
+        });
+      },
       dispatcher,
     ),
     decideContinuation: promiseActivity<unknown, DecideContinuationInput>(

@@ -22,9 +22,7 @@ export function createActors(
   options: PostChainOptions = {},
   observer: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
 ): ReturnType<typeof createChainActors> {
-  return createChainActors({
-    ...resolveOptions(options),
-    dispatcher: inlineDispatcher,
-    observer: { ...noopObserver, ...observer },
-  });
+  const parts = resolveOptions(options);
+  const scope = { dispatcher: inlineDispatcher, observer: { ...noopObserver, ...observer }, clock: parts.clock };
+  return createChainActors({ ...parts, scope: () => scope });
 }

@@ -16,13 +16,15 @@ import { enterPhase, initialState } from '../../../machines/policies/progress.ts
 import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue, parseOption } from '../../internal/options.ts';
+import type { Clock } from '../clock.ts';
 import { createJournal } from '../recording/journal.ts';
-import { type ChainParts, createChainActors } from './actors.ts';
+import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
 import { createDurableActor, liveExecutor } from './durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
 import { createChainInput, type RunOptions, runOptionsSchema } from './run-options.ts';
+import { currentScope } from './run-scope.ts';
 
 export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
   /** The first step if it is known; by default the model is asked for it, once. */
@@ -67,6 +69,7 @@ export interface LoopRun {
  */
 export function createCapabilityLoop(options: PostChainOptions = {}) {
   const parts = resolveOptions(options);
+  const machine = createChainActors({ ...parts, scope: currentScope }).action;
   return {
     run(given: LoopOptions): LoopRun {
       parseOption(loopOptionsSchema, given ?? {}, 'options');
@@ -74,8 +77,7 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
       const state = initialState(createChainInput(run, parts));
       return startLoop(
         { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call), hasParent: false },
-        parts,
-        run.signal,
+        { machine, clock: parts.clock, signal: run.signal },
       );
     },
   };
@@ -95,14 +97,20 @@ function parseFirstCall(given: unknown): ActionInput['call'] {
 
 const STOPPED = 'the loop was stopped';
 
-function startLoop(input: ActionInput, parts: ChainParts, signal: AbortSignal | undefined): LoopRun {
-  const { clock } = parts;
+interface LoopParts {
+  readonly machine: typeof actionMachine;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+function startLoop(input: ActionInput, { machine, clock, signal }: LoopParts): LoopRun {
   const startedAtMs = clock.now();
   const journal = createJournal(() => clock.now() - startedAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
   const durableActor = createDurableActor({
-    provide: (runParts) => createChainActors({ ...parts, ...runParts }).action,
+    machine,
+    activityClock: clock,
     input,
     journal,
     partial: stream.push,

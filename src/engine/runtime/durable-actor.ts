@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
-import type { ActorParts } from './actors.ts';
 import type { RunObserver } from './run-events.ts';
+import { inScope, type RunScope } from './run-scope.ts';
 
 /** Executes the activities and timers of a durable actor, and delivers what happens back to the actor. */
 export interface ActivityExecutor {
@@ -34,8 +34,10 @@ export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => vo
 }
 
 export interface DurableActorOptions<Machine extends AnyStateMachine> {
-  /** Returns the machine with its actors provided. */
-  readonly provide: (runParts: Pick<ActorParts, 'observer' | 'dispatcher'>) => Machine;
+  /** The machine with its actors provided, which find their run in its scope. */
+  readonly machine: Machine;
+  /** The clock of the activities. */
+  readonly activityClock: Clock;
   readonly input: InputFrom<Machine>;
   readonly journal: Journal;
   readonly partial: RunObserver['partial'];
@@ -59,6 +61,8 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly activities: ReadonlyMap<number, Activity>;
 }
 
+type Report = Parameters<Activity['execute']>[0];
+
 interface Timer {
   readonly fire: () => void;
   readonly dueMs: number;
@@ -66,7 +70,8 @@ interface Timer {
 }
 
 export function createDurableActor<Machine extends AnyStateMachine>({
-  provide,
+  machine,
+  activityClock,
   input,
   journal,
   partial,
@@ -83,8 +88,9 @@ export function createDurableActor<Machine extends AnyStateMachine>({
       const call = nextCall;
       nextCall += 1;
       journal.append({ type: 'call-start', call, actor: activity.actor, ...callSubject(activity.input) });
-      activities.set(call, activity);
-      executor.execute(call, activity);
+      const scoped = { ...activity, execute: (report: Report) => inScope(scope, () => activity.execute(report)) };
+      activities.set(call, scoped);
+      executor.execute(call, scoped);
       return () => void activities.delete(call);
     },
   };
@@ -105,8 +111,9 @@ export function createDurableActor<Machine extends AnyStateMachine>({
 
   const guardLogs = createGuardLogs();
   const record = (event: RuntimeEvent): void => (executor.record ?? journal.append)(event);
-  const machine: AnyStateMachine = provide({ observer: { guardLogs, record, partial }, dispatcher });
-  const actor = createActor(machine, { input, clock, inspect: observeSystem(journal.append, guardLogs) });
+  const scope: RunScope = { dispatcher, observer: { guardLogs, record, partial }, clock: activityClock };
+  const inspect = observeSystem(journal.append, guardLogs);
+  const actor = inScope(scope, () => createActor(machine as AnyStateMachine, { input, clock, inspect }));
   // The public actor's `send` and `stop` are replaced to go through the journal: keep the originals.
   const { send, stop } = actor;
 
@@ -144,14 +151,14 @@ export function createDurableActor<Machine extends AnyStateMachine>({
 
   const settle = (): void => onSettled?.(actor.getSnapshot().context);
   const inbox = createInbox((event: ExternalEvent) => {
-    process(event);
+    inScope(scope, () => process(event));
     settle();
   });
   return {
     actor: actor as unknown as ActorRefFrom<Machine>,
     start: () =>
       inbox.during(() => {
-        actor.start();
+        inScope(scope, () => actor.start());
         settle();
       }),
     deliver: inbox.push,

@@ -98,7 +98,8 @@ export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRun
   journal.listen(stream.push);
   journal.append(start);
   const durableActor = createDurableActor({
-    provide: (runParts) => provideChain({ ...parts, ...runParts }),
+    machine: provideChain(parts),
+    activityClock: parts.clock,
     input: chainInputFrom(start),
     journal,
     partial: stream.push,

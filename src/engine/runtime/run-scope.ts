@@ -1,0 +1,50 @@
+import { type ActivityDispatcher, inlineDispatcher } from '../activities.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { noopObserver, type RunObserver } from './run-events.ts';
+
+/** What belongs to one run: where its activities go, who observes it, and its clock. */
+export interface RunScope {
+  readonly dispatcher: ActivityDispatcher;
+  readonly observer: RunObserver;
+  readonly clock: Clock;
+}
+
+/** Returns the scope of the run that is executing. Call it before the first `await`: other runs execute in between. */
+export type ScopeSource = () => RunScope;
+
+/** For code that evaluates the charts outside a run, for example `snapshot.can(event)`. */
+const outsideRuns: RunScope = { dispatcher: inlineDispatcher, observer: noopObserver, clock: systemClock };
+
+let current = outsideRuns;
+
+/**
+ * Executes `act` in the scope of a run. All runs of a chain share one machine with its actors, because providing a machine costs more
+ * time and memory than anything else at the start of a run. Its actors and guards find their run here.
+ */
+export function inScope<Result>(scope: RunScope, act: () => Result): Result {
+  const outer = current;
+  current = scope;
+  try {
+    return act();
+  } finally {
+    current = outer;
+  }
+}
+
+export const currentScope: ScopeSource = () => current;
+
+/** Returns a function that returns the current run's own value, created at its first use. */
+export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () => Value {
+  const values = new WeakMap<RunScope, Value>();
+  return () => {
+    const run = scope();
+    const value = values.get(run) ?? create();
+    values.set(run, value);
+    return value;
+  };
+}
+
+/** Returns the dispatcher that passes each activity to that of the current run. */
+export function scopedDispatcher(scope: ScopeSource): ActivityDispatcher {
+  return { dispatch: (activity) => scope().dispatcher.dispatch(activity) };
+}

@@ -43,6 +43,13 @@ function introduces(before: Block, list: Block): boolean {
   return before.text.length <= MAX_INTRODUCTION_CHARS || before.text.endsWith(':');
 }
 
+const MAX_INDENTS = 20;
+
+/** Returns the spaces before an item of a list inside `depth` others: two per level, up to 20 levels. */
+export function indentOf(depth: number): string {
+  return '  '.repeat(Math.min(depth, MAX_INDENTS));
+}
+
 const DELIMITER_ROW = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 
 /** Whether a line is the delimiter row below a table's header. */

@@ -1,4 +1,5 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { PostChainError } from '../../machines/contracts/error.ts';
@@ -47,6 +48,35 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
     path: shownPath(`${path.replace(/[\\/]+$/, '')}/${inside}`),
     named: false,
   }));
+}
+
+/**
+ * Returns the file's content, or its first `maxBytes` bytes if it is longer. Rejects if it is not a regular file. Files of the kernel that
+ * have no size are read up to the limit; those that would wait for data reject instead.
+ */
+export async function readFileStart(absolutePath: string, maxBytes: number): Promise<Uint8Array> {
+  const file = await open(absolutePath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error('not a regular file');
+    let bytes = new Uint8Array(Math.min(maxBytes, Math.max(stats.size + 1, FIRST_READ_BYTES)));
+    for (let filled = 0; ; ) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, null);
+      filled += bytesRead;
+      if (bytesRead === 0 || filled === maxBytes) return bytes.subarray(0, filled);
+      if (filled === bytes.length) bytes = enlarged(bytes, maxBytes);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const FIRST_READ_BYTES = 4_096;
+
+function enlarged(bytes: Uint8Array, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.min(2 * bytes.length, maxBytes));
+  larger.set(bytes);
+  return larger;
 }
 
 /** Without this check, a directory without read permission would look empty. */

@@ -1,5 +1,6 @@
-import { PostChainError } from '../../machines/contracts/error.ts';
-import { describeValue } from '../internal/options.ts';
+import { z } from 'zod';
+import { inTurns, type Steps } from '../internal/async.ts';
+import { parseOption } from '../internal/options.ts';
 import type { Block, Document } from './document.ts';
 import type { DocumentFile } from './document-files.ts';
 import { readText } from './read-text.ts';
@@ -19,20 +20,23 @@ const BINARY_PROBE_BYTES = 8_192;
 const FILES_AT_ONCE = 16;
 const EXTENSION = /(?<=[^/\\])\.[^./\\]*$/;
 
+const pathsSchema = z.object({ paths: z.array(z.string(), 'expected an array of paths') });
+const optionsSchema = z.strictObject({ maxFileBytes: z.int().positive().optional() });
+
+export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
+
 /**
  * Reads files and directories as documents, in a stable order. Markdown, text, HTML and JSON are recognized by file extension; a file
  * passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
- * 2,000,000) or without text are skipped with a reason. Node's modules are loaded on the first call, so that a web page can import
- * PostChain.
+ * 2,000,000) or without text are skipped with a reason. Timers and I/O get their turn while it reads. Node's modules are loaded on the
+ * first call, so that a web page can import PostChain.
  *
- * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array.
+ * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array of
+ *   strings or an option is invalid.
  */
-export async function loadDocuments(
-  paths: readonly string[],
-  { maxFileBytes = 2_000_000 }: { readonly maxFileBytes?: number } = {},
-): Promise<LoadedDocuments> {
-  if (!Array.isArray(paths))
-    throw new PostChainError('invalid_option', `paths: expected an array of paths; received ${describeValue(paths)}.`);
+export async function loadDocuments(paths: readonly string[], options: LoadOptions = {}): Promise<LoadedDocuments> {
+  parseOption(pathsSchema, { paths }, 'paths');
+  const { maxFileBytes = 2_000_000 } = parseOption(optionsSchema, options, 'options');
   const { documentFiles } = await import('./document-files.ts');
   const files = await documentFiles(paths);
   const documents: Document[] = [];
@@ -48,18 +52,16 @@ export async function loadDocuments(
 }
 
 async function readDocument(file: DocumentFile, maxFileBytes: number): Promise<Document | SkippedFile> {
-  const { readFile, stat } = await import('node:fs/promises');
-  const { invalidPath } = await import('./document-files.ts');
+  const { invalidPath, readFileStart } = await import('./document-files.ts');
   const { path } = file;
   let bytes: Uint8Array;
   try {
-    const { size } = await stat(file.absolutePath);
-    if (size > maxFileBytes) return { path, reason: `too large: ${size} bytes; the maximum is ${maxFileBytes}` };
-    bytes = await readFile(file.absolutePath);
+    bytes = await readFileStart(file.absolutePath, maxFileBytes + 1);
   } catch (cause) {
     if (file.named) throw invalidPath(path, 'cannot be read', cause);
     return { path, reason: `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` };
   }
+  if (bytes.length > maxFileBytes) return { path, reason: `too large: more than ${maxFileBytes} bytes` };
   if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return { path, reason: 'binary: contains a NUL byte' };
   const text = decode(bytes);
   if (text === null) return { path, reason: 'binary or not UTF-8' };
@@ -80,13 +82,13 @@ function decode(bytes: Uint8Array): string | null {
 async function blocksOf(path: string, text: string): Promise<Block[]> {
   const read = await readerFor(EXTENSION.exec(path)?.[0].toLowerCase() ?? '');
   try {
-    return read(text);
+    return await inTurns(read(text));
   } catch {
-    return readText(text);
+    return inTurns(readText(text));
   }
 }
 
-async function readerFor(extension: string): Promise<(text: string) => Block[]> {
+async function readerFor(extension: string): Promise<(text: string) => Steps<Block[]>> {
   switch (extension) {
     case '.md':
     case '.markdown':

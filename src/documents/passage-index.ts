@@ -1,16 +1,30 @@
 import type MiniSearch from 'minisearch';
 import type { SearchResult } from 'minisearch';
+import { z } from 'zod';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
-
 import { requestTerms, stemsOf, type TermWeight, termWeights } from '../../machines/text/terms.ts';
 import { nextTurn, unlessAborted } from '../internal/async.ts';
-import type { Document } from './document.ts';
+import { parseOption } from '../internal/options.ts';
+import type { Block, Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 
 const HEADING_BOOST = 2;
 /** The weight of a term in a widened search if only a similar word matches. */
 const SIMILAR_WORD_WEIGHT = 0.7;
 const CHUNK = 250;
+
+const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
+const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
+const documentSchema = z.object({ path: z.string().min(1), blocks: z.array(blockSchema) });
+const argumentsSchema = z.object({
+  documents: z.array(documentSchema, 'expected an array of documents, for example from loadDocuments'),
+});
+
+function isBlock(value: unknown): boolean {
+  const { text, heading, startLine, endLine, kind, lines } = (value ?? {}) as Partial<Record<keyof Block, unknown>>;
+  const isText = typeof text === 'string' && Array.isArray(heading) && KINDS.has(kind);
+  return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
+}
 
 interface Entry {
   readonly id: number;
@@ -32,8 +46,11 @@ interface BuiltIndex {
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance. If nothing
  * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index and yields to the
  * event loop in between. An aborted search rejects with the signal's reason.
+ *
+ * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
  */
 export function createPassageIndex(documents: readonly Document[]): PassageSource {
+  parseOption(argumentsSchema, { documents }, 'documents');
   let built: Promise<BuiltIndex> | undefined;
   return {
     async search(query: string, options: SearchOptions): Promise<Retrieval> {

@@ -1,6 +1,7 @@
 import { Parser } from 'htmlparser2';
+import type { Steps } from '../internal/async.ts';
 import { BlockWriter, HeadingPath } from './block-writer.ts';
-import { joinLeadIns } from './blocks.ts';
+import { indentOf, joinLeadIns } from './blocks.ts';
 import type { Block, BlockKind } from './document.ts';
 
 const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'object', 'select']);
@@ -9,33 +10,51 @@ const INLINE = new Set(
   sup time tt u var wbr input button code`.split(/\s+/),
 );
 const HEADING = /^h[1-6]$/;
-const MAX_DEPTH = 2_000;
+/** The parser's cost is quadratic in the depth, so it starts again below this one. No real page is as deep. */
+const MAX_DEPTH = 500;
+const CHARS_PER_STEP = 16_000;
 
 /**
- * Returns the blocks of HTML text, which may be malformed. Omits scripts, styles and navigation; collapses white space. Headings form the
- * heading path, with the page's title as fallback. Each list item and table row is a line.
+ * Returns the blocks of HTML text, which may be malformed, in steps of 16,000 characters. Omits scripts, styles and navigation; collapses
+ * white space. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line.
  */
-export function readHtml(html: string): Block[] {
+export function* readHtml(html: string): Steps<Block[]> {
   const reader = new HtmlReader(html);
+  for (let from = 0; from < html.length; ) {
+    from = yield* readNested(html, from, reader);
+    reader.closeAll();
+  }
+  return reader.finish();
+}
+
+/** Reads from an index on. Returns the index after the first tag that is too deep, or the end. */
+function* readNested(html: string, start: number, reader: HtmlReader): Steps<number> {
   let depth = 0;
+  let end: number | null = null;
   const parser = new Parser(
     {
       onopentag: (name) => {
+        reader.open(name, start + parser.startIndex);
         depth += 1;
-        // The parser's cost is quadratic in the depth. No real page is this deep.
-        if (depth > MAX_DEPTH) parser.pause();
-        else reader.open(name, parser.startIndex);
+        if (depth <= MAX_DEPTH) return;
+        end = start + parser.endIndex + 1;
+        parser.pause();
       },
-      ontext: (text) => reader.text(text, parser.startIndex),
+      ontext: (text) => reader.text(text, start + parser.startIndex),
       onclosetag: (name) => {
         depth -= 1;
-        reader.close(name, parser.startIndex);
+        reader.close(name, start + parser.startIndex);
       },
     },
     { decodeEntities: true, lowerCaseTags: true },
   );
-  parser.end(html);
-  return reader.finish();
+  for (let at = start; at < html.length; at += CHARS_PER_STEP) {
+    parser.write(html.slice(at, at + CHARS_PER_STEP));
+    if (end !== null) return end;
+    yield;
+  }
+  parser.end();
+  return html.length;
 }
 
 class HtmlReader {
@@ -100,6 +119,17 @@ class HtmlReader {
     } else if (!INLINE.has(name)) this.#boundary();
   }
 
+  /** Closes all open elements. The text of an open heading becomes prose. */
+  closeAll(): void {
+    const title = this.#title;
+    this.#title = null;
+    if (title !== null) this.#writeFolded(title.text, title.line);
+    this.#flush();
+    this.#skipDepth = 0;
+    this.#pre = 0;
+    this.#lists = [];
+  }
+
   finish(): Block[] {
     this.#flush();
     this.#blocks.push(...this.#headings.close());
@@ -125,7 +155,7 @@ class HtmlReader {
     list.items += 1;
     this.#writer.breakLine(line);
     const marker = list.ordered ? `${list.items}. ` : '- ';
-    this.#writer.writeWithin(`${'  '.repeat(this.#lists.length - 1)}${marker}`, line);
+    this.#writer.writeWithin(`${indentOf(this.#lists.length - 1)}${marker}`, line);
     this.#spaceDue = false;
   }
 

@@ -1,3 +1,4 @@
+import type { Steps } from '../internal/async.ts';
 import { BlockWriter } from './block-writer.ts';
 import type { Block } from './document.ts';
 
@@ -14,17 +15,21 @@ interface Open {
   expectsKey: boolean;
 }
 
+const TOKENS_PER_STEP = 2_000;
+
 /**
- * Returns the blocks of JSON text with `\n` line endings: one block per object, with a line "key: value" per value and the keys above as
+ * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per object, with a line "key: value" per value and the keys above as
  * the heading path. Throws a SyntaxError if the text is not JSON.
  */
-export function readJson(text: string): Block[] {
+export function* readJson(text: string): Steps<Block[]> {
   JSON.parse(text);
   const reader = new JsonReader();
-  let line = 1;
+  let [line, tokens] = [1, 0];
   for (const [token] of text.matchAll(TOKEN)) {
     if (token === '\n') line += 1;
     else reader.token(token, line);
+    tokens += 1;
+    if (tokens % TOKENS_PER_STEP === 0) yield;
   }
   return reader.finish();
 }
@@ -75,10 +80,7 @@ class JsonReader {
   #flush(): void {
     if (!this.#written) return;
     this.#written = false;
-    const path = this.#open
-      .slice(0, -1)
-      .slice(-MAX_PATH)
-      .map(({ array, key, items }) => (array ? `${items + 1}` : key));
+    const path = this.#open.slice(-MAX_PATH - 1, -1).map(({ array, key, items }) => (array ? `${items + 1}` : key));
     const block = this.#writer.finish(path, 'list');
     if (block !== null) this.#blocks.push(block);
     this.#writer = new BlockWriter();

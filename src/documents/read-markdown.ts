@@ -1,67 +1,141 @@
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { toString as plainText } from 'mdast-util-to-string';
+import MarkdownIt, { type Token } from 'markdown-it';
+import type { Steps } from '../internal/async.ts';
 import { BlockWriter, HeadingPath } from './block-writer.ts';
-import { joinLeadIns, shiftLines, splitTable } from './blocks.ts';
+import { indentOf, joinLeadIns, shiftLines, splitTable } from './blocks.ts';
 import type { Block } from './document.ts';
 import { readHtml } from './read-html.ts';
+import { readText } from './read-text.ts';
 
 /**
- * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings. Omits front matter, link definitions, link
- * targets and emphasis. Code spans keep their backticks. HTML is read by `readHtml`.
+ * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a few thousand characters.
+ * Omits front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read by `readHtml`; lists
+ * and quotes nested more than 50 or 100 levels deep are read as plain text.
  */
-export function readMarkdown(text: string): Block[] {
+export function* readMarkdown(text: string): Steps<Block[]> {
   const headings = new HeadingPath();
   const blocks: Block[] = [];
   for (const section of markdownSections(withoutFrontMatter(text))) {
-    for (const node of fromMarkdown(section.text).children) addNode(node, section.linesBefore, headings, blocks);
+    for (const node of treeOf(parser.parse(section.text, {}))) {
+      if (isTooDeep(node)) blocks.push(...(yield* plainBlocks(node, section, headings)));
+      else yield* addNode(node, section.linesBefore, headings, blocks);
+    }
+    yield;
   }
   blocks.push(...headings.close());
   return joinLeadIns(blocks);
 }
 
-function addNode(node: MarkdownNode, linesBefore: number, headings: HeadingPath, blocks: Block[]): void {
-  const line = node.position?.start.line ?? 1;
-  if (node.type === 'heading') {
-    blocks.push(...headings.enter(node.depth, plainText(node).replace(/\s+/g, ' ').trim(), line + linesBefore));
-    return;
-  }
-  if (node.type === 'blockquote') {
-    for (const child of node.children) addNode(child, linesBefore, headings, blocks);
-    return;
-  }
-  const made = blocksOf(node, line, headings.current);
-  if (made.length > 0) headings.use();
-  blocks.push(...made.map((block) => shiftLines(block, linesBefore)));
+/** A list has two levels: the list and its item. The parser drops what is deeper. */
+const MAX_NESTING = 100;
+const parser = markdownParser();
+
+/** Returns a parser whose inline tokens have a `map`, too: the line of the paragraph that they are in, counted from 0. */
+function markdownParser(): InstanceType<typeof MarkdownIt> {
+  const markdown = new MarkdownIt('commonmark', { maxNesting: MAX_NESTING });
+  // Link targets are not read, so they need no check.
+  markdown.validateLink = () => true;
+  markdown.normalizeLink = (url) => url;
+  markdown.inline.State = class extends markdown.inline.State {
+    #line = 0;
+    #nextBreak = -1;
+
+    override push(...given: Parameters<InstanceType<typeof markdown.inline.State>['push']>): Token {
+      return this.#withLine(super.push(...given));
+    }
+
+    override pushPending(): Token {
+      return this.#withLine(super.pushPending());
+    }
+
+    #withLine(token: Token): Token {
+      while (this.#nextBreak < this.pos) {
+        if (this.#nextBreak >= 0) this.#line += 1;
+        const next = this.src.indexOf('\n', this.#nextBreak + 1);
+        this.#nextBreak = next === -1 ? Number.POSITIVE_INFINITY : next;
+      }
+      token.map = [this.#line, this.#line + 1];
+      return token;
+    }
+  };
+  return markdown;
 }
 
-function blocksOf(node: MarkdownNode, line: number, heading: readonly string[]): Block[] {
-  if (node.type === 'html') return htmlBlocks(node.value, line, heading);
+/** A token, and what is between it and the token that closes it. */
+interface Node {
+  readonly token: Token;
+  readonly children: readonly Node[];
+}
+
+function treeOf(tokens: readonly Token[]): Node[] {
+  const root: Node[] = [];
+  const open: Node[][] = [root];
+  for (const token of tokens) {
+    if (token.nesting === -1) {
+      open.pop();
+      continue;
+    }
+    const children: Node[] = [];
+    open.at(-1)?.push({ token, children });
+    if (token.nesting === 1) open.push(children);
+  }
+  return root;
+}
+
+function isTooDeep({ token: { type, level }, children }: Node): boolean {
+  const isContainer = type === 'list_item_open' || type === 'blockquote_open';
+  return (isContainer && level >= MAX_NESTING - 1) || children.some(isTooDeep);
+}
+
+function* plainBlocks({ token }: Node, section: MarkdownSection, headings: HeadingPath): Steps<Block[]> {
+  const [from, to] = token.map ?? [0, 0];
+  const made = yield* readText(section.text.split('\n').slice(from, to).join('\n'));
+  headings.use();
+  return made.map((block) => shiftLines({ ...block, heading: headings.current }, section.linesBefore + from));
+}
+
+/** The line of a token, counted from 1, in a text with `linesBefore` lines above the section. */
+const lineOf = (token: Token, linesBefore: number): number => linesBefore + (token.map?.[0] ?? 0) + 1;
+
+function* addNode(node: Node, linesBefore: number, headings: HeadingPath, blocks: Block[]): Steps<void> {
+  const { token, children } = node;
+  if (token.type === 'heading_open') {
+    const title = children.map((child) => plainText(child.token.children)).join('');
+    const line = lineOf(token, linesBefore);
+    blocks.push(...headings.enter(Number(token.tag.slice(1)), title.replace(/\s+/g, ' ').trim(), line));
+    return;
+  }
+  if (token.type === 'blockquote_open') {
+    for (const child of children) yield* addNode(child, linesBefore, headings, blocks);
+    return;
+  }
+  const made = yield* blocksOf(node, linesBefore, headings.current);
+  if (made.length > 0) headings.use();
+  blocks.push(...made);
+}
+
+function* blocksOf({ token, children }: Node, linesBefore: number, heading: readonly string[]): Steps<Block[]> {
+  if (token.type === 'html_block') {
+    const made = yield* readHtml(token.content.replace(/\n$/, ''));
+    const before = lineOf(token, linesBefore) - 1;
+    return made.map((block) => shiftLines({ ...block, heading: [...heading, ...block.heading] }, before));
+  }
   const writer = new BlockWriter();
-  if (node.type === 'paragraph') {
-    writeInline(node, writer);
+  if (token.type === 'paragraph_open') {
+    for (const child of children) writeInline(child.token, linesBefore, writer);
     return splitTable(writer.finish(heading, 'prose'));
   }
-  if (node.type === 'list') {
-    writeList(node, writer, 0);
+  if (isList(token)) {
+    writeList({ token, children }, linesBefore, writer, 0);
     return [writer.finish(heading, 'list')].filter((block) => block !== null);
   }
-  if (node.type === 'code') {
-    writer.write(node.value, codeLine(node));
+  if (token.type === 'fence' || token.type === 'code_block') {
+    writer.write(token.content, lineOf(token, linesBefore) + (token.type === 'fence' ? 1 : 0));
     return [writer.finish(heading, 'code')].filter((block) => block !== null);
   }
   return [];
 }
 
-/** Returns the first line of the code itself, below the fence of a fenced block. */
-function codeLine(node: Extract<MarkdownNode, { type: 'code' }>): number {
-  const start = node.position?.start.line ?? 1;
-  const end = node.position?.end.line ?? start;
-  return end - start + 1 > node.value.split('\n').length ? start + 1 : start;
-}
-
-function htmlBlocks(html: string, line: number, heading: readonly string[]): Block[] {
-  return readHtml(html).map((block) => shiftLines({ ...block, heading: [...heading, ...block.heading] }, line - 1));
-}
+const isList = ({ type }: Token): boolean => type === 'bullet_list_open' || type === 'ordered_list_open';
 
 /** Replaces YAML or TOML front matter with blank lines, so that line numbers stay the same. */
 function withoutFrontMatter(text: string): string {
@@ -109,51 +183,47 @@ function markdownSections(text: string): MarkdownSection[] {
   return sections;
 }
 
-type Root = ReturnType<typeof fromMarkdown>;
-type ChildOf<Node> = Node extends { children: (infer Child)[] } ? Child : never;
-type Top = Root['children'][number];
-/** A node of a Markdown syntax tree (mdast) below its root. */
-type MarkdownNode = Top | ChildOf<Top> | ChildOf<ChildOf<Top>>;
-type ListNode = Extract<MarkdownNode, { type: 'list' }>;
-
-/** Writes the visible text of a node's inline content. */
-function writeInline(node: MarkdownNode, writer: BlockWriter): void {
-  const line = node.position?.start.line ?? 1;
-  switch (node.type) {
-    case 'text':
-      writer.write(node.value, line);
-      break;
-    case 'inlineCode':
-      writer.writeWithin(`\`${node.value}\``, line);
-      break;
-    case 'image':
-    case 'imageReference':
-      writer.writeWithin((node.alt ?? '').replace(/\s+/g, ' '), line);
-      break;
-    case 'html':
-      if (/^<br\b/i.test(node.value)) writer.writeWithin(' ', line);
-      break;
-    default:
-      if ('children' in node) for (const child of node.children) writeInline(child, writer);
+/** Writes the visible text of a paragraph. */
+function writeInline(inline: Token, linesBefore: number, writer: BlockWriter): void {
+  const before = lineOf(inline, linesBefore);
+  for (const token of inline.children ?? []) {
+    const line = before + (token.map?.[0] ?? 0);
+    if (token.type === 'text') writer.write(token.content, line);
+    else if (token.type === 'code_inline') writer.writeWithin(`\`${token.content}\``, line);
+    else if (token.type === 'image') writer.writeWithin(plainText(token.children).replace(/\s+/g, ' '), line);
+    else if (token.type === 'html_inline' && /^<br\b/i.test(token.content)) writer.writeWithin(' ', line);
   }
 }
 
-/** Writes a list with one line per item, or more if the item is wrapped. Nested lists are indented by two spaces per level. */
-function writeList(list: ListNode, writer: BlockWriter, depth: number): void {
-  for (const [at, item] of list.children.entries()) {
-    const marker = list.ordered ? `${(list.start ?? 1) + at}. ` : '- ';
-    const line = item.position?.start.line ?? 1;
+/** Returns the text of inline tokens without markup, for headings and the alternative texts of images. */
+function plainText(tokens: readonly Token[] | null): string {
+  return (tokens ?? [])
+    .map(({ type, content, children }) => {
+      if (type === 'softbreak' || type === 'hardbreak') return '\n';
+      return type === 'image' ? plainText(children) : content;
+    })
+    .join('');
+}
+
+/** Writes a list with one line per item, or more if the item is wrapped. Nested lists are indented. */
+function writeList({ token, children }: Node, linesBefore: number, writer: BlockWriter, depth: number): void {
+  const first = Number(token.attrGet('start') ?? 1);
+  for (const [at, item] of children.entries()) {
+    const marker = token.type === 'ordered_list_open' ? `${first + at}. ` : '- ';
+    const line = lineOf(item.token, linesBefore);
     writer.breakLine(line);
-    writer.writeWithin(`${'  '.repeat(depth)}${marker}`, line);
-    for (const child of item.children) writeItemPart(child, writer, depth);
+    writer.writeWithin(`${indentOf(depth)}${marker}`, line);
+    for (const child of item.children) writeItemPart(child, linesBefore, writer, depth);
   }
 }
 
-function writeItemPart(node: MarkdownNode, writer: BlockWriter, depth: number): void {
-  if (node.type === 'list') writeList(node, writer, depth + 1);
-  else if (node.type === 'code') writeCode(node.value, node.position?.start.line ?? 1, writer);
-  else if (node.type === 'blockquote') for (const child of node.children) writeItemPart(child, writer, depth);
-  else if (node.type !== 'html') writeInline(node, writer);
+function writeItemPart(node: Node, linesBefore: number, writer: BlockWriter, depth: number): void {
+  const { token, children } = node;
+  if (isList(token)) writeList(node, linesBefore, writer, depth + 1);
+  else if (token.type === 'fence' || token.type === 'code_block')
+    writeCode(token.content.replace(/\n$/, ''), lineOf(token, linesBefore), writer);
+  else if (token.type === 'inline') writeInline(token, linesBefore, writer);
+  else for (const child of children) writeItemPart(child, linesBefore, writer, depth);
 }
 
 /** Writes code within a list. It keeps its fences, so that its lines do not look like wrapped text. */

@@ -1,3 +1,4 @@
+import type { Steps } from '../internal/async.ts';
 import { BlockWriter } from './block-writer.ts';
 import { joinLeadIns } from './blocks.ts';
 import type { Block, BlockKind } from './document.ts';
@@ -5,8 +6,10 @@ import type { Block, BlockKind } from './document.ts';
 const ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+\S/;
 const CODE_LINE = /^(?:\t| {2,})\S|[;{}]\s*$|,\S+,\S|\t/;
 
-/** Returns the blocks of plain text with `\n` line endings: paragraphs, lists, and what looks like code. */
-export function readText(text: string): Block[] {
+const LINES_PER_STEP = 1_000;
+
+/** Returns the blocks of plain text with `\n` line endings, in steps of 1,000 lines: paragraphs, lists, and what looks like code. */
+export function* readText(text: string): Steps<Block[]> {
   const blocks: Block[] = [];
   let paragraph: string[] = [];
   for (const [at, line] of [...text.split('\n'), ''].entries()) {
@@ -15,6 +18,7 @@ export function readText(text: string): Block[] {
       blocks.push(...paragraphBlocks(paragraph, at - paragraph.length + 1));
       paragraph = [];
     }
+    if (at % LINES_PER_STEP === LINES_PER_STEP - 1) yield;
   }
   return joinLeadIns(blocks);
 }

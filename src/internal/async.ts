@@ -95,6 +95,30 @@ export function nextTurn(): Promise<void> {
   });
 }
 
+/** A computation that yields after each small part of its work. */
+export type Steps<Value> = Generator<void, Value, void>;
+
+/**
+ * Runs a computation with a turn of the event loop after each step, so that timers and I/O get their turn. If the signal aborts, it runs no
+ * further step and rejects with the signal's reason.
+ */
+export async function inTurns<Value>(steps: Steps<Value>, signal?: AbortSignal): Promise<Value> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const step = steps.next();
+    if (step.done) return step.value;
+    await nextTurn();
+  }
+}
+
+/** Runs a computation to its end without a pause. */
+export function atOnce<Value>(steps: Steps<Value>): Value {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /**
  * Applies `next` to a value, or to what a thenable of any library or realm resolves to. A plain value is mapped synchronously.
  * Errors are thrown or rejected accordingly.

@@ -1,4 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,6 +28,15 @@ function put(name: string, content: string | Uint8Array): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   return path;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    closeSync(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 describe('loading documents', () => {
@@ -60,7 +81,7 @@ describe('loading documents', () => {
     expect(skipped.map(({ reason }) => reason)).toEqual([
       expect.stringContaining('NUL'),
       expect.stringContaining('UTF-8'),
-      'too large: 101 bytes; the maximum is 100',
+      'too large: more than 100 bytes',
       'contains no text',
     ]);
   });
@@ -97,6 +118,42 @@ describe('loading documents', () => {
       code: 'invalid_option',
       message: 'paths: expected an array of paths; received "docs".',
     });
+  });
+
+  it.each([
+    [['docs', 5], {}, 'paths.1: expected a string; received 5.'],
+    [['docs'], { maxBytes: 5 }, 'maxBytes: unknown option; expected one of maxFileBytes.'],
+    [['docs'], { maxFileBytes: '2MB' }, 'maxFileBytes: expected a number; received "2MB".'],
+    [['docs'], { maxFileBytes: -1 }, 'maxFileBytes: expected a number above 0; received -1.'],
+  ])('throws invalid_option for the paths %j and the options %j', async (paths, options, message) => {
+    await expect(loadDocuments(paths as never, options as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message,
+    });
+  });
+
+  it.skipIf(!existsSync('/proc/cpuinfo'))(
+    'reads a file of the kernel, which has no size, up to the limit',
+    async () => {
+      const { documents } = await loadDocuments(['/proc/self/status']);
+      expect(documents[0]?.blocks[0]?.text).toContain('Pid:');
+      const { skipped } = await loadDocuments(['/proc/self/status'], { maxFileBytes: 100 });
+      expect(skipped).toEqual([{ path: '/proc/self/status', reason: 'too large: more than 100 bytes' }]);
+    },
+  );
+
+  it.skipIf(!isReadable('/proc/kmsg'))('does not wait for the messages of the kernel', async () => {
+    const outcome = await loadDocuments(['/proc/kmsg']).catch((error: unknown) => error);
+    expect(outcome).toBeDefined();
+  });
+
+  it.skipIf(process.platform === 'win32')('refuses a socket, and omits it from a directory', async () => {
+    const path = join(folder, 'socket.md');
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    await expect(loadDocuments([path])).rejects.toMatchObject({ code: 'invalid_path' });
+    expect((await loadDocuments([folder])).documents).toEqual([]);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it.each(['', 'no/such/file.md', '/dev/null'])('throws invalid_path for the path %j', async (path) => {

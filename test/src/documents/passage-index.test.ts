@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { retrievalSchema } from '../../../machines/contracts/passage.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { atOnce } from '../../../src/internal/async.ts';
 
 const pages = {
   'yield.md':
@@ -11,7 +12,7 @@ const pages = {
     '# Experience\n\nExperience retrieves passages from the documents.\n\nA dead source degrades the phase.',
   'consent.md': '# Consent\n\nA long message asks consent before it is summarized.',
 };
-const documents = Object.entries(pages).map(([path, text]) => ({ path, blocks: readMarkdown(text) }));
+const documents = Object.entries(pages).map(([path, text]) => ({ path, blocks: atOnce(readMarkdown(text)) }));
 const index = createPassageIndex(documents);
 const { signal } = new AbortController();
 const search = (query: string, minRelevance = 0, limit = 5) => index.search(query, { limit, minRelevance, signal });
@@ -60,6 +61,22 @@ describe('the passage index', () => {
       expect(retrievalSchema.safeParse(retrieval).success).toBe(true);
     },
   );
+
+  const circular: unknown[] = [];
+  circular.push({ path: 'a.md', blocks: circular });
+  it.each([
+    ['x', 'documents: expected an array of documents, for example from loadDocuments; received "x".'],
+    [undefined, 'documents: expected an array of documents, for example from loadDocuments; received undefined.'],
+    [{ documents: [] }, /^documents: expected an array of documents.* received an object with documents\.$/],
+    [[{ path: 'a.md', text: 'x' }], 'documents.0.blocks: expected an array; received undefined.'],
+    [[{ path: '', blocks: [] }], /^documents\.0\.path: /],
+    [[{ path: 'a.md', blocks: ['x'] }], /^documents\.0\.blocks\.0: expected a block .* received "x"\.$/],
+    [circular, /^documents\.0\.blocks\.0: expected a block .* received an object with path, blocks\.$/],
+  ])('throws invalid_option for the documents %#', (given, message) => {
+    const create = () => createPassageIndex(given as never);
+    expect(create).toThrow(message);
+    expect(create).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
 
   it('finds nothing in no documents', async () => {
     const empty = createPassageIndex([]);

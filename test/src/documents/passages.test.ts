@@ -4,8 +4,9 @@ import { passagesOf } from '../../../src/documents/passages.ts';
 import { readHtml } from '../../../src/documents/read-html.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
+import { atOnce } from '../../../src/internal/async.ts';
 
-const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: readMarkdown(markdown) });
+const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: atOnce(readMarkdown(markdown)) });
 const word = fc.stringMatching(/^[a-z]{3,9}$/);
 const sentence = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => `${words.join(' ')}.`);
 const paragraph = fc.array(sentence, { minLength: 1, maxLength: 20 }).map((sentences) => sentences.join('\n'));
@@ -74,7 +75,7 @@ describe('passages', () => {
         fc.constantFrom(readMarkdown, readHtml, readText),
         (raw, read) => {
           const text = raw.replace(/\r\n?/g, '\n');
-          const blocks = read(text);
+          const blocks = atOnce(read(text));
           for (const block of blocks) expect(block.lines).toHaveLength(block.text.split('\n').length);
           for (const passage of passagesOf({ path: 'x', blocks })) {
             expect(passage.text.trim()).not.toBe('');

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { atOnce } from '../../../src/internal/async.ts';
 
 describe('reading Markdown', () => {
   it('returns blocks with their heading path and lines', () => {
-    const blocks = readMarkdown(
-      '# A\n\nFirst *line*\nsecond [line](http://x).\n\n## B\n\nText with `code`.\n\n# C\n\nEnd.',
+    const blocks = atOnce(
+      readMarkdown('# A\n\nFirst *line*\nsecond [line](http://x).\n\n## B\n\nText with `code`.\n\n# C\n\nEnd.'),
     );
     expect(blocks).toMatchObject([
       { text: 'First line\nsecond line.', heading: ['A'], startLine: 3, endLine: 4, kind: 'prose' },
@@ -14,19 +15,23 @@ describe('reading Markdown', () => {
   });
 
   it('keeps a list together with the paragraph that introduces it', () => {
-    const [block, ...rest] = readMarkdown('The rules are, in order:\n\n1. first\n   goes on\n2. second\n   - nested');
+    const [block, ...rest] = atOnce(
+      readMarkdown('The rules are, in order:\n\n1. first\n   goes on\n2. second\n   - nested'),
+    );
     expect(rest).toEqual([]);
     expect(block).toMatchObject({ kind: 'list', startLine: 1, endLine: 6 });
     expect(block?.text).toBe('The rules are, in order:\n1. first\ngoes on\n2. second\n  - nested');
   });
 
   it('omits front matter and counts its lines', () => {
-    expect(readMarkdown('---\ntitle: X\ntags: [a]\n---\n\nText.')).toMatchObject([{ text: 'Text.', startLine: 6 }]);
-    expect(readMarkdown('---\n\nText.\n\n---\n')).toMatchObject([{ text: 'Text.', startLine: 3 }]);
+    expect(atOnce(readMarkdown('---\ntitle: X\ntags: [a]\n---\n\nText.'))).toMatchObject([
+      { text: 'Text.', startLine: 6 },
+    ]);
+    expect(atOnce(readMarkdown('---\n\nText.\n\n---\n'))).toMatchObject([{ text: 'Text.', startLine: 3 }]);
   });
 
   it('separates tables from paragraphs, and from the prose before them', () => {
-    const blocks = readMarkdown('Before:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nx | y\n--- | ---\n3 | 4');
+    const blocks = atOnce(readMarkdown('Before:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nx | y\n--- | ---\n3 | 4'));
     expect(blocks).toMatchObject([
       { kind: 'prose', text: 'Before:', startLine: 1, endLine: 1 },
       { kind: 'table', text: '| a | b |\n| --- | --- |\n| 1 | 2 |', startLine: 2, endLine: 4 },
@@ -35,7 +40,7 @@ describe('reading Markdown', () => {
   });
 
   it('refers to the lines of code, not of its fence', () => {
-    expect(readMarkdown('Text\n\n```ts\nconst a = 1;\n\nrun(a);\n```\n\n    indented')).toMatchObject([
+    expect(atOnce(readMarkdown('Text\n\n```ts\nconst a = 1;\n\nrun(a);\n```\n\n    indented'))).toMatchObject([
       { kind: 'prose' },
       { kind: 'code', text: 'const a = 1;\n\nrun(a);', startLine: 4, endLine: 6 },
       { kind: 'code', text: 'indented', startLine: 9, endLine: 9 },
@@ -43,8 +48,8 @@ describe('reading Markdown', () => {
   });
 
   it('reads HTML within Markdown, below the headings', () => {
-    const blocks = readMarkdown(
-      '# A\n\n<!-- no -->\n\n<details>\n<summary>More</summary>\n<p>Hidden text</p>\n</details>',
+    const blocks = atOnce(
+      readMarkdown('# A\n\n<!-- no -->\n\n<details>\n<summary>More</summary>\n<p>Hidden text</p>\n</details>'),
     );
     expect(blocks).toMatchObject([
       { text: 'More', heading: ['A'], startLine: 6 },
@@ -53,7 +58,7 @@ describe('reading Markdown', () => {
   });
 
   it('returns a block for a heading without content', () => {
-    expect(readMarkdown('# A\n## Lonely\n## B\nText')).toMatchObject([
+    expect(atOnce(readMarkdown('# A\n## Lonely\n## B\nText'))).toMatchObject([
       { text: 'Lonely', heading: ['A'], startLine: 2 },
       { text: 'Text', heading: ['A', 'B'] },
     ]);
@@ -63,7 +68,7 @@ describe('reading Markdown', () => {
     const filler = `${'Some words of filler text that go on for a while here.\n'.repeat(20)}\n`;
     const text = Array.from({ length: 300 }, (_, at) => `## Part ${at}\n\n${filler}`).join('');
     const lines = text.split('\n');
-    const blocks = readMarkdown(text);
+    const blocks = atOnce(readMarkdown(text));
     expect(blocks).toHaveLength(300);
     for (const [at, block] of blocks.entries()) {
       expect(lines[block.startLine - 3]).toBe(`## Part ${at}`);

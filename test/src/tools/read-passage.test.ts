@@ -3,6 +3,7 @@ import type { Document } from '../../../src/documents/document.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
+import { atOnce } from '../../../src/internal/async.ts';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { readPassage } from '../../../src/tools/read-passage.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
@@ -13,10 +14,13 @@ const context = {
   sessionId: null,
   idempotencyKey: 'run-1.s1.action.1',
 };
-const guide: Document = { path: 'docs/guide.md', blocks: readMarkdown('# Guide\n\nFirst.\nSecond.\n\nThird.\n') };
+const guide: Document = {
+  path: 'docs/guide.md',
+  blocks: atOnce(readMarkdown('# Guide\n\nFirst.\nSecond.\n\nThird.\n')),
+};
 const long: Document = {
   path: 'long.txt',
-  blocks: readText(Array.from({ length: 450 }, (_, at) => `line ${at + 1}`).join('\n')),
+  blocks: atOnce(readText(Array.from({ length: 450 }, (_, at) => `line ${at + 1}`).join('\n'))),
 };
 
 const read = (args: { path: string; startLine?: number; endLine?: number }, documents: Document[] = [guide, long]) =>
@@ -99,11 +103,14 @@ describe('reading a passage', () => {
   });
 
   it('[R10] returns at most 20,000 characters, in whole lines if possible, and the line to continue at', () => {
-    const wide = { path: 'wide.txt', blocks: readText(Array.from({ length: 10 }, () => 'x'.repeat(6_000)).join('\n')) };
+    const wide = {
+      path: 'wide.txt',
+      blocks: atOnce(readText(Array.from({ length: 10 }, () => 'x'.repeat(6_000)).join('\n'))),
+    };
     const text = String(read({ path: 'wide.txt' }, [wide]));
     expect(text).toMatch(/^wide\.txt, lines 1-3 of 10; continues at line 4\n/);
     expect(text.length).toBeLessThan(20_100);
-    const one = String(read({ path: 'one.txt' }, [{ path: 'one.txt', blocks: readText('😀'.repeat(50_000)) }]));
+    const one = String(read({ path: 'one.txt' }, [{ path: 'one.txt', blocks: atOnce(readText('😀'.repeat(50_000))) }]));
     expect(one).toMatch(/^one\.txt, lines 1-1 of 1\n1: (😀)+… \(cut\)$/u);
   });
 

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadDocuments } from '../../../src/documents/load-documents.ts';
+import { readHtml } from '../../../src/documents/read-html.ts';
+import { readJson } from '../../../src/documents/read-json.ts';
+import { readMarkdown } from '../../../src/documents/read-markdown.ts';
+import { readText } from '../../../src/documents/read-text.ts';
+import { atOnce } from '../../../src/internal/async.ts';
+import { operationsOf } from '../../support/operation-count.ts';
+
+const repeated = (unit: string) => (chars: number) => unit.repeat(Math.ceil(chars / unit.length));
+const nestedJson = (chars: number) => {
+  const depth = Math.ceil(chars / 12);
+  return `${'{"b":1,"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+};
+
+/** Texts of about as many characters as asked for. Markdown is parsed in sections of up to 12,000 characters. */
+const BOMBS = {
+  'loose nested lists': { read: readMarkdown, chars: 1_450, text: repeated('- a\n\n  - b\n') },
+  'lists with setext headings': { read: readMarkdown, chars: 1_450, text: repeated('- a\n  ---\n') },
+  'link definitions': { read: readMarkdown, chars: 1_450, text: repeated('[a]: b\n') },
+  'open brackets': { read: readMarkdown, chars: 1_450, text: repeated('![a](') },
+  'nested block quotes': { read: readMarkdown, chars: 1_450, text: repeated('> ') },
+  'code fences': { read: readMarkdown, chars: 1_450, text: repeated('~~~\na\n') },
+  'nested HTML elements': { read: readHtml, chars: 10_000, text: repeated('<div>') },
+  'nested HTML lists': { read: readHtml, chars: 10_000, text: repeated('<ul><li>a') },
+  'nested JSON objects': { read: readJson, chars: 3_000, text: nestedJson },
+  'paragraphs of one letter': { read: readText, chars: 3_000, text: repeated('a\n\n') },
+};
+
+describe('hostile documents', () => {
+  it.each(Object.entries(BOMBS))('%s are read in linear time', async (_, { read, chars, text }) => {
+    const [small, large] = [text(chars), text(8 * chars)];
+    atOnce(read(text(500)));
+    const few = await operationsOf(() => atOnce(read(small)));
+    const many = await operationsOf(() => atOnce(read(large)));
+    // Linear is 8 times as many operations, quadratic 64 times; the loops that V8 has not seen before cost extra.
+    expect(many / few).toBeLessThan(12);
+  });
+
+  it.each([
+    ['lists.md', repeated('- a\n\n  - b\n')(200_000)],
+    ['page.html', repeated('<p>one</p>\n')(200_000)],
+    ['data.json', JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ at })))],
+    ['notes.txt', repeated('a\n\n')(200_000)],
+  ])('%s of 200,000 characters lets timers fire while it is read', async (name, text) => {
+    const folder = mkdtempSync(join(tmpdir(), 'postchain-bomb-'));
+    let turns = 0;
+    let ended = false;
+    const count = (): void => {
+      turns += 1;
+      if (!ended) setImmediate(count);
+    };
+    try {
+      writeFileSync(join(folder, name), text);
+      setImmediate(count);
+      await loadDocuments([folder]);
+    } finally {
+      ended = true;
+      rmSync(folder, { recursive: true });
+    }
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it.each(['<div>', '<ul><li>', '<table><tr><td>', '<title>Title</title><h1>'])(
+    'text below 10,000 open %s is kept',
+    (tags) => {
+      const text = atOnce(readHtml(`<p>before</p>${tags.repeat(10_000)}after`))
+        .map((block) => block.text)
+        .join('\n');
+      expect(text.startsWith('before')).toBe(true);
+      expect(text.includes('after')).toBe(true);
+    },
+  );
+
+  it.each(['> ', '- ', '1. ', '  - '])('text below 500 markers %j is kept', (marker) => {
+    const nested = marker.startsWith(' ')
+      ? Array.from({ length: 100 }, (_, depth) => `${'  '.repeat(depth)}- level ${depth}`).join('\n')
+      : `${marker.repeat(500)}level 99`;
+    const text = atOnce(readMarkdown(`# Title\n\nbefore\n\n${nested}`));
+    expect(text.map((block) => block.heading[0])).toEqual(text.map(() => 'Title'));
+    expect(text.map((block) => block.text).join('\n')).toMatch(/before[\s\S]*level 99/);
+  });
+});

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import { contextOf, undo } from '../../machines/policies/context.ts';
 import { preview } from '../../machines/text/summary.ts';
-import { count, cutEnd, cutStart, grouped, oneLine } from '../internal/printable.ts';
+import { count, cutEnd, cutStart, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import {
   type ContextChange,
   charsOf,
@@ -35,7 +35,7 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   if (flags.json) {
     const listed = operations.map(({ operation, ...where }) => ({ ...where, ...operation }));
     const ids = undone.map(({ operation: { id } }) => id);
-    return `${JSON.stringify({ operations: listed, messages: after, undone: ids, changes }, null, 2)}\n`;
+    return `${printableJson(JSON.stringify({ operations: listed, messages: after, undone: ids, changes }, null, 2))}\n`;
   }
   const page = {
     colors: colorsFor(stdout),

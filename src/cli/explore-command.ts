@@ -99,7 +99,7 @@ async function importModule(name: string): Promise<Record<string, unknown>> {
   try {
     return await import(pathToFileURL(resolve(name)).href);
   } catch (cause) {
-    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(cause)}`, { cause });
+    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(name, cause)}`, { cause });
   } finally {
     process.off('beforeExit', reportUnsettled);
   }
@@ -111,8 +111,20 @@ async function importModule(name: string): Promise<Record<string, unknown>> {
   }
 }
 
-function loadError(cause: unknown): string {
-  return (cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
-    : firstLineOf(cause);
+const EXPECTED_MODULE = 'expected the path of a module that exports "machine" and "outcomes"';
+
+function loadError(name: string, cause: unknown): string {
+  switch ((cause as { code?: unknown } | null)?.code) {
+    case 'ERR_UNKNOWN_FILE_EXTENSION':
+      return /\.[cm]?tsx?$/iu.test(name)
+        ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
+        : `it is not JavaScript or TypeScript; ${EXPECTED_MODULE}`;
+    case 'ERR_IMPORT_ATTRIBUTE_MISSING':
+    case 'ERR_IMPORT_ASSERTION_TYPE_MISSING':
+      return `it is JSON; ${EXPECTED_MODULE}`;
+    case 'ERR_UNSUPPORTED_DIR_IMPORT':
+      return `it is a directory; ${EXPECTED_MODULE}`;
+    default:
+      return firstLineOf(cause);
+  }
 }

@@ -2,8 +2,16 @@ import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
 import { exportRun } from '../inspection/export-run.ts';
-import { type Redaction, redacted, redactionOf, redactionsIn, suspectsIn } from '../inspection/redaction.ts';
+import {
+  type Redaction,
+  redacted,
+  redactionOf,
+  redactionsIn,
+  remainingNumbers,
+  suspectsIn,
+} from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 
@@ -32,6 +40,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
     `Wrote ${path} (${count(entries.length, 'entry', 'entries')}, ${size}, ${redactedCount})`,
     `SHA-256 of the run: ${checksum}`,
     ...unmatchedLines(entries, flags.redact),
+    ...remainingNumberLines(entries, redact),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
@@ -54,9 +63,11 @@ async function writePrivate(path: string, html: string, force: boolean): Promise
       await file.close();
     }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     const problem =
-      code === 'EEXIST' ? `${path} already exists; use --force to overwrite it` : `Cannot write ${path}: ${message}`;
+      code === 'EEXIST'
+        ? `${path} already exists; use --force to overwrite it`
+        : `Cannot write ${path}: ${describeSystemError(cause)}`;
     throw new PostChainError('invalid_path', problem, { cause });
   }
 }
@@ -83,6 +94,7 @@ function previewText(
     ...listed,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
     ...unmatchedLines(entries, patterns),
+    ...remainingNumberLines(entries, redact),
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
@@ -91,8 +103,23 @@ function previewText(
 /** Warns about patterns without a match: the text may be written differently in the run. */
 function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
   return patterns
-    .filter((pattern) => redactionsIn(entries, redactionOf([pattern])).next().done)
+    .filter((pattern) => {
+      const redact = redactionOf([pattern]);
+      return redactionsIn(entries, redact).next().done && remainingNumbers(entries, redact).length === 0;
+    })
     .map((pattern) => oneLine(`Warning: --redact ${JSON.stringify(pattern)} matches nothing`));
+}
+
+/** Warns about numbers of the journal format that a pattern matches: the page cannot be shown without them. */
+function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact | undefined): readonly string[] {
+  const [first, ...others] = redact ? remainingNumbers(entries, redact) : [];
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : `, and ${count(others.length, 'other place')}`;
+  return [
+    oneLine(
+      `Warning: --redact matches the number ${first.text}, which stays (entry ${first.seq}, ${first.path}${more})`,
+    ),
+  ];
 }
 
 /** Lists remaining text that looks like a secret or personal data. */

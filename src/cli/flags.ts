@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { TITLES } from '../testing/coverage/coverage-report.ts';
 import type { Thresholds } from '../testing/coverage/coverage-text.ts';
 import type { AnswerFormat } from './render-answer.ts';
@@ -58,7 +59,10 @@ export function serverUrl(text: string): string {
     !/^https?:$/u.test(url.protocol) ||
     `${url.username}${url.password}${url.search}${url.hash}` !== ''
   )
-    throw new InvalidArgumentError('Expected an http or https URL without user, query and fragment.');
+    throw new PostChainError(
+      'invalid_option',
+      '--base-url must be an http or https URL without user, query and fragment',
+    );
   return text;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { firstLineOf, oneLine, printable } from '../internal/printable.ts';
+import { oneLine, printable } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 import { createProgram } from './program.ts';
 
 const FAILED = 1;
@@ -20,7 +21,9 @@ const program = createProgram((code) => {
   process.exitCode = code;
 });
 for (const command of [program, ...program.commands])
-  command.exitOverride().configureOutput({ outputError: (text, write) => write(printable(text)) });
+  command
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`postchain: ${oneLine(text.replace(/^error: /u, ''))}\n`) });
 
 try {
   await program.parseAsync();
@@ -33,6 +36,8 @@ function report(error: unknown): number {
   // Commander has printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : INVALID_USAGE;
   const withStack = program.opts()['stack'] === true && error instanceof Error;
-  process.stderr.write(`postchain: ${withStack ? printable(error.stack ?? '') : oneLine(firstLineOf(error))}\n`);
+  process.stderr.write(
+    `postchain: ${withStack ? printable(error.stack ?? '') : oneLine(describeSystemError(error))}\n`,
+  );
   return error instanceof PostChainError ? INVALID_USAGE : FAILED;
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { chmodSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { parsePhase, parseSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
 import { count, oneLine } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { journalsForRun } from './find-run.ts';
@@ -38,6 +41,8 @@ export interface RunFlags {
   /** A file, or false for no journal. */
   readonly journal?: string | false;
   readonly journals?: string;
+  /** Overwrites a file that is not a journal. */
+  readonly force?: boolean;
   readonly inspect?: boolean;
   readonly inspectPort?: number;
 }
@@ -63,9 +68,10 @@ type Json = z.core.util.JSONType;
 const MAX_CHECK_MS = 3_000;
 
 /** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. */
-export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)): Promise<PreparedRun> {
+export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise<PreparedRun> {
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
+  const journals = store ?? (await journalsOf(flags));
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env, flags.baseUrl),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags.baseUrl))),
@@ -115,9 +121,29 @@ export async function prepareRun(flags: RunFlags, journals = journalsOf(flags)):
   }
 }
 
-function journalsOf(flags: RunFlags): JournalStore | null {
-  if (flags.journal === false) return null;
-  return flags.journal === undefined ? journalsForRun(flags) : journalFile(flags.journal);
+/** Returns the store for a new run, or null for none. */
+async function journalsOf({ journal, force = false, ...flags }: RunFlags): Promise<JournalStore | null> {
+  if (journal === undefined) return journalsForRun(flags);
+  if (journal === false) return null;
+  await requireReplaceable(journal, force);
+  return journalFile(journal);
+}
+
+/** Makes an existing file readable by its owner only. Throws `invalid_path` if it would be lost and is not a journal, unless forced. */
+async function requireReplaceable(path: string, force: boolean): Promise<void> {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) return;
+  if (file.size > 0 && !force && (await journalFile(path).list())[0]?.status === 'damaged')
+    throw new PostChainError(
+      'invalid_path',
+      `--journal: ${path} exists and is not a journal; pass another name, or --force to overwrite it`,
+    );
+  try {
+    chmodSync(path, 0o600);
+  } catch (cause) {
+    const message = `--journal: ${path} cannot be made readable by only you: ${describeSystemError(cause)}`;
+    throw new PostChainError('invalid_path', message, { cause });
+  }
 }
 
 /** Returns the flags that `resume` and `fork` need, without keys. */

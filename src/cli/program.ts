@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   collect,
@@ -21,7 +20,12 @@ const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['calculator', 'current_time',
 export function createProgram(setExitCode: (code: number) => void): Command {
   const program = new Command('postchain')
     .description(manifest.description)
-    .version(manifest.version)
+    .version(manifest.version, '-v, --version')
+    .addOption(new Option('-V').hideHelp())
+    .on('option:V', () => {
+      process.stdout.write(`${manifest.version}\n`);
+      process.exit(0);
+    })
     .option('--stack', 'print the stack trace of an error');
   addRunCommand(program, setExitCode);
   addRecordedRunCommands(program, setExitCode);
@@ -33,7 +37,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
   const command = program
     .command('run')
     .description('send a request through the chain and print the answer')
-    .argument('[request]', 'a question or task; put it before --docs')
+    .argument('[request]', 'a question or task; without it, or with "-", it is read from standard input')
     .option('--docs <path...>', 'directories and files to answer from (Markdown, text, HTML, JSON)')
     .addOption(
       new Option('--capability <name...>', 'built-in capabilities (tools) for the model').choices(
@@ -56,6 +60,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--manual', 'ask for the next phase when no rule ends the run');
   withAnswerOptions(command)
     .option('--journal <file>', 'write the journal to this file, not to --journals')
+    .option('--force', 'let --journal overwrite a file that is not a journal')
     .option('--no-journal', 'write no journal')
     .option('--journals <place>', JOURNALS);
   withInspectOptions(command)
@@ -69,17 +74,13 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
         '\nExit codes: 0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted',
     )
     .action(async (request, flags) => {
-      const { runCommand } = await import('./run-command.ts');
-      setExitCode(await runCommand(request ?? missingRequest(), flags));
+      const [{ readRequest }, { runCommand }] = await Promise.all([
+        import('./read-request.ts'),
+        import('./run-command.ts'),
+      ]);
+      const read = await readRequest(request, flags.docs);
+      setExitCode(await runCommand(read.request, { ...flags, docs: read.docs }));
     });
-}
-
-/** `--docs` takes every argument after it, so a request that follows it is read as a path. */
-function missingRequest(): never {
-  throw new PostChainError(
-    'invalid_request',
-    'Missing request; put it before other arguments: postchain run "What is a cycle?" --docs docs',
-  );
 }
 
 const CHART = 'chain, attempt, action, or a module that exports "machine" and "outcomes"';

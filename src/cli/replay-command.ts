@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { entriesOf, linesOf } from '../journal/journal-lines.ts';
 import { type Divergence, divergenceText, replay } from '../journal/replay.ts';
@@ -80,7 +81,7 @@ function writeOrThrow(path: string, write: () => void): void {
   try {
     write();
   } catch (cause) {
-    throw new PostChainError('invalid_path', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
+    throw new PostChainError('invalid_path', `Cannot write ${path}: ${describeSystemError(cause)}`, { cause });
   }
 }
 
@@ -95,7 +96,7 @@ function requireUnused(path: string, text: string): void {
 
 const TEST_FILE = /(?:\.test)?\.[cm]?[jt]sx?$/u;
 
-/** Writes a test, and the recording that it replays next to it. */
+/** Writes a test, and next to it the recording that it replays, readable by its owner only: it contains the run's texts. */
 async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
   const { toVitest } = await import('../journal/to-vitest.ts');
   if (!TEST_FILE.test(path))
@@ -108,7 +109,7 @@ async function writeTest(path: string, recorded: readonly JournalEntry[], stdout
   const recording = linesOf(recorded);
   requireUnused(path, text);
   requireUnused(join(dirname(path), file), recording);
-  writeOrThrow(join(dirname(path), file), () => writeFileSync(join(dirname(path), file), recording));
+  writeOrThrow(join(dirname(path), file), () => writeFileSync(join(dirname(path), file), recording, { mode: 0o600 }));
   writeOrThrow(path, () => writeFileSync(path, text));
   stdout.write(`Wrote ${path} and ${join(dirname(path), file)}\n`);
   return 0;

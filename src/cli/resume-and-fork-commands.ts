@@ -27,12 +27,17 @@ const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancell
 export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
   const { at, set = [], ...others } = flags;
   const changes = Object.fromEntries(set.map(parseChange));
+  const notes =
+    set.length > 0
+      ? []
+      : ['No --set: the fork repeats the run from there on, with the recorded results of identical calls'];
   const found = await findRun(name, flags);
   const entries = await entriesOf(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const { session: _, sessionFile: __, ...continued } = await flagsToContinue(found, others, streams);
   const { sessionId } = runStartOf(entries);
-  return completeRun(await prepareRun(continued), flags, streams, ({ chain, host }) =>
+  const prepared = await prepareRun(continued);
+  return completeRun({ ...prepared, notes: [...prepared.notes, ...notes] }, flags, streams, ({ chain, host }) =>
     chain.fork(entries, { at, set: changes, host: host(sessionId) }),
   );
 }

@@ -7,6 +7,7 @@ import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { describeValue } from '../internal/options.ts';
 import { oneLine } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
 import type { Capability } from '../tools/capability.ts';
 import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
@@ -54,8 +55,8 @@ async function readText(path: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new PostChainError('invalid_path', `Cannot read the history "${path}": ${reason}`, { cause });
+    const message = `Cannot read the history "${path}": ${describeSystemError(cause)}`;
+    throw new PostChainError('invalid_path', message, { cause });
   }
 }
 

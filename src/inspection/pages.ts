@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { describeSystemError } from '../internal/system-error.ts';
 
 /** The single-file pages, and the id of the empty data element that the build leaves in each. */
 const PAGES = {
@@ -49,6 +50,6 @@ export async function writePage(path: string, page: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, page);
   } catch (cause) {
-    throw new PostChainError('invalid_path', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
+    throw new PostChainError('invalid_path', `Cannot write ${path}: ${describeSystemError(cause)}`, { cause });
   }
 }

@@ -137,6 +137,7 @@ export function withTexts(entry: JournalEntry, change: Change): JournalEntry {
 /** `isFree`: the keys are texts. */
 function changed(value: unknown, path: string, change: Change, isFree: boolean): unknown {
   if (typeof value === 'string') return FORMAT_PATHS.test(path) ? value : change(value, path);
+  if (typeof value === 'number' && PROGRAM_NUMBER.test(path)) return changedNumber(value, path, change);
   if (Array.isArray(value)) return value.map((item, place) => changed(item, `${path}.${place}`, change, isFree));
   if (typeof value !== 'object' || value === null) return value;
   if (STATE_CHANGE.test(path)) return changedState(value as StateChange, path, change);
@@ -145,6 +146,15 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
     return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || FREE_KEYS.has(name))];
   });
   return Object.fromEntries(members);
+}
+
+/** Paths of numbers that any text may replace: they belong to a program, a model or a tool. */
+const PROGRAM_NUMBER = /\.(?:arguments|host|output)\./u;
+
+/** A number of a program, a model or a tool becomes a text if a change applies to it. */
+function changedNumber(value: number, path: string, change: Change): unknown {
+  const text = change(String(value), path);
+  return text === String(value) ? value : text;
 }
 
 /** The path of a state change consists of keys. Only keys below a free member are texts. */
@@ -169,10 +179,27 @@ function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
   }
 }
 
+/** Returns the numbers of the journal format that a redaction matches as a whole, and that stay as they are. */
+export function remainingNumbers(entries: Iterable<JournalEntry>, redact: Redact): readonly PlacedText[] {
+  const found: PlacedText[] = [];
+  for (const entry of entries) {
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value === 'number' && !PROGRAM_NUMBER.test(path) && redact(String(value)) === REDACTED)
+        found.push({ seq: entry.seq, path, text: String(value) });
+      else if (typeof value === 'object' && value !== null)
+        for (const [name, inside] of Object.entries(value)) visit(inside, `${path}.${name}`);
+    };
+    visit({ ...entry, seq: null, atMs: null }, entry.type);
+  }
+  return found;
+}
+
 /** Patterns of data that may be private. A hint for the user, not a guarantee. */
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   'an API key':
     /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{35}\b/gu,
+  'a key on a command line':
+    /(?<![\w-])--?[\w-]*(?:api-?key|token|secret|passw(?:or)?d)[= ](?!\[hidden\]|\[redacted\]|\$|-)[^\s"']{6,}/giu,
   'a token': /\bBearer\s+[\w.~+/-]{16,}|\beyJ[\w-]{10,1000}\.[\w-]{10,}\.[\w-]{5,}/gu,
   'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/gu,
   'a URL with a password': /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,100}:[^\s/@]{1,100}@/giu,

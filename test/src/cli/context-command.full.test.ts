@@ -7,6 +7,7 @@ import { type ContextFlags, contextCommand } from '../../../src/cli/context-comm
 import { contextHistory } from '../../../src/journal/context-history.ts';
 import { cli } from '../../support/cli.ts';
 import { fileWith, journalFile, LONG_HISTORY, linesOf, runOverHistory } from '../../support/journal-files.ts';
+import { startScripted } from '../../support/run-chain.ts';
 
 const { journal } = await runOverHistory();
 const document = contextHistory(journal);
@@ -173,5 +174,16 @@ describe('postchain context, with invalid arguments, prints one line and exits w
     expect(once).toMatchObject({ code: 0, stderr: '' });
     expect(once.stdout).toContain('Changes\n');
     expect(twice.stdout).toBe(once.stdout);
+  });
+});
+
+describe('postchain context --json', () => {
+  it('escapes control characters and marks of direction', async () => {
+    const text = 'so\u001b[2J\u009b\u0085\u202e\u2066?';
+    const { run } = startScripted({}, {}, { request: text });
+    await run.answer;
+    const printed = await contextCommand(journalFile(run.journal), { json: true });
+    for (const character of text.replace(/[\w[?]/gu, '')) expect(printed).not.toContain(character);
+    expect(JSON.parse(printed).messages[0].content).toBe(text);
   });
 });

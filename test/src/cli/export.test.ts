@@ -71,6 +71,31 @@ describe('the output of postchain export', () => {
     expect(text).not.toContain('ann@example.org');
   });
 
+  it('lists a key in the arguments of a command, unless it is hidden', async () => {
+    const output = outputIn(temporaryFolder());
+    const path = await aRun(
+      'run-1',
+      'Why does server --api-key hunter2hunter2 fail, and server --api-key [hidden] not?',
+    );
+    const text = await exportCommand(path, { output });
+    expect(text).toContain('--api-key hunter2hunter2 looks like a key on a command line');
+    expect(text).not.toContain('--api-key [hidden] looks');
+  });
+
+  it('hides numbers that come from a program, and lists those of the format that it cannot hide', async () => {
+    const { run } = startScripted({}, {}, { host: { account: 41113333, cycles: 5 } });
+    await run.answer;
+    const path = journalFile(run.journal as readonly JournalEntry[]);
+    const preview = await exportCommand(path, { preview: true, redact: ['41113333'] });
+    expect(preview).toContain('run-start.host.account');
+    expect(preview).not.toContain('Warning');
+    const output = outputIn(temporaryFolder());
+    await exportCommand(path, { output, redact: ['41113333'] });
+    expect(readFileSync(output, 'utf8')).not.toContain('41113333');
+    const text = await exportCommand(path, { preview: true, redact: ['5'] });
+    expect(text).toMatch(/Warning: --redact matches the number 5, which stays \(entry 0, run-start\.limits\.\w+/u);
+  });
+
   it('lists patterns that match nothing', async () => {
     const flags = { redact: ['so?', 'nowhere'], preview: true };
     expect(await exportCommand(await aRun(), flags)).toContain('--redact "nowhere" matches nothing');

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunOptions } from '../../../src/engine/runtime/run-options.ts';
@@ -65,6 +65,23 @@ describe('a journal file', () => {
   });
 });
 
+describe('run --journal', () => {
+  it('replaces a journal, and any other file only with --force, and makes it readable only by its owner', async () => {
+    const file = join(temporaryFolder(), 'run.jsonl');
+    const user = aUser({});
+    await user.call('run', 'Is it so?', '--journal', file);
+    chmodSync(file, 0o644);
+    expect((await user.call('run', 'And this?', '--journal', file)).code).toBe(0);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await user.call('show', file)).stdout).toMatch(/^And this\?/u);
+    writeFileSync(file, 'precious');
+    expect((await user.call('run', 'x', '--journal', file)).code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    expect((await user.call('run', 'x', '--journal', file, '--force')).code).toBe(0);
+    expect((await user.call('show', file)).code).toBe(0);
+  });
+});
+
 describe('replay --vitest', () => {
   it('writes a test and never overwrites other content', async () => {
     const folder = temporaryFolder();
@@ -74,6 +91,12 @@ describe('replay --vitest', () => {
     const at = join(folder, 'a.test.ts');
     for (const _again of [1, 2]) expect((await user.call('replay', file, '--vitest', at)).code).toBe(0);
     expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toBe(readFileSync(file, 'utf8'));
+    expect(statSync(join(folder, 'a.jsonl')).mode & 0o777).toBe(0o600);
+    expect(await user.call('replay', file, '--vitest', join(folder, 'none', 'a.test.ts'))).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `postchain: Cannot write ${join(folder, 'none', 'a.jsonl')}: no such file or directory (ENOENT)\n`,
+    });
     for (const path of [at, join(folder, 'a.jsonl')]) {
       writeFileSync(path, 'mine');
       expect(await user.call('replay', file, '--vitest', at)).toMatchObject({

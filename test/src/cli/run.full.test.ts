@@ -24,6 +24,19 @@ describe('postchain run', () => {
     expect(`${stdout}${stderr}`).not.toContain('\u001b');
   });
 
+  it.each([[['run', '--docs', 'docs']], [['run', '-', '--docs', 'docs']]])(
+    '%j reads the request from a pipe',
+    async (args) => {
+      const { code, stdout } = await startCli(args, {}, `${QUESTION}\n`).finished;
+      expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('The Yield phase decides') });
+    },
+  );
+
+  it('accepts a request after --docs', async () => {
+    const { code, stdout } = await cli('run', '--docs', 'docs', 'README.md', QUESTION);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('The Yield phase decides') });
+  });
+
   it('the cited lines contain the answer', async () => {
     const { stdout } = await cli('run', QUESTION, '--docs', 'docs', '--json');
     const { answerText, sources } = finalAnswerSchema.parse(JSON.parse(stdout));

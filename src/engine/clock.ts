@@ -1,3 +1,6 @@
+import { nextTurn } from '../internal/async.ts';
+import { createTurns, type TakeTurn } from './turns.ts';
+
 /**
  * XState's clock interface plus the current time. `now` returns milliseconds since the epoch and never goes back; a simulated clock
  * may count from 0.
@@ -6,10 +9,29 @@ export interface Clock {
   now(): number;
   setTimeout(fn: (...args: unknown[]) => void, timeoutMs: number): unknown;
   clearTimeout(id: unknown): void;
+  /**
+   * Executes `act` now or, so that due timers can fire first, in a later turn of the event loop. Without it, everything is executed at
+   * once, as simulated time requires.
+   */
+  readonly takeTurn?: TakeTurn;
 }
+
+/** How long the runs of a process may keep the event loop busy before timers get their turn. */
+const TURN_BUDGET_MS = 8;
 
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   setTimeout: (fn, timeoutMs) => setTimeout(fn, timeoutMs),
   clearTimeout: (id) => clearTimeout(id as ReturnType<typeof setTimeout>),
+  takeTurn: createTurns({
+    now: () => performance.now(),
+    defer: (act) => void nextTurn().then(act),
+    budgetMs: TURN_BUDGET_MS,
+  }),
 };
+
+/** Executes `act` when the clock gives it its turn. */
+export const takeTurnOf =
+  ({ takeTurn }: Clock): TakeTurn =>
+  (act) =>
+    takeTurn === undefined ? act() : takeTurn(act);

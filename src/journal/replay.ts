@@ -146,6 +146,7 @@ export function runClock(clock: Clock, startedAtMs: number, lastEntryMs: number)
     now: () => startedAtMs + sinceStartMs(),
     setTimeout: (fn, timeoutMs) => clock.setTimeout(fn, timeoutMs),
     clearTimeout: (id) => clock.clearTimeout(id),
+    ...(clock.takeTurn && { takeTurn: clock.takeTurn }),
     sinceStartMs,
   };
 }

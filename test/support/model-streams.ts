@@ -121,6 +121,7 @@ export async function readAll(parts: AsyncIterable<ModelPart>, options: Partial<
     onPartial: (value) => partials.push(structuredClone(value)),
     onStoppable: () => {},
     maxChars: 1_000_000,
+    takeTurn: (act) => act(),
     promptChars: 40,
     ...options,
   });

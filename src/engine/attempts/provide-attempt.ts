@@ -7,7 +7,7 @@ import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contr
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, takeTurnOf } from '../clock.ts';
 import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
@@ -134,6 +134,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
         acceptsList: spec.shape.mayBeList,
         offered: offeredBy(spec, request),
         maxChars: call.policy.maxReplyChars,
+        takeTurn: takeTurnOf(clock),
         promptChars,
         onStoppable: (given) => {
           stop = given;

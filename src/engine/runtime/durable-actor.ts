@@ -2,7 +2,7 @@ import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, t
 import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
 import { type Activity, type ActivityDispatcher, callSubject } from '../activities.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, takeTurnOf } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
@@ -22,10 +22,12 @@ export interface ActivityExecutor {
 /** Executes nothing and fires no timer: the charts only receive what is delivered to them. */
 const noopExecutor: ActivityExecutor = { execute: () => {}, wait: () => () => {} };
 
-/** Executes activities at once and timers by the clock. */
+/** Executes activities at once and timers by the clock. What activities report is delivered when the clock gives it its turn. */
 export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => void): ActivityExecutor {
+  const takeTurn = takeTurnOf(clock);
   return {
-    execute: (call, { actor, execute }) => execute((event) => deliver({ type: 'call-event', call, actor, event })),
+    execute: (call, { actor, execute }) =>
+      execute((event) => takeTurn(() => deliver({ type: 'call-event', call, actor, event }))),
     wait(timer, waitMs) {
       const id = clock.setTimeout(() => deliver({ type: 'timer', timer }), waitMs);
       return () => clock.clearTimeout(id);

@@ -3,6 +3,7 @@ import type { FinishReason, ModelPart } from '../../../machines/contracts/model.
 import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/usage.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { nextTurn } from '../../internal/async.ts';
+import type { TakeTurn } from '../turns.ts';
 import type { DeltaPart } from './stream-driver.ts';
 
 /** How a stream ended; all fields are null while it has not. */
@@ -16,6 +17,8 @@ export interface PartSourceOptions {
   /** Records a part and returns whether its characters belong to the reply. Called once per part, in order. */
   readonly claim: (part: DeltaPart) => boolean;
   readonly maxChars: number;
+  /** When the next part may be read. */
+  readonly takeTurn: TakeTurn;
   /** Receives a function that stops reading: cheaper per call than a listener on a signal. */
   readonly onStoppable: (stop: () => void) => void;
 }
@@ -40,9 +43,11 @@ export class PartSource {
   #end: StreamEnd = { reason: null, usage: null, failure: null };
   #isOver = false;
   #parts = 0;
+  readonly #takeTurn: TakeTurn;
 
-  constructor(open: () => AsyncIterable<ModelPart>, { claim, maxChars, onStoppable }: PartSourceOptions) {
+  constructor(open: () => AsyncIterable<ModelPart>, { claim, maxChars, takeTurn, onStoppable }: PartSourceOptions) {
     this.#open = open;
+    this.#takeTurn = takeTurn;
     this.#claim = claim;
     this.#limit = new CharLimit(maxChars);
     onStoppable(() => {
@@ -69,7 +74,7 @@ export class PartSource {
     this.#receive = receive;
     this.#parts += 1;
     if (this.#parts % PARTS_A_TURN === 0) nextTurn().then(this.#pull);
-    else this.#pull();
+    else this.#takeTurn(this.#pull);
   }
 
   /** Closes the stream without waiting for it. */

@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
+import type { TakeTurn } from '../turns.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { PartSource, type StreamEnd } from './part-source.ts';
@@ -37,6 +38,8 @@ export interface ReadStreamOptions extends StreamObserver {
   /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;
   readonly maxChars: number;
+  /** When the next part may be read. */
+  readonly takeTurn: TakeTurn;
   /** Receives a function that stops reading at once, even if the stream ignores its signal. */
   readonly onStoppable: (stop: () => void) => void;
   /** For an estimate if the provider reports no usage. */
@@ -53,8 +56,8 @@ export interface ReadStreamOptions extends StreamObserver {
  */
 export async function readStream(open: () => AsyncIterable<ModelPart>, options: ReadStreamOptions): Promise<Reply> {
   const driver = driverFor(options);
-  const { maxChars, onStoppable } = options;
-  const source = new PartSource(open, { claim: driver.claim, maxChars, onStoppable });
+  const { maxChars, takeTurn, onStoppable } = options;
+  const source = new PartSource(open, { claim: driver.claim, maxChars, takeTurn, onStoppable });
   try {
     const found = await readValue(source, driver, options);
     const { text, end } = source;

@@ -1,5 +1,5 @@
 import { PostChainError } from '../machines/contracts/error.ts';
-import type { JournalEntry, JournalStore } from '../machines/contracts/journal.ts';
+import type { JournalEntry, JournalStore, OpenJournalOptions } from '../machines/contracts/journal.ts';
 
 export type {
   ConsentChoice,
@@ -144,9 +144,10 @@ export interface PostChain {
   run(options: RunOptions): Run;
   /**
    * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
-   * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
+   * `invalid_journal` if the run is missing, still running (unless `force` is true) or damaged, or was recorded on another version of the
+   * chart.
    */
-  resume(runId: string, options?: Pick<RunOptions, 'signal'>): Promise<Run>;
+  resume(runId: string, options?: Pick<RunOptions, 'signal'> & OpenJournalOptions): Promise<Run>;
   /**
    * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
    * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
@@ -173,7 +174,8 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       });
       return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
     },
-    resume: async (runId, { signal } = {}) => resumeRun(await kept().open(runId), parts, signal),
+    resume: async (runId, { signal, force = false } = {}) =>
+      resumeRun(await kept().open(runId, { force }), parts, signal),
     fork: async (run, how) =>
       forkRun(
         { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },

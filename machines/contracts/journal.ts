@@ -154,6 +154,11 @@ export interface OpenedJournal {
   readonly writer: JournalWriter;
 }
 
+export interface OpenJournalOptions {
+  /** Takes over the journal even if its writer may still be running, for example on another host. */
+  readonly force?: boolean;
+}
+
 /** How a run ended, or `running` if a process executes it; an `interrupted` run can be resumed. */
 export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'interrupted' | 'damaged';
 
@@ -189,7 +194,7 @@ export interface JournalStore {
   /** The entries of a run, in order. A torn last line, as a kill leaves it, is skipped. */
   read(runId: string): AsyncIterable<JournalEntry>;
   /** Opens a run's journal to continue it; a torn last line is dropped. */
-  open(runId: string): Promise<OpenedJournal>;
+  open(runId: string, options?: OpenJournalOptions): Promise<OpenedJournal>;
   /** All runs, the newest first. */
   list(): Promise<readonly RunSummary[]>;
 }

@@ -1,5 +1,10 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
+import type {
+  JournalEntry,
+  JournalStore,
+  JournalStoreOptions,
+  OpenJournalOptions,
+} from '../../machines/contracts/journal.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { describeValue } from '../internal/options.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
@@ -10,10 +15,10 @@ import {
   type LineSink,
   noSuchRun,
   runExists,
-  runInUse,
 } from './journal-store.ts';
+import { seemsHeld } from './lease.ts';
 import { dropTornLine, firstAndLastLine, linesOfFile } from './line-file.ts';
-import { ownerOf, releaseLock, takeLock } from './owner-lock.ts';
+import { type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
 
 /** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
@@ -67,62 +72,83 @@ export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
 
 /** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
 function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
-  const lockOf = (runId: string): string => `${pathOf(runId)}.lock`;
-
-  function claim(runId: string): void {
-    // A device or a pipe gets no lock file.
-    if (fs().existsSync(pathOf(runId)) && !fs().statSync(pathOf(runId)).isFile()) return;
+  /** Returns the path of a journal's lock file; null for a device or a pipe, which gets none. */
+  function lockOf(runId: string): string | null {
+    if (fs().existsSync(pathOf(runId)) && !fs().statSync(pathOf(runId)).isFile()) return null;
     if (!fs().existsSync(paths().dirname(pathOf(runId)))) throw new Error('its directory does not exist');
-    const owner = takeLock(lockOf(runId));
-    if (owner !== null) throw runInUse(runId, `process ${owner}`);
+    return `${pathOf(runId)}.lock`;
   }
-  function openSink(runId: string, flag: 'a' | 'w'): LineSink {
-    const file = open(runId, flag);
+  function claim(runId: string): HeldLock | null {
+    const lock = lockOf(runId);
+    return lock === null ? null : takeLock(lock, runId);
+  }
+  function openSink(runId: string, lock: HeldLock | null, open: (path: string) => number): LineSink {
+    const file = openLocked(pathOf(runId), lock, open);
     return {
-      append: (line) => fs().appendFileSync(file, `${line}\n`),
+      append(line) {
+        lock?.check();
+        fs().appendFileSync(file, `${line}\n`);
+      },
       close() {
         fs().closeSync(file);
-        releaseLock(lockOf(runId));
+        lock?.release();
       },
     };
-  }
-  function open(runId: string, flag: 'a' | 'w'): number {
-    try {
-      return fs().openSync(pathOf(runId), flag, 0o600);
-    } catch (error) {
-      releaseLock(lockOf(runId));
-      throw error;
-    }
   }
 
   return {
     create: (runId: string) =>
       orInvalidPath(givenPath, () => {
         if (fs().existsSync(pathOf(runId))) throw runExists(runId);
-        claim(runId);
-        return openSink(runId, 'a');
+        return openSink(runId, claim(runId), (path) => fs().openSync(path, 'a', 0o600));
       }),
     replace: (runId: string) =>
-      orInvalidPath(givenPath, () => {
-        claim(runId);
-        return openSink(runId, 'w');
-      }),
+      orInvalidPath(givenPath, () => openSink(runId, claim(runId), (path) => fs().openSync(path, 'w', 0o600))),
     lines(runId: string) {
       if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
       return linesOfFile(pathOf(runId));
     },
-    reopen: (runId: string) =>
-      orInvalidPath(givenPath, () => {
-        if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
-        claim(runId);
-        dropTornLine(pathOf(runId));
-        return openSink(runId, 'a');
-      }),
+    async reopen(runId: string, { force = false }: OpenJournalOptions = {}) {
+      if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+      const path = orInvalidPath(givenPath, () => lockOf(runId));
+      const lock = path === null ? null : await takeOverLock(path, runId, force);
+      return orInvalidPath(givenPath, () =>
+        openSink(runId, lock, (path) => {
+          dropTornLine(path);
+          return fs().openSync(path, 'a', 0o600);
+        }),
+      );
+    },
     boundsOf(runId: string): readonly JournalBounds[] {
       if (!fs().existsSync(pathOf(runId))) return [];
-      return [{ runId, ...firstAndLastOrEmpty(pathOf(runId)), isWritten: ownerOf(lockOf(runId)) !== null }];
+      return [
+        { runId, ...firstAndLastOrEmpty(pathOf(runId)), isWritten: seemsHeld(readLock(`${pathOf(runId)}.lock`)) },
+      ];
     },
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** Opens a file that this process has locked. Releases the lock if that fails. */
+function openLocked(path: string, lock: HeldLock | null, open: (path: string) => number): number {
+  try {
+    if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path);
+    return open(path);
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** Replaces a file by a copy: a process that has the old one open, and continues to write, writes to a file without a name. */
+function replaceByCopy(path: string): void {
+  const real = fs().realpathSync(path);
+  const copy = `${real}.${globalThis.crypto.randomUUID()}.new`;
+  try {
+    fs().copyFileSync(real, copy);
+    fs().renameSync(copy, real);
+  } finally {
+    fs().rmSync(copy, { force: true });
+  }
 }
 
 /** Returns the first and last line of a file. Both are empty if it cannot be read, so that it is listed as damaged. */

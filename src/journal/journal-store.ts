@@ -5,6 +5,7 @@ import type {
   JournalStore,
   JournalStoreOptions,
   JournalWriter,
+  OpenJournalOptions,
   RunStatus,
   RunSummary,
 } from '../../machines/contracts/journal.ts';
@@ -17,7 +18,7 @@ export interface JournalBackend {
   /** The whole lines of a journal; a torn last line is left out. */
   lines(runId: string): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
-  reopen(runId: string): Promise<LineSink> | LineSink;
+  reopen(runId: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   bounds(): Promise<readonly JournalBounds[]> | readonly JournalBounds[];
 }
 
@@ -50,8 +51,8 @@ export function createJournalStore(backend: JournalBackend, { redact }: JournalS
   const store: JournalStore = {
     create: (runId) => writerTo(backend.create(runId), lineWriter(redact)),
     read: (runId) => readEach(runId, (reader, line) => reader.entry(line)),
-    async open(runId) {
-      const sink = await backend.reopen(runId);
+    async open(runId, openOptions = {}) {
+      const sink = await backend.reopen(runId, openOptions);
       try {
         const reader = lineReader(`run ${runId}`);
         const entries: JournalEntry[] = [];
@@ -174,6 +175,6 @@ export function runExists(runId: string): PostChainError {
 export function runInUse(runId: string, owner: string): PostChainError {
   return new PostChainError(
     'invalid_journal',
-    `Run ${JSON.stringify(runId)} is still running in ${owner}; wait for it to end, or stop that process`,
+    `Run ${JSON.stringify(runId)} is still running in ${owner}; wait for it to end, stop that process, or take the run over with "force"`,
   );
 }

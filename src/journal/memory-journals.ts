@@ -32,9 +32,9 @@ export function memoryJournals(options: JournalStoreOptions = {}): JournalStore 
         return openSink(journal);
       },
       lines: (runId) => find(runId).lines,
-      reopen(runId) {
+      reopen(runId, { force = false }) {
         const journal = find(runId);
-        if (journal.isWritten) throw runInUse(runId, 'this process');
+        if (journal.isWritten && !force) throw runInUse(runId, 'this process');
         return openSink(journal);
       },
       bounds: () =>

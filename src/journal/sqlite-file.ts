@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { onAbort } from '../internal/async.ts';
 import { describeValue } from '../internal/options.ts';
 
 /** One connection to an SQLite file. It is replaced after an error, so nothing may keep it or its statements. */
@@ -23,14 +24,15 @@ export interface SqliteFile {
   readNow<Value>(act: (connection: SqliteConnection) => Value): Value | undefined;
   /**
    * Runs `act` in a transaction, after all earlier writes. Returns its value at once if nothing has to be waited for, otherwise a promise.
-   * Throws or rejects if it fails; then nothing of it is written. `act` may run more than once, so it must not change anything else.
+   * Throws or rejects if it fails; then nothing of it is written. `act` may run more than once, so it must not change anything else. What
+   * it wrote survives a crash of the process, but not always a power failure.
    */
   write<Value>(act: (connection: SqliteConnection) => Value): Value | Promise<Value>;
   /**
-   * As `write`, but always waits for the end of the event loop's turn: all writes of a turn share one transaction, and so one `fsync`.
-   * Rejects with the reason of the signal if it aborts first.
+   * As `write`, but what it wrote also survives a power failure. It always waits for the end of the event loop's turn: all such writes of a
+   * turn share one transaction, and so one `fsync`. Rejects with the reason of the signal if it aborts first.
    */
-  writeTogether<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
+  writeSynced<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
   /** Closes the file after a last attempt to finish the waiting writes; those that cannot be finished reject, as do later calls. */
   close(): void;
 }
@@ -39,11 +41,8 @@ export interface SqliteFile {
 export interface SqliteKind {
   /** SQLite's `application_id`: four bytes that mark the file as one of this kind. */
   readonly applicationId: number;
-  readonly version: number;
-  /** The statements that create the tables. */
-  readonly schema: string;
-  /** `FULL`: commits survive a power failure. `NORMAL`: they survive a crash of the process only, but take a seventieth of the time. */
-  readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';
+  /** The statements that lead from each version of the schema to the next; the first ones create the tables. */
+  readonly schema: readonly [string, ...string[]];
   /** How long a read or write waits for a lock of another process, in milliseconds; 30,000 by default. */
   readonly waitMs?: number;
 }
@@ -65,6 +64,7 @@ const DEFAULT_WAIT_MS = 30_000;
 /** A write that has not been committed. */
 interface PendingWrite {
   readonly act: (connection: SqliteConnection) => unknown;
+  readonly isSynced: boolean;
   readonly untilMs: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -100,26 +100,31 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
     open?.close();
     open = null;
   }
-  const commit = <Value>(act: (connection: SqliteConnection) => Value): Value =>
-    use((connection) => connection.transaction(() => act(connection)));
+  const commit = <Value>(act: (connection: SqliteConnection) => Value, isSynced: boolean): Value =>
+    use((connection) => connection.transaction(() => act(connection), isSynced));
 
-  function enqueue<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value> {
-    let onAbort = (): void => {};
+  function enqueue<Value>(
+    act: (connection: SqliteConnection) => Value,
+    isSynced: boolean,
+    signal?: AbortSignal,
+  ): Promise<Value> {
+    let forget = (): void => {};
     const written = new Promise<Value>((resolve, reject) => {
       const write: PendingWrite = {
         act,
+        isSynced,
         untilMs: performance.now() + waitMs,
         resolve: resolve as (value: unknown) => void,
         reject,
       };
       queue.push(write);
-      onAbort = () => {
+      if (signal === undefined) return;
+      forget = onAbort(signal, () => {
         queue = queue.filter((other) => other !== write);
-        reject(signal?.reason);
-      };
+        reject(signal.reason);
+      });
     });
-    signal?.addEventListener('abort', onAbort);
-    return written.finally(() => signal?.removeEventListener('abort', onAbort));
+    return written.finally(() => forget());
   }
   function drainLater(afterMs: number): void {
     if (scheduled) return;
@@ -138,7 +143,10 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
     while (queue.length > 0) {
       const writes = queue.slice(0, perTransaction);
       try {
-        const values = commit((connection) => writes.map(({ act }) => act(connection)));
+        const values = commit(
+          (connection) => writes.map(({ act }) => act(connection)),
+          writes.some(({ isSynced }) => isSynced),
+        );
         queue.splice(0, writes.length);
         for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
       } catch (error) {
@@ -188,17 +196,17 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
     write(act) {
       if (queue.length === 0)
         try {
-          return commit(act);
+          return commit(act, false);
         } catch (error) {
           if (!isBusy(error)) throw error;
         }
-      const written = enqueue(act);
+      const written = enqueue(act, false);
       drainLater(retryMs(tries));
       return written;
     },
-    async writeTogether(act, signal) {
+    async writeSynced(act, signal) {
       signal?.throwIfAborted();
-      const written = enqueue(act, signal);
+      const written = enqueue(act, true, signal);
       drainLater(0);
       return await written;
     },
@@ -244,7 +252,7 @@ function stillLocked(waitMs: number): Error {
 }
 
 interface OpenConnection extends SqliteConnection {
-  transaction<Value>(act: () => Value): Value;
+  transaction<Value>(act: () => Value, isSynced: boolean): Value;
   /** Moves the write-ahead log into the file, so that the one file is a complete copy. */
   checkpoint(): void;
   close(): void;
@@ -258,9 +266,8 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   // The path must be absolute: the library treats other strings as server URLs.
   const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
-    if (!isPrepared(connection, kind)) connection.transaction(() => prepare(connection, kind));
+    if (!isPrepared(connection, kind)) connection.transaction(() => prepare(connection, kind), true);
     connection.all('PRAGMA journal_mode = WAL', []);
-    connection.all(`PRAGMA synchronous = ${kind.synchronous}`, []);
     return connection;
   } catch (error) {
     connection.close();
@@ -270,6 +277,7 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
 
 function connectionOn(database: Database.Database): OpenConnection {
   const statements = new Map<string, Database.Statement>();
+  let syncs = true;
   const statement = (sql: string): Database.Statement => {
     const prepared = statements.get(sql) ?? database.prepare(sql);
     statements.set(sql, prepared);
@@ -279,7 +287,10 @@ function connectionOn(database: Database.Database): OpenConnection {
     // In a list: the library takes a single object, such as bytes, for named values.
     run: (sql, values) => statement(sql).run([...values]).changes,
     all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
-    transaction(act) {
+    transaction(act, isSynced) {
+      // NORMAL takes a seventieth of the time; the write-ahead log is then synced only before it is moved into the file.
+      if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
+      syncs = isSynced;
       beginWriting(database);
       try {
         const value = act();
@@ -331,31 +342,31 @@ function loadLibsql(): typeof Database {
   }
 }
 
-function isPrepared(connection: SqliteConnection, { applicationId, version }: SqliteKind): boolean {
+function isPrepared(connection: SqliteConnection, { applicationId, schema }: SqliteKind): boolean {
   return (
     readNumber(connection, 'PRAGMA application_id', 'application_id') === applicationId &&
-    readNumber(connection, 'PRAGMA user_version', 'user_version') === version
+    readNumber(connection, 'PRAGMA user_version', 'user_version') === schema.length
   );
 }
 
 /**
- * Creates the schema in a new file. Throws if the file is something else. Runs in a transaction: if two processes start at once, the
- * second finds the complete schema of the first.
+ * Creates the schema in a new file, or brings an older one up to date. Throws if the file is something else. Runs in a transaction: if two
+ * processes start at once, the second finds the complete schema of the first.
  */
-function prepare(connection: SqliteConnection, kind: SqliteKind): void {
-  if (isPrepared(connection, kind)) return;
+function prepare(connection: SqliteConnection, { applicationId, schema }: SqliteKind): void {
   const application = readNumber(connection, 'PRAGMA application_id', 'application_id');
   const version = readNumber(connection, 'PRAGMA user_version', 'user_version');
-  if (application === kind.applicationId)
-    throw new Error(`its format version is ${version}; this PostChain reads version ${kind.version}`);
   const tables = readNumber(connection, 'SELECT count(*) AS tables FROM sqlite_schema', 'tables');
-  if (application !== 0 || version !== 0 || tables !== 0) throw new Error('it is the database of another program');
-  const setUp = [
-    ...kind.schema.split(';').filter((sql) => sql.trim() !== ''),
-    `PRAGMA application_id = ${kind.applicationId}`,
-    `PRAGMA user_version = ${kind.version}`,
+  if (application !== applicationId && (application !== 0 || version !== 0 || tables !== 0))
+    throw new Error('it is the database of another program');
+  if (version > schema.length)
+    throw new Error(`its format version is ${version}; this PostChain reads version ${schema.length}`);
+  const statements = [
+    ...schema.slice(version).flatMap((sql) => sql.split(';').filter((each) => each.trim() !== '')),
+    `PRAGMA application_id = ${applicationId}`,
+    `PRAGMA user_version = ${schema.length}`,
   ];
-  for (const sql of setUp) connection.run(sql, []);
+  for (const sql of statements) connection.run(sql, []);
 }
 
 function readNumber(connection: SqliteConnection, sql: string, column: string): number {

@@ -1,15 +1,18 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
 import { jsonOf } from './journal-lines.ts';
+import { createJournalStore, type JournalBounds, type LineSink, noSuchRun, runExists } from './journal-store.ts';
 import {
-  createJournalStore,
-  type JournalBounds,
-  type LineSink,
-  noSuchRun,
-  runExists,
-  runInUse,
-} from './journal-store.ts';
-import { aliveOwner, thisProcess } from './owner-lock.ts';
+  fencedError,
+  HEARTBEAT_MS,
+  isSameLease,
+  keepAlive,
+  type Lease,
+  parseHolder,
+  replaceableLease,
+  seemsHeld,
+  thisHolder,
+} from './lease.ts';
 import {
   openSqliteFile,
   resolveSqlitePath,
@@ -23,16 +26,25 @@ export interface SqliteJournals extends JournalStore {
   close(): void;
 }
 
-/** `run` is the id as JSON; `owner` is the process that writes the journal. */
-const SCHEMA = `
-  CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner TEXT) STRICT;
-  CREATE TABLE line (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, seq))
-    STRICT, WITHOUT ROWID;
-`;
+/**
+ * `run` is the id as JSON. `owner` is the process that holds the lease on the journal, as JSON; null if none does. `token` grows with
+ * every lease, and `beat_ms` with every heartbeat of the owner.
+ */
+const SCHEMA = [
+  `CREATE TABLE run (id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, owner TEXT) STRICT;
+   CREATE TABLE line (run INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (run, seq))
+     STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE run ADD COLUMN token INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE run ADD COLUMN beat_ms INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX run_by_owner ON run (owner) WHERE owner IS NOT NULL;`,
+] as const;
 
 interface Row {
   readonly id: number;
+  readonly run: Bytes;
   readonly owner: Bytes | null;
+  readonly token: number;
+  readonly beatMs: number;
 }
 
 /**
@@ -50,7 +62,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         const exists = file.readNow((connection) => rowOf(connection, runId) !== undefined) ?? false;
         if (exists || file.starting.has(runId)) throw runExists(runId);
         file.starting.add(runId);
-        return openSink(file, runId, 0);
+        return openSink(file, runId, { token: 1, count: 0 });
       },
       async *lines(runId) {
         const { id } = await file.read((connection) => requireRow(connection, runId));
@@ -60,11 +72,16 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           if (page.length < PAGE_LINES) return;
         }
       },
-      async reopen(runId) {
-        const count = await file.write((connection) => takeOver(connection, runId));
-        return openSink(file, runId, count);
+      async reopen(runId, { force = false }) {
+        const lease = (): Promise<Lease | null> =>
+          file.read((connection) => file.leases.of(requireRow(connection, runId)));
+        for (;;) {
+          const previous = await replaceableLease(runId, lease, force);
+          const place = await file.write((connection) => takeOver(connection, file, runId, previous));
+          if (place !== null) return openSink(file, runId, place);
+        }
       },
-      bounds: () => file.read(readBounds),
+      bounds: () => file.read((connection) => readBounds(connection, file)),
     },
     options,
   );
@@ -77,32 +94,131 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
   });
 }
 
-/** An SQLite file whose errors are reported as `invalid_path`. */
+/** An SQLite file whose errors are reported as `invalid_path`, and the leases on its journals. */
 interface JournalFile extends SqliteFile {
   /** The runs whose first entry has not been written. Their row is written with it, so that no run without entries is left behind. */
   readonly starting: Set<string>;
+  readonly leases: HeldLeases;
 }
 
 function openJournalFile(resolved: string, path: string): JournalFile {
   const file = openSqliteFile(resolved, {
     // "PCjo" in ASCII.
     applicationId: 0x50436a6f,
-    version: 1,
     schema: SCHEMA,
-    synchronous: 'NORMAL',
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
     const message = `Cannot use the journals in "${path}": ${sqliteReason(cause)}`;
     throw new PostChainError('invalid_path', message, { cause });
   };
+  const leases = createLeases(file, resolved);
   return {
     starting: new Set(),
+    leases,
     readNow: (act) => orElse(() => file.readNow(act), rethrow),
     read: (act) => file.read(act).catch(rethrow),
     write: (act) => orElse(() => file.write(act), rethrow),
-    writeTogether: (act) => file.writeTogether(act).catch(rethrow),
-    close: () => file.close(),
+    writeSynced: (act) => file.writeSynced(act).catch(rethrow),
+    close() {
+      leases.releaseAll();
+      file.close();
+    },
+  };
+}
+
+/** The leases that this process holds on the journals of a file. */
+interface HeldLeases {
+  /** Returns the lease in a row; null if there is none, or this process has released it but could not write that yet. */
+  of(row: Row): Lease | null;
+  hold(key: string, token: number): void;
+  release(key: string, token: number): Promise<void>;
+  releaseAll(): void;
+  /** Shows that this process is alive, if its timers are late. */
+  beatIfLate(): void;
+}
+
+/** The leases that this process holds, in all its stores, as `file`, `key` and `token`. */
+const held = new Set<string>();
+
+function createLeases(file: SqliteFile, resolved: string): HeldLeases {
+  const owner = JSON.stringify(thisHolder());
+  const tokens = new Map<string, number>();
+  const unreleased = new Map<string, number>();
+  const nameOf = (key: string, token: number): string => JSON.stringify([resolved, key, token]);
+  let endBeats: (() => void) | null = null;
+  let beatAtMs = 0;
+  let isBeating = false;
+
+  function writeRelease(connection: SqliteConnection, key: string, token: number): void {
+    connection.run('UPDATE run SET owner = NULL WHERE run = ? AND owner = ? AND token = ?', [key, owner, token]);
+  }
+  /** Also writes the releases that could not be written, for example because the disk was full. */
+  async function beat(): Promise<void> {
+    if (isBeating) return;
+    isBeating = true;
+    beatAtMs = performance.now();
+    const releases = [...unreleased];
+    try {
+      await file.write((connection) => {
+        connection.run('UPDATE run SET beat_ms = ? WHERE owner = ?', [Date.now(), owner]);
+        for (const [key, token] of releases) writeRelease(connection, key, token);
+      });
+      for (const [key] of releases) unreleased.delete(key);
+    } catch {
+      // The next beat tries again.
+    }
+    isBeating = false;
+    endIfIdle();
+  }
+  function endIfIdle(): void {
+    if (tokens.size > 0 || unreleased.size > 0) return;
+    endBeats?.();
+    endBeats = null;
+  }
+
+  return {
+    of({ run, owner: text, token, beatMs }) {
+      const name = textOf(text);
+      if (text === null || (name === owner && !held.has(nameOf(textOf(run), token)))) return null;
+      return { holder: parseHolder(jsonOf(name)), token, beatMs };
+    },
+    hold(key, token) {
+      held.add(nameOf(key, token));
+      tokens.set(key, token);
+      endBeats ??= keepAlive(() => void beat());
+    },
+    async release(key, token) {
+      held.delete(nameOf(key, token));
+      tokens.delete(key);
+      try {
+        await file.write((connection) => writeRelease(connection, key, token));
+      } catch (error) {
+        unreleased.set(key, token);
+        throw error;
+      } finally {
+        endIfIdle();
+      }
+    },
+    releaseAll() {
+      const all = [...tokens, ...unreleased];
+      for (const [key, token] of all) held.delete(nameOf(key, token));
+      tokens.clear();
+      unreleased.clear();
+      endIfIdle();
+      if (all.length === 0) return;
+      try {
+        const released = file.write((connection) => {
+          for (const [key, token] of all) writeRelease(connection, key, token);
+        });
+        if (released instanceof Promise) released.catch(() => {});
+      } catch {
+        // The leases end with this process.
+      }
+    },
+    beatIfLate() {
+      if (performance.now() - beatAtMs > HEARTBEAT_MS) void beat();
+    },
   };
 }
 
@@ -121,8 +237,10 @@ type Bytes = Uint8Array;
 
 const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
 
+const ROW = 'id, CAST(run AS BLOB) AS run, CAST(owner AS BLOB) AS owner, token, beat_ms AS beatMs';
+
 function rowOf(connection: SqliteConnection, runId: string): Row | undefined {
-  const [row] = connection.all<Row>('SELECT id, CAST(owner AS BLOB) AS owner FROM run WHERE run = ?', [keyOf(runId)]);
+  const [row] = connection.all<Row>(`SELECT ${ROW} FROM run WHERE run = ?`, [keyOf(runId)]);
   return row;
 }
 
@@ -132,47 +250,74 @@ function requireRow(connection: SqliteConnection, runId: string): Row {
   return row;
 }
 
-/** Marks a run as written by this process. Returns the number of its lines. Throws if a process is writing it. */
-function takeOver(connection: SqliteConnection, runId: string): number {
-  const { id, owner } = requireRow(connection, runId);
-  const writer = aliveOwner(textOf(owner));
-  if (writer !== null) throw runInUse(runId, `process ${writer}`);
-  connection.run('UPDATE run SET owner = ? WHERE id = ?', [thisProcess(), id]);
-  const [row] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE run = ?', [id]);
-  return row?.count ?? 0;
+/** Where a writer continues: its fencing token, and the number of lines before. */
+interface Place {
+  readonly token: number;
+  readonly count: number;
 }
 
-/** Returns the sink of a run that has `count` lines; 0 for a new run. */
-function openSink(file: JournalFile, runId: string, count: number): LineSink {
+/** Replaces a lease by one of this process. Returns null if it has changed. */
+function takeOver(
+  connection: SqliteConnection,
+  file: JournalFile,
+  runId: string,
+  previous: Lease | null,
+): Place | null {
+  const row = requireRow(connection, runId);
+  if (!isSameLease(file.leases.of(row), previous)) return null;
+  const token = row.token + 1;
+  connection.run('UPDATE run SET owner = ?, token = ?, beat_ms = ? WHERE id = ?', [
+    JSON.stringify(thisHolder()),
+    token,
+    Date.now(),
+    row.id,
+  ]);
+  const [lines] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE run = ?', [row.id]);
+  return { token, count: lines?.count ?? 0 };
+}
+
+function openSink(file: JournalFile, runId: string, { token, count }: Place): LineSink {
   const key = keyOf(runId);
+  const owner = JSON.stringify(thisHolder());
+  const isNew = count === 0 && token === 1;
   let seq = count;
   let failure: { readonly error: unknown } | null = null;
+  file.leases.hold(key, token);
 
-  function insertRun(connection: SqliteConnection, owner: string | null): void {
+  function insertRun(connection: SqliteConnection): void {
     if (rowOf(connection, runId) !== undefined) throw runExists(runId);
-    connection.run('INSERT INTO run (run, owner) VALUES (?, ?)', [key, owner]);
+    connection.run('INSERT INTO run (run, owner, token, beat_ms) VALUES (?, ?, ?, ?)', [key, owner, token, Date.now()]);
   }
-  function insertLine(line: string): void | Promise<void> {
-    const at = seq;
-    seq += 1;
-    const isFirst = count === 0 && at === 0;
-    return file.write((connection) => {
-      // A line after one that was not written would damage the journal.
-      if (failure !== null) throw failure.error;
-      if (isFirst) insertRun(connection, thisProcess());
-      connection.run('INSERT INTO line (run, seq, line) SELECT id, ?, ? FROM run WHERE run = ?', [at, line, key]);
-    });
+  function insertLine(connection: SqliteConnection, at: number, line: string): void {
+    const inserted = connection.run(
+      'INSERT INTO line (run, seq, line) SELECT id, ?, ? FROM run WHERE run = ? AND owner = ? AND token = ?',
+      [at, line, key, owner, token],
+    );
+    if (inserted > 0) return;
+    const row = rowOf(connection, runId);
+    throw fencedError(runId, row === undefined ? null : file.leases.of(row));
   }
   const fail = (error: unknown): never => {
     failure ??= { error };
     throw error;
   };
   return {
-    append: (line) => orElse(() => insertLine(line), fail),
+    append(line) {
+      const at = seq;
+      seq += 1;
+      file.leases.beatIfLate();
+      const write = (connection: SqliteConnection): void => {
+        // An entry after one that was not written would damage the journal.
+        if (failure !== null) throw failure.error;
+        if (isNew && at === 0) insertRun(connection);
+        insertLine(connection, at, line);
+      };
+      return orElse(() => file.write(write), fail);
+    },
     async close() {
       file.starting.delete(runId);
-      if (seq === 0) await file.write((connection) => insertRun(connection, null));
-      else await file.write((connection) => connection.run('UPDATE run SET owner = NULL WHERE run = ?', [key]));
+      if (isNew && seq === 0) await file.write(insertRun);
+      await file.leases.release(key, token);
     },
   };
 }
@@ -187,19 +332,19 @@ function linesOf(connection: SqliteConnection, id: number, from: number): readon
   return rows.map(({ line }) => textOf(line));
 }
 
-function readBounds(connection: SqliteConnection): readonly JournalBounds[] {
-  const rows = connection.all<{ name: Bytes; owner: Bytes | null; first: Bytes | null; last: Bytes | null }>(
-    `SELECT CAST(run.run AS BLOB) AS name, CAST(run.owner AS BLOB) AS owner,
+function readBounds(connection: SqliteConnection, { leases }: JournalFile): readonly JournalBounds[] {
+  const rows = connection.all<Row & { first: Bytes | null; last: Bytes | null }>(
+    `SELECT ${ROW},
       (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
       (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
      FROM run`,
     [],
   );
-  return rows.map(({ name, owner, first, last }) => ({
-    runId: idOf(textOf(name)),
-    first: textOf(first),
-    last: textOf(last),
-    isWritten: aliveOwner(textOf(owner)) !== null,
+  return rows.map((row) => ({
+    runId: idOf(textOf(row.run)),
+    first: textOf(row.first),
+    last: textOf(row.last),
+    isWritten: seemsHeld(leases.of(row)),
   }));
 }
 

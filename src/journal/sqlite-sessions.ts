@@ -32,9 +32,7 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
   const file = openSqliteFile(resolved, {
     // "PCse" in ASCII.
     applicationId: 0x50437365,
-    version: 1,
-    schema: SCHEMA,
-    synchronous: 'FULL',
+    schema: [SCHEMA],
     waitMs: 10_000,
   });
   const orSessionFailed = async <Value>(pending: Promise<Value>, signal?: AbortSignal): Promise<Value> => {
@@ -59,7 +57,7 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
     async append(sessionId, turn, { signal }) {
       const text = serializeTurn(turn);
       const act = (connection: SqliteConnection) => appendText(connection, sessionId, turn.runId, text, maxTurns);
-      await orSessionFailed(file.writeTogether(act, signal), signal);
+      await orSessionFailed(file.writeSynced(act, signal), signal);
     },
   };
 }

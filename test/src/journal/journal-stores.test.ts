@@ -7,6 +7,7 @@ import { createPostChain } from '../../../src/index.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf } from '../../../src/journal/journal-lines.ts';
 import { linesFrom } from '../../../src/journal/journal-store.ts';
+import { thisHolder } from '../../../src/journal/lease.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
@@ -201,10 +202,10 @@ describe('fileJournals', () => {
     const store = fileJournals(folder);
     write(store, 'a', journal.slice(0, 9));
     // Higher than any process id.
-    writeFileSync(join(folder, 'a.jsonl.lock'), '4194305');
+    writeFileSync(join(folder, 'a.jsonl.lock'), JSON.stringify({ ...thisHolder(), id: 'gone', pid: 4_194_305 }));
     expect((await store.list())[0]?.status).toBe('interrupted');
     const { writer } = await store.open('a');
-    expect(readFileSync(join(folder, 'a.jsonl.lock'), 'utf8')).toMatch(new RegExp(`^${process.pid}\\b`, 'u'));
+    expect(readFileSync(join(folder, 'a.jsonl.lock'), 'utf8')).toContain(`"pid":${process.pid},`);
     writer.close();
     expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(false);
   });

@@ -11,9 +11,7 @@ import { lockInOtherProcess } from '../../support/file-lock.ts';
 
 const kind: SqliteKind = {
   applicationId: 7,
-  version: 1,
-  schema: 'CREATE TABLE item (name TEXT NOT NULL UNIQUE, bytes BLOB) STRICT;',
-  synchronous: 'NORMAL',
+  schema: ['CREATE TABLE item (name TEXT NOT NULL UNIQUE, bytes BLOB) STRICT;'],
 };
 
 const insert =
@@ -69,8 +67,8 @@ describe('an SQLite file', () => {
   });
 
   it('commits the other writes of a shared transaction if one of them fails', async () => {
-    const { file, other } = openTwice({ synchronous: 'FULL' });
-    const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => file.writeTogether(insert(name))));
+    const { file, other } = openTwice();
+    const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => file.writeSynced(insert(name))));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(await other.read(names)).toEqual(['a', 'b', 'c']);
   });
@@ -106,7 +104,7 @@ describe('an SQLite file', () => {
 
   it('finishes the waiting writes when it is closed; later ones fail', async () => {
     const { file, other } = openTwice();
-    const waiting = file.writeTogether(insert('a'));
+    const waiting = file.writeSynced(insert('a'));
     file.close();
     await waiting;
     expect(await other.read(names)).toEqual(['a']);

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { runInUse } from './journal-store.ts';
+
+/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+const fs = () => process.getBuiltinModule('node:fs');
+
+/** Who may write a journal. A lease is valid until its holder releases it, or another process takes it over. */
+export interface Lease {
+  /** Null if the lease cannot be read. */
+  readonly holder: LeaseHolder | null;
+  /** A fencing token: it grows with every takeover, and a writer whose token is no longer the journal's must not write. */
+  readonly token: number;
+  /** When the holder last showed that it is alive, in milliseconds. Clocks of hosts differ: only its changes count. */
+  readonly beatMs: number;
+}
+
+const holderSchema = z.object({
+  /** Random, for each process and worker thread. */
+  id: z.string().regex(/^[\w-]{1,64}$/u),
+  pid: z.int().min(1),
+  /** When the process started, in kernel ticks since boot, because process ids are reused; empty if unknown. */
+  startedAt: z.string(),
+  host: z.string(),
+  /** Identifies the boot and the PID namespace: only there does the process id mean anything. */
+  space: z.string(),
+});
+export type LeaseHolder = Readonly<z.infer<typeof holderSchema>>;
+
+/** Returns the holder in a JSON value; null if it is none. */
+export function parseHolder(value: unknown): LeaseHolder | null {
+  const read = holderSchema.safeParse(value);
+  return read.success ? read.data : null;
+}
+
+let self: LeaseHolder | null = null;
+
+/** Returns this process as a holder. */
+export function thisHolder(): LeaseHolder {
+  self ??= {
+    id: globalThis.crypto.randomUUID(),
+    pid: process.pid,
+    startedAt: processStat(process.pid).startedAt,
+    host: process.getBuiltinModule('node:os').hostname(),
+    space: pidSpace(),
+  };
+  return self;
+}
+
+/** How often a holder shows that it is alive. */
+export const HEARTBEAT_MS = 2_000;
+/** A lease can be taken over if a reader has seen no heartbeat for this long: a process may be busy for a few seconds. */
+const EXPIRY_MS = 10_000;
+const OBSERVE_MS = 250;
+/** How far the clocks of two hosts may differ before a list shows the wrong status. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** `unsure`: only heartbeats can show whether the holder still runs. */
+type LeaseState = 'free' | 'held' | 'unsure' | 'unreadable';
+
+/**
+ * Returns the state of a lease, without waiting. A process of the same boot and PID namespace is looked up; one of another container
+ * or host is never assumed to be dead.
+ */
+export function leaseState(lease: Lease | null): LeaseState {
+  if (lease === null) return 'free';
+  const { holder } = lease;
+  if (holder === null) return 'unreadable';
+  const own = thisHolder();
+  if (holder.id === own.id) return 'held';
+  if (holder.space !== own.space || holder.space === '') return 'unsure';
+  if (!processExists(holder.pid)) return 'free';
+  const { startedAt, state } = processStat(holder.pid);
+  if (startedAt !== '' && holder.startedAt !== '' && startedAt !== holder.startedAt) return 'free';
+  if (/^[ZX]/iu.test(state)) return 'free';
+  // Stopped; or another thread, which may have ended, of this process.
+  if (/^t/iu.test(state) || holder.pid === own.pid) return 'unsure';
+  return 'held';
+}
+
+/** Whether the holder seems to run, judged by the clocks of two hosts if there is no other way. */
+export function seemsHeld(lease: Lease | null): boolean {
+  const state = leaseState(lease);
+  if (state !== 'unsure') return state === 'held';
+  return Date.now() - (lease?.beatMs ?? 0) < EXPIRY_MS + CLOCK_SKEW_MS;
+}
+
+/** Throws `invalid_journal` if a lease is not free. */
+export function requireFree(runId: string, lease: Lease | null): void {
+  if (leaseState(lease) !== 'free') throw runInUse(runId, describeHolder(lease?.holder ?? null));
+}
+
+/**
+ * Returns the lease that a writer of the run may replace; null if there is none. If only heartbeats can show whether its holder still
+ * runs, waits for one, for up to ten seconds. Rejects with `invalid_journal` if the holder runs or cannot be read, unless forced.
+ */
+export async function replaceableLease(
+  runId: string,
+  read: () => Promise<Lease | null> | Lease | null,
+  force: boolean,
+): Promise<Lease | null> {
+  let seen = await read();
+  let sinceMs = performance.now();
+  for (;;) {
+    if (force || leaseState(seen) === 'free') return seen;
+    if (leaseState(seen) !== 'unsure') requireFree(runId, seen);
+    if (performance.now() - sinceMs >= EXPIRY_MS) return seen;
+    await process.getBuiltinModule('node:timers/promises').setTimeout(OBSERVE_MS);
+    const lease = await read();
+    if (lease === null) return null;
+    if (isSameLease(lease, seen) && lease.beatMs !== seen?.beatMs) requireFree(runId, lease);
+    if (isSameLease(lease, seen)) continue;
+    seen = lease;
+    sinceMs = performance.now();
+  }
+}
+
+export function isSameLease(one: Lease | null, other: Lease | null): boolean {
+  return one?.holder?.id === other?.holder?.id && one?.token === other?.token;
+}
+
+/** Names a holder in messages. */
+function describeHolder(holder: LeaseHolder | null): string {
+  if (holder === null) return 'an unknown process';
+  const { pid, space, host } = holder;
+  return space === thisHolder().space ? `process ${pid}` : `process ${pid} on ${host}`;
+}
+
+/** Returns the error of a writer whose journal another process has taken over. */
+export function fencedError(runId: string, current: Lease | null): PostChainError {
+  const cause = current === null ? 'its lock was removed' : `${describeHolder(current.holder)} has taken it over`;
+  return new PostChainError(
+    'invalid_journal',
+    `This process no longer writes the journal of run ${JSON.stringify(runId)}, because ${cause}; continue it there, or resume it`,
+  );
+}
+
+const beats = new Set<() => void>();
+let timer: NodeJS.Timeout | null = null;
+
+/** Calls `beat` every two seconds, as long as the process runs for another reason. Returns a function that ends it. */
+export function keepAlive(beat: () => void): () => void {
+  beats.add(beat);
+  timer ??= setInterval(() => {
+    for (const each of beats) each();
+  }, HEARTBEAT_MS).unref();
+  return () => {
+    beats.delete(beat);
+    if (beats.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
+}
+
+/** Returns the boot and the PID namespace on Linux, otherwise the name of the host. */
+function pidSpace(): string {
+  try {
+    const boot = fs().readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot} ${fs().readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return process.platform === 'linux' ? '' : process.getBuiltinModule('node:os').hostname();
+  }
+}
+
+function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It exists, but belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Reads a process's start time and state. Both are empty on systems without `/proc`, or if that shows another PID namespace. */
+function processStat(pid: number): { readonly startedAt: string; readonly state: string } {
+  try {
+    if (fs().readlinkSync('/proc/self') !== String(process.pid)) return { startedAt: '', state: '' };
+    const text = fs().readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses, which may contain spaces and parentheses.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { startedAt: fields[19] ?? '', state: fields[0] ?? '' };
+  } catch {
+    return { startedAt: '', state: '' };
+  }
+}

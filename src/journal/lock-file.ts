@@ -1,0 +1,175 @@
+import { jsonOf } from './journal-lines.ts';
+import {
+  fencedError,
+  HEARTBEAT_MS,
+  isSameLease,
+  keepAlive,
+  type Lease,
+  leaseState,
+  parseHolder,
+  replaceableLease,
+  requireFree,
+  seemsHeld,
+  thisHolder,
+} from './lease.ts';
+
+/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+const fs = () => process.getBuiltinModule('node:fs');
+
+/** The lease of a journal file, held by this process. */
+export interface HeldLock {
+  /** Whether the previous holder may still run: what it has open must not become part of the journal. */
+  readonly mustFence: boolean;
+  /** Throws if the lock is no longer held. Call it before every write. */
+  check(): void;
+  release(): void;
+}
+
+/** Takes the lock file of a run at once. Throws `invalid_journal` if a process holds it, or has been alive in the last minute. */
+export function takeLock(path: string, runId: string): HeldLock {
+  for (;;) {
+    const current = readLock(path);
+    if (leaseState(current) === 'unreadable' || seemsHeld(current)) requireFree(runId, current);
+    const held = replaceLock(path, runId, current);
+    if (held !== null) return held;
+  }
+}
+
+/** Takes the lock file of a run. Waits, and rejects, as `replaceableLease` does. */
+export async function takeOverLock(path: string, runId: string, force: boolean): Promise<HeldLock> {
+  for (;;) {
+    const current = await replaceableLease(runId, () => readLock(path), force);
+    const held = replaceLock(path, runId, current);
+    if (held !== null) return held;
+  }
+}
+
+/** Returns the lease in a lock file; null if there is none. */
+export const readLock = (path: string): Lease | null => chainOf(path).at(-1)?.lease ?? null;
+
+interface LockLink {
+  readonly path: string;
+  readonly lease: Lease;
+}
+
+/**
+ * Returns the lease in a lock file and those that replace it, the current one last. A lease is replaced by creating the file that is
+ * named after it, which only one of several contenders can do, and then moving that file over the lock file. A contender that dies in
+ * between leaves both.
+ */
+function chainOf(path: string): readonly LockLink[] {
+  const chain: LockLink[] = [];
+  for (let at = path; ; at = successorPath(path, chain.at(-1)?.lease ?? null)) {
+    const lease = readLease(at);
+    // An unreadable lease names no successor.
+    if (lease === null || at === chain.at(-1)?.path) return chain;
+    chain.push({ path: at, lease });
+  }
+}
+
+const successorPath = (path: string, lease: Lease | null): string =>
+  `${path}.${lease?.holder?.id ?? 'unreadable'}.${lease?.token ?? 0}`;
+
+/** Replaces a lease by one of this process. Returns null if another process was faster. */
+function replaceLock(path: string, runId: string, previous: Lease | null): HeldLock | null {
+  const token = (previous?.token ?? 0) + 1;
+  if (!claim(path, previous, token)) return null;
+  return heldLock(path, runId, token, leaseState(previous) !== 'free');
+}
+
+/** Makes this process the holder, with the given token. */
+function claim(path: string, previous: Lease | null, token: number): boolean {
+  const text = JSON.stringify({ ...thisHolder(), token });
+  if (previous === null) return createFile(path, text);
+  const successor = successorPath(path, previous);
+  if (!createFile(successor, text)) return false;
+  const chain = chainOf(path);
+  // The lease was replaced, and its successor moved away, since it was read.
+  if (chain.at(-1)?.path !== successor) {
+    fs().rmSync(successor, { force: true });
+    return false;
+  }
+  fs().renameSync(successor, path);
+  for (const link of chain.slice(1, -1)) fs().rmSync(link.path, { force: true });
+  return true;
+}
+
+function heldLock(path: string, runId: string, token: number, mustFence: boolean): HeldLock {
+  const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
+  let beatAtMs = performance.now();
+  const check = (): void => {
+    const current = readLock(path);
+    if (!isSameLease(current, own)) throw fencedError(runId, current);
+  };
+  const beat = (): void => {
+    try {
+      check();
+      const now = new Date();
+      fs().utimesSync(path, now, now);
+      beatAtMs = performance.now();
+    } catch {
+      // The next write reports that the lock is lost. If the file system fails for a while, the lease may expire.
+    }
+  };
+  const endBeats = keepAlive(beat);
+  return {
+    mustFence,
+    check() {
+      check();
+      // A busy process may write although its timers are late.
+      if (performance.now() - beatAtMs > HEARTBEAT_MS) beat();
+    },
+    release() {
+      endBeats();
+      // As a takeover, so that the lock of a process that takes it over at this moment is not removed.
+      if (isSameLease(readLock(path), own) && claim(path, own, token + 1)) fs().rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Creates a file with its text already in it, by a hard link. Returns false if it exists. */
+function createFile(path: string, text: string): boolean {
+  const temporary = `${path}.${thisHolder().id}.new`;
+  fs().writeFileSync(temporary, text, { mode: 0o600 });
+  try {
+    fs().linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    return createWithoutLink(path, text);
+  } finally {
+    fs().rmSync(temporary, { force: true });
+  }
+}
+
+/** Creates a file on a file system without hard links. */
+function createWithoutLink(path: string, text: string): boolean {
+  try {
+    fs().writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    fs().rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** Its last heartbeat is the time at which the file was last changed. */
+function readLease(path: string): Lease | null {
+  try {
+    // Opened first: a network file system then returns the current time.
+    const file = fs().openSync(path, 'r');
+    try {
+      const value = Object(jsonOf(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
+      const token = Number.isSafeInteger(value.token) ? Number(value.token) : 0;
+      return { holder: parseHolder(value), token, beatMs: fs().fstatSync(file).mtimeMs };
+    } finally {
+      fs().closeSync(file);
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    return { holder: null, token: 0, beatMs: 0 };
+  }
+}

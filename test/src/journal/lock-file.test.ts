@@ -1,0 +1,111 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { leaseState, seemsHeld, thisHolder } from '../../../src/journal/lease.ts';
+import { readLock, takeLock, takeOverLock } from '../../../src/journal/lock-file.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { fileWith, linesOf } from '../../support/journal-files.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');
+
+/** The lock of another process of this PID namespace, which has ended: its id is higher than any process id. */
+const gone = { ...thisHolder(), id: 'gone', pid: 4_194_305, startedAt: '1', token: 3 };
+const inAnotherContainer = { ...thisHolder(), id: 'elsewhere', host: 'worker-7', space: 'another pid:[1]', token: 3 };
+
+const nextMessage = (child: ChildProcess): Promise<string> => new Promise((resolve) => child.once('message', resolve));
+
+async function contenders(count: number): Promise<readonly ChildProcess[]> {
+  const children = Array.from({ length: count }, () => fork('test/support/contender.mjs'));
+  onTestFinished(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  await Promise.all(children.map(nextMessage));
+  return children;
+}
+
+it('gives a stale lock to exactly one of several contenders', async () => {
+  const { run } = startScripted();
+  await run.answer;
+  const children = await contenders(4);
+  for (let round = 0; round < 8; round += 1) {
+    const path = fileWith(linesOf(run.journal.slice(0, 9)));
+    writeFileSync(`${path}.lock`, JSON.stringify(gone));
+    const folder = join(path, '..');
+    const messages = children.map(nextMessage);
+    for (const child of children) child.send({ folder, runId: 'run', atMs: Date.now() + 5 });
+    const outcomes = await Promise.all(messages);
+    expect(outcomes.filter((outcome) => outcome === 'written')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => /is still running in process \d+/u.test(outcome))).toHaveLength(3);
+    expect(readdirSync(folder).toSorted()).toEqual(['run.jsonl', 'run.jsonl.lock']);
+  }
+});
+
+it('is free at once if its process has ended, or another process has its id', () => {
+  for (const holder of [gone, ...(existsSync('/proc/self/stat') ? [{ ...gone, pid: process.ppid }] : [])]) {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, JSON.stringify(holder));
+    expect(leaseState(readLock(path))).toBe('free');
+    const lock = takeLock(path, 'run');
+    expect(lock.mustFence).toBe(false);
+    expect(readLock(path)).toMatchObject({ holder: thisHolder(), token: 4 });
+    expect(() => takeLock(path, 'run')).toThrow(`Run "run" is still running in process ${process.pid}`);
+    lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  }
+});
+
+it('is held if its process is in another container or on another host', async () => {
+  const path = lockIn(temporaryFolder());
+  writeFileSync(path, JSON.stringify(inAnotherContainer));
+  expect(leaseState(readLock(path))).toBe('unsure');
+  expect(seemsHeld(readLock(path))).toBe(true);
+  expect(() => takeLock(path, 'run')).toThrow(
+    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take the run over with "force"`,
+  );
+});
+
+it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
+  'is not taken from an unknown owner, unless forced: %j',
+  async (text) => {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, text);
+    expect(() => takeLock(path, 'run')).toThrow('is still running in an unknown process');
+    await expect(takeOverLock(path, 'run', false)).rejects.toMatchObject({ code: 'invalid_journal' });
+    const lock = await takeOverLock(path, 'run', true);
+    expect(lock.mustFence).toBe(true);
+    lock.check();
+    lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  },
+);
+
+it('fences the previous holder if it is taken over by force', async () => {
+  const path = lockIn(temporaryFolder());
+  const first = takeLock(path, 'run');
+  const second = await takeOverLock(path, 'run', true);
+  expect(() => first.check()).toThrow(
+    /no longer writes the journal of run "run", because process \d+ has taken it over/u,
+  );
+  first.release();
+  second.check();
+  expect(readLock(path)).toMatchObject({ token: 2 });
+});
+
+it('is lost if its file is removed', () => {
+  const path = lockIn(temporaryFolder());
+  const lock = takeLock(path, 'run');
+  rmSync(path);
+  expect(() => lock.check()).toThrow('its lock was removed');
+});
+
+it('is taken from a process that died while it took over', () => {
+  const path = lockIn(temporaryFolder());
+  writeFileSync(path, JSON.stringify(inAnotherContainer));
+  // It had claimed the lock, but not yet moved its claim over the lock file.
+  writeFileSync(`${path}.elsewhere.3`, JSON.stringify({ ...gone, token: 4 }));
+  takeLock(path, 'run').check();
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id, token: 5 });
+  expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+});

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { entriesOf } from '../../../src/journal/journal-lines.ts';
+import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { hasContainers, startWriter, type WriterProcess } from '../../support/journal-writers.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const kinds = ['file', 'sqlite'] as const;
+const places = ['beside it', 'in another PID namespace (needs unshare)'] as const;
+const cases = kinds.flatMap((kind) => places.map((where) => [kind, where] as const));
+
+describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) => {
+  const isContainer = where !== 'beside it';
+  const it = isContainer && !hasContainers ? test.skip : test;
+
+  interface Place {
+    readonly store: JournalStore;
+    readonly journal: readonly JournalEntry[];
+    readonly writer: WriterProcess;
+    /** Writes the rest of the journal here, from entry `at`, and checks that it is whole. */
+    finish(at: number, force?: boolean): Promise<void>;
+  }
+
+  /** Starts a process that has written the first five entries of a run. */
+  async function startRun(): Promise<Place> {
+    const place = join(temporaryFolder(), kind === 'file' ? 'runs' : 'runs.db');
+    const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+    if ('close' in store) onTestFinished(() => (store as { close(): void }).close());
+    const { run } = startScripted();
+    await run.answer;
+    const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+    const writer = await startWriter(kind, place, isContainer);
+    expect(await writer.order({ create: 'a' })).toBeNull();
+    for (const write of journal.slice(0, 5)) expect(await writer.order({ write })).toBeNull();
+    const finish = async (at: number, force = false): Promise<void> => {
+      const opened = await store.open('a', { force });
+      expect(opened.entries).toEqual(journal.slice(0, at));
+      for (const entry of journal.slice(at)) await opened.writer.write(entry);
+      await opened.writer.close();
+      expect(opened.writer.failure).toBeNull();
+      expect(await entriesOf(store.read('a'))).toEqual(journal);
+    };
+    return { store, journal, writer, finish };
+  }
+
+  it('is refused to others while the process runs, and given to them once it has closed it', async () => {
+    const { store, writer, finish } = await startRun();
+    expect((await store.list())[0]?.status).toBe('running');
+    await expect(store.open('a')).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: expect.stringMatching(/^Run "a" is still running in process \d+/u),
+    });
+    expect(await writer.order({ close: true })).toBeNull();
+    await finish(5);
+  });
+
+  it('is given to others after the process was killed', async () => {
+    const { writer, finish } = await startRun();
+    writer.signal('SIGKILL');
+    await writer.ended;
+    await finish(5);
+  });
+
+  it('is given to others while the process is stopped, which then never writes again', async () => {
+    const { writer, journal, finish, store } = await startRun();
+    await writer.stop();
+    await finish(5);
+    writer.signal('SIGCONT');
+    const [, , , , , next] = journal;
+    expect(await writer.order({ write: next as JournalEntry })).toMatch(
+      /no longer writes the journal of run "a", because (?:process \d+ has taken it over|its lock was removed)/u,
+    );
+    await writer.order({ close: true });
+    expect(await entriesOf(store.read('a'))).toEqual(journal);
+  });
+
+  it('can be taken over by force from a process that runs', async () => {
+    const { writer, journal, store } = await startRun();
+    const opened = await store.open('a', { force: true });
+    const [, , , , , next, after] = journal as [JournalEntry, JournalEntry, ...JournalEntry[]];
+    expect(await writer.order({ write: next as JournalEntry })).toMatch(/has taken it over/u);
+    for (const entry of [next, after]) await opened.writer.write(entry as JournalEntry);
+    expect(opened.writer.failure).toBeNull();
+    await writer.order({ close: true });
+    expect((await store.list())[0]?.status).toBe('running');
+    await opened.writer.close();
+    expect(await entriesOf(store.read('a'))).toEqual(journal.slice(0, 7));
+  });
+});

@@ -1,0 +1,25 @@
+import { fileJournals, sqliteJournals } from '../../dist/index.js';
+
+/**
+ * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
+ * take the journal, `{ write: ENTRY }` appends to it, `{ close: true }` releases it. Each is answered by why it failed, or null.
+ */
+const [, , kind, place] = process.argv;
+const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+let writer = null;
+
+async function handle({ create, open, force, write, close }) {
+  if (create !== undefined) writer = store.create(create);
+  if (open !== undefined) ({ writer } = await store.open(open, { force }));
+  if (write !== undefined) await writer.write(write);
+  if (close) await writer.close();
+  return writer.failure;
+}
+
+process.on('disconnect', () => process.exit());
+process.on('message', async (message) => {
+  process.send(await handle(message).catch((error) => error.message));
+});
+process.send('ready');
+// Keeps running without a message.
+setInterval(() => {}, 60_000);

@@ -26,7 +26,8 @@ export async function openDocuments(paths: readonly string[]): Promise<OpenedDoc
     import('../documents/load-documents.ts'),
     import('../documents/passage-index.ts'),
   ]);
-  const { documents, skipped } = await loadDocuments(paths);
+  const cache = process.env['POSTCHAIN_CACHE'] ?? homePath('cache');
+  const { documents, skipped } = await loadDocuments(paths, cache === '' ? {} : { cache });
   if (documents.length === 0)
     throw new PostChainError(
       'invalid_path',

@@ -1,17 +1,12 @@
-import type MiniSearch from 'minisearch';
-import type { SearchResult } from 'minisearch';
 import { z } from 'zod';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
-import { requestTerms, stemsOf, type TermWeight, termWeights } from '../../machines/text/terms.ts';
-import { nextTurn, unlessAborted } from '../internal/async.ts';
+import { requestTerms, type TermWeight, termWeights } from '../../machines/text/terms.ts';
+import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import type { Block, Document } from './document.ts';
-import { passagesOf, type UnrankedPassage } from './passages.ts';
-
-const HEADING_BOOST = 2;
-/** The weight of a term in a widened search if only a similar word matches. */
-const SIMILAR_WORD_WEIGHT = 0.7;
-const CHUNK = 250;
+import { documentTerms } from './passage-terms.ts';
+import type { UnrankedPassage } from './passages.ts';
+import { buildTermIndex, searchTerms, type TermIndex } from './term-index.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
 const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
@@ -26,26 +21,19 @@ function isBlock(value: unknown): boolean {
   return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
 }
 
-interface Entry {
-  readonly id: number;
-  readonly text: string;
-  readonly heading: string;
-}
-
 interface BuiltIndex {
   readonly passages: readonly UnrankedPassage[];
-  readonly search: MiniSearch<Entry>;
+  readonly terms: TermIndex;
   readonly weight: TermWeight;
 }
 
 /**
- * Returns a passage source that searches the documents with BM25+ (Lv and Zhai 2011, implemented by MiniSearch) over English stems, with
- * boosted headings.
+ * Returns a passage source that searches the documents with BM25+ (Lv and Zhai 2011) over English stems, with boosted headings.
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance. If nothing
- * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index and yields to the
- * event loop in between. An aborted search rejects with the signal's reason.
+ * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index.
+ * Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
  * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
  */
@@ -55,60 +43,50 @@ export function createPassageIndex(documents: readonly Document[]): PassageSourc
   return {
     async search(query: string, options: SearchOptions): Promise<Retrieval> {
       options.signal.throwIfAborted();
-      built ??= buildIndex(documents);
+      built ??= inTurns(buildIndex(documents));
       const index = await unlessAborted(built, options.signal);
       const stems = requestTerms(query).map(({ stem }) => stem);
       const limit = Math.max(0, Math.floor(options.limit));
       if (stems.length === 0 || limit === 0) return { query, passages: [], widened: false };
-      const exact = ranked(index, stems, false, options.minRelevance).slice(0, limit);
+      const search = (widened: boolean): Promise<Passage[]> =>
+        inTurns(ranked(index, stems, widened, options.minRelevance, limit), options.signal);
+      const exact = await search(false);
       if (exact.length > 0) return { query, passages: exact, widened: false };
-      return { query, passages: ranked(index, stems, true, options.minRelevance).slice(0, limit), widened: true };
+      return { query, passages: await search(true), widened: true };
     },
   };
 }
 
-async function buildIndex(documents: readonly Document[]): Promise<BuiltIndex> {
-  const { default: MiniSearchClass } = await import('minisearch');
-  const search = new MiniSearchClass<Entry>({
-    fields: ['text', 'heading'],
-    tokenize: stemsOf,
-    processTerm: (stem) => stem,
-    searchOptions: { boost: { heading: HEADING_BOOST }, tokenize: (query) => query.split(' ') },
-  });
-  const passages = documents.flatMap(passagesOf);
-  const textsWith = new Map<string, number>();
-  for (let from = 0; from < passages.length; from += CHUNK) {
-    for (const [at, passage] of passages.slice(from, from + CHUNK).entries()) {
-      const heading = passage.heading.join('\n');
-      search.add({ id: from + at, text: passage.text, heading });
-      for (const stem of new Set([...stemsOf(passage.text), ...stemsOf(heading)])) {
-        textsWith.set(stem, (textsWith.get(stem) ?? 0) + 1);
-      }
-    }
-    await nextTurn();
+function* buildIndex(documents: readonly Document[]): Steps<BuiltIndex> {
+  const read = [];
+  for (const document of documents) {
+    read.push(yield* documentTerms(document));
+    yield;
   }
-  return { passages, search, weight: termWeights(passages.length, (stem) => textsWith.get(stem) ?? 0) };
+  const terms = yield* buildTermIndex(read);
+  const passagesWith = (stem: string): number => terms.passagesWith[terms.terms.get(stem) ?? -1] ?? 0;
+  const weight = termWeights(terms.passages, passagesWith);
+  return { passages: read.flatMap(({ passages }) => passages), terms, weight };
 }
 
-function ranked(index: BuiltIndex, stems: readonly string[], widened: boolean, minRelevance: number): Passage[] {
-  const total = stems.reduce((sum, stem) => sum + index.weight(stem), 0);
-  const relevanceOf = (result: SearchResult): number => {
-    const known = new Set(result.terms);
-    const covered = result.queryTerms.reduce(
-      (sum, stem) => sum + index.weight(stem) * (known.has(stem) ? 1 : SIMILAR_WORD_WEIGHT),
-      0,
-    );
-    return Math.min(1, covered / total);
-  };
-  const wider = widened ? { fuzzy: 0.25, prefix: (term: string) => term.length > 2 } : {};
-  return index.search
-    .search(stems.join(' '), wider)
-    .map((result) => ({ result, relevance: relevanceOf(result) }))
-    .map(({ result, relevance }) => ({ result, relevance, rank: result.score * Math.sqrt(relevance) }))
+function* ranked(
+  { passages, terms, weight }: BuiltIndex,
+  stems: readonly string[],
+  widened: boolean,
+  minRelevance: number,
+  limit: number,
+): Steps<Passage[]> {
+  const query = stems.map((stem) => ({ stem, weight: weight(stem) }));
+  const total = query.reduce((sum, term) => sum + term.weight, 0);
+  const matches = yield* searchTerms(terms, query, widened);
+  return matches
+    .map(({ passage, score, covered }) => ({ passage, score, relevance: Math.min(1, covered / total) }))
     .filter(({ relevance }) => relevance >= minRelevance)
-    .sort((left, right) => right.rank - left.rank || left.result.id - right.result.id)
-    .flatMap(({ result, relevance }) => {
-      const passage = index.passages[result.id];
+    .map(({ passage, score, relevance }) => ({ passage, relevance, rank: score * Math.sqrt(relevance) }))
+    .sort((left, right) => right.rank - left.rank || left.passage - right.passage)
+    .slice(0, limit)
+    .flatMap(({ passage: at, relevance }) => {
+      const passage = passages[at];
       return passage === undefined ? [] : [{ ...passage, relevance }];
     });
 }

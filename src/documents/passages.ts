@@ -1,5 +1,6 @@
 import type { Passage } from '../../machines/contracts/passage.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
+import type { Steps } from '../internal/async.ts';
 import { cellsOf, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
 import type { Block, Document } from './document.ts';
 
@@ -10,14 +11,16 @@ const MIN_CHARS = 300;
 const TARGET_CHARS = 800;
 const MAX_CHARS = 1_200;
 
+const BLOCKS_PER_STEP = 100;
+
 /**
- * Returns the passages of a document, in order, of 300 to 1,200 characters if the text allows it. Small adjacent blocks under the same
+ * Returns the passages of a document, in order and in steps of 100 blocks, of 300 to 1,200 characters if the text allows it. Small adjacent blocks under the same
  * heading are merged; long ones are cut after sentences, items or rows. Ids are stable and unique within the document.
  */
-export function passagesOf(document: Document): UnrankedPassage[] {
+export function* passagesOf(document: Document): Steps<UnrankedPassage[]> {
   const passages: UnrankedPassage[] = [];
   const seen = new Map<string, number>();
-  for (const piece of merged(document.blocks)) {
+  for (const piece of yield* merged(document.blocks)) {
     const lines = `${document.path}#L${piece.startLine}-L${piece.endLine}`;
     const times = (seen.get(lines) ?? 0) + 1;
     seen.set(lines, times);
@@ -27,9 +30,10 @@ export function passagesOf(document: Document): UnrankedPassage[] {
   return passages;
 }
 
-function merged(blocks: readonly Block[]): Piece[] {
+function* merged(blocks: readonly Block[]): Steps<Piece[]> {
   const pieces: Piece[] = [];
-  for (const block of blocks) {
+  for (const [at, block] of blocks.entries()) {
+    if (at % BLOCKS_PER_STEP === BLOCKS_PER_STEP - 1) yield;
     for (const piece of piecesOf(block, MAX_CHARS)) {
       const last = pieces.at(-1);
       if (last !== undefined && fits(last, piece)) {

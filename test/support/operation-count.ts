@@ -9,7 +9,7 @@ const MOVES = {
 };
 
 /**
- * Returns the cost of synchronous work in operations, which does not depend on the machine: how often the functions and blocks of all
+ * Returns the cost of work in operations, which does not depend on the machine: how often the functions and blocks of all
  * scripts ran, counted by V8, plus the array elements that were copied or moved.
  */
 export async function operationsOf(work: () => unknown): Promise<number> {
@@ -19,7 +19,7 @@ export async function operationsOf(work: () => unknown): Promise<number> {
     await session.post('Profiler.enable');
     await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
     await session.post('Profiler.takePreciseCoverage');
-    const moved = elementsMovedBy(work);
+    const moved = await elementsMovedBy(work);
     const { result } = await session.post('Profiler.takePreciseCoverage');
     const ranges = result.flatMap(({ functions }) => functions.flatMap((counted) => counted.ranges));
     return ranges.reduce((sum, { count }) => sum + count, moved);
@@ -29,7 +29,7 @@ export async function operationsOf(work: () => unknown): Promise<number> {
   }
 }
 
-function elementsMovedBy(work: () => unknown): number {
+async function elementsMovedBy(work: () => unknown): Promise<number> {
   let moved = 0;
   const prototype = Array.prototype as unknown as Record<string, (...given: unknown[]) => unknown>;
   const originals = Object.keys(MOVES).map((name) => ({ name, original: prototype[name] as () => unknown }));
@@ -43,7 +43,7 @@ function elementsMovedBy(work: () => unknown): number {
     };
   }
   try {
-    work();
+    await work();
   } finally {
     for (const { name, original } of originals) prototype[name] = original;
   }

@@ -192,7 +192,7 @@ describe('a run that this installation started', () => {
     const key = join(home, 'signing.key');
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(JSON.stringify(entries)).not.toContain(readFileSync(key, 'utf8').trim());
-    expect(readdirSync(home)).toEqual(['signing.key']);
+    expect(readdirSync(home)).toEqual(['cache', 'signing.key']);
     chmodSync(key, 0o644);
     await expect(resumeCommand('last', store(entries), streams())).rejects.toThrow(/signing\.key.*only you/u);
   });

@@ -122,7 +122,7 @@ describe('loading documents', () => {
 
   it.each([
     [['docs', 5], {}, 'paths.1: expected a string; received 5.'],
-    [['docs'], { maxBytes: 5 }, 'maxBytes: unknown option; expected one of maxFileBytes.'],
+    [['docs'], { maxBytes: 5 }, 'maxBytes: unknown option; expected one of maxFileBytes, cache.'],
     [['docs'], { maxFileBytes: '2MB' }, 'maxFileBytes: expected a number; received "2MB".'],
     [['docs'], { maxFileBytes: -1 }, 'maxFileBytes: expected a number above 0; received -1.'],
   ])('throws invalid_option for the paths %j and the options %j', async (paths, options, message) => {

@@ -78,6 +78,24 @@ describe('the passage index', () => {
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
+  it('lets timers fire while it builds the index and searches it', async () => {
+    const block = { heading: [], startLine: 1, endLine: 1, kind: 'prose' as const, lines: [1] };
+    const blocks = Array.from({ length: 4_000 }, (_, at) => ({ ...block, text: `word${at} ${'x'.repeat(400)}` }));
+    const large = createPassageIndex([{ path: 'large.md', blocks }]);
+    const turnsOf = async (query: string): Promise<number> => {
+      let turns = 0;
+      let timer = setImmediate(function count() {
+        turns += 1;
+        timer = setImmediate(count);
+      });
+      await large.search(query, { limit: 5, minRelevance: 0, signal });
+      clearImmediate(timer);
+      return turns;
+    };
+    expect(await turnsOf('word1')).toBeGreaterThan(40);
+    expect(await turnsOf('word1 word2 word3 word4')).toBeGreaterThanOrEqual(4);
+  });
+
   it('finds nothing in no documents', async () => {
     const empty = createPassageIndex([]);
     expect((await empty.search('anything', { limit: 5, minRelevance: 0, signal })).passages).toEqual([]);

@@ -6,7 +6,7 @@ import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
 import { atOnce } from '../../../src/internal/async.ts';
 
-const passages = (markdown: string) => passagesOf({ path: 'a.md', blocks: atOnce(readMarkdown(markdown)) });
+const passages = (markdown: string) => atOnce(passagesOf({ path: 'a.md', blocks: atOnce(readMarkdown(markdown)) }));
 const word = fc.stringMatching(/^[a-z]{3,9}$/);
 const sentence = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => `${words.join(' ')}.`);
 const paragraph = fc.array(sentence, { minLength: 1, maxLength: 20 }).map((sentences) => sentences.join('\n'));
@@ -77,7 +77,7 @@ describe('passages', () => {
           const text = raw.replace(/\r\n?/g, '\n');
           const blocks = atOnce(read(text));
           for (const block of blocks) expect(block.lines).toHaveLength(block.text.split('\n').length);
-          for (const passage of passagesOf({ path: 'x', blocks })) {
+          for (const passage of atOnce(passagesOf({ path: 'x', blocks }))) {
             expect(passage.text.trim()).not.toBe('');
             expect(passage.text.length).toBeLessThanOrEqual(1_210);
             expect(passage.source.startLine).toBeGreaterThanOrEqual(1);

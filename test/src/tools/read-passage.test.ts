@@ -116,7 +116,7 @@ describe('reading a passage', () => {
 
   it('[R10] returns every word of every passage found by a search', () => {
     for (const document of [guide, long])
-      for (const { source, text } of passagesOf(document)) {
+      for (const { source, text } of atOnce(passagesOf(document))) {
         const given = String(read({ path: source.path, startLine: source.startLine, endLine: source.endLine }));
         for (const word of text.split(/\s+/)) expect(given).toContain(word);
       }

@@ -170,7 +170,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     run(run) {
       const start = createRunStart(createChainInput(run, parts), parts, {
         host: run.host ?? null,
-        states: options.journals !== undefined,
+        keyframes: options.journals !== undefined,
       });
       return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
     },

@@ -45,6 +45,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'capability-end': 'calls',
   'capability-stop': 'calls',
   continuation: 'calls',
+  prompt: 'attempts',
   'text-delta': 'text',
   state: 'state',
   keyframe: 'state',
@@ -63,7 +64,7 @@ export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 /** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
 
-const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'resumed']);
+const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'prompt', 'resumed']);
 
 export function originOf(type: EntryType): Origin {
   if (isExternalEventType(type)) return 'outside';

@@ -24,6 +24,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   'attempt-end': ({ task, attempt, failure, usage }) =>
     `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${pluralize(usage.outputTokens, 'token')}` : `failed: ${failureText(failure)}`}`,
   'attempt-retry': ({ attempt, delayMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(delayMs))} ms`,
+  prompt: ({ attemptId, digest }) => `${attemptId}, digest ${digest}`,
   'text-delta': ({ text }) => start(text),
   'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
   'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,

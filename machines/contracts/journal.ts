@@ -21,7 +21,8 @@ export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
 /** The first entry: everything that determines the run. */
 const runStartSchema = chainInputSchema.extend({
   type: z.literal('run-start'),
-  version: z.literal(JOURNAL_VERSION),
+  /** Journals of version 1 can be read, but not replayed. */
+  version: z.union([z.literal(1), z.literal(JOURNAL_VERSION)]),
   /** The chart, and a digest of its definition. */
   chart: z.object({ id: z.string(), digest: z.string() }),
   modelId: z.string(),
@@ -32,8 +33,8 @@ const runStartSchema = chainInputSchema.extend({
   startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */
   host: z.record(z.string(), z.json()).nullable(),
-  /** Whether the journal records the chart's states. */
-  states: z.boolean(),
+  /** Whether the journal has keyframes. */
+  keyframes: z.boolean(),
   /** Whether texts were replaced on writing: such a journal cannot be replayed. */
   redacted: z.boolean(),
   /** The run that this one was forked from, and what was changed; null otherwise. */
@@ -69,7 +70,10 @@ const annotationSchema = z.discriminatedUnion('type', [
     widened: z.boolean(),
     failure: z.string().nullable(),
   }),
+  /** Text of a reply as it arrived, joined to pieces of up to a quarter of a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
+  /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
+  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);
@@ -109,9 +113,9 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     target: z.array(z.string()),
     candidates: z.array(candidateSchema),
   }),
-  /** The changes of the chart's state since the last `state` or `keyframe` entry. */
+  /** The changes of the state since the last `state` or `keyframe` entry. In version 1, and in the journals of other actor systems. */
   z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
-  /** The complete state. */
+  /** The complete state: now and then, for readers that cannot replay the run. */
   z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
@@ -137,15 +141,19 @@ export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs:
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
 
-/** Writes the journal of one run, entry by entry, in order. A written entry survives a killed process. */
+/** Writes the journal of one run, in order. What is written survives a killed process. */
 export interface JournalWriter {
   /**
-   * Why no more entries are written, for example a full disk; null otherwise. A failing journal does not stop its run.
+   * Why no more entries are written, for example a full disk; null otherwise. By default a failing journal does not stop its run.
    */
   readonly failure: string | null;
-  write(entry: JournalEntry): void;
+  /**
+   * Writes the entries of one step. The run starts the step's calls, and continues, when they are written: at once, or when the returned
+   * promise resolves.
+   */
+  write(entries: readonly JournalEntry[]): void | Promise<void>;
   /** Releases the journal: no more entries follow. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /** An existing journal to continue: its complete entries, and a writer for the next ones. */
@@ -181,7 +189,14 @@ export interface JournalStoreOptions {
    * more is written.
    */
   readonly redact?: Redact;
+  /**
+   * When written entries are forced to the disk, so that they survive a power failure: `never` (the default), at each `checkpoint` (the
+   * start and end of a run, the end of a phase, a decision), or `always`, after every step.
+   */
+  readonly fsync?: Fsync;
 }
+
+export type Fsync = 'never' | 'checkpoint' | 'always';
 
 /**
  * Stores the journals of runs. A journal has one writer at a time: `open` fails if another process writes it. Every
@@ -197,4 +212,6 @@ export interface JournalStore {
   open(runId: string, options?: OpenJournalOptions): Promise<OpenedJournal>;
   /** All runs, the newest first. */
   list(): Promise<readonly RunSummary[]>;
+  /** Deletes a run that no process is writing. */
+  delete?(runId: string): Promise<void>;
 }

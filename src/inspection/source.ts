@@ -150,13 +150,12 @@ export function runCharts(): RunCharts {
 }
 
 /** Returns what the journal of a run omits, one sentence each. */
-export function limitationsOf({ chart, redacted, states }: RunStart): readonly string[] {
+export function limitationsOf({ chart, redacted }: RunStart): readonly string[] {
   return [
     ...(chart.digest === chartVersion().digest
       ? []
       : ['The chart has changed since the run was recorded; the current chart is shown.']),
     ...(redacted ? ['The journal was redacted when it was written; streamed text is left out.'] : []),
-    ...(states ? [] : ['The journal has no chart states, so the context at an entry is unknown.']),
   ];
 }
 

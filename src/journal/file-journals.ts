@@ -27,9 +27,9 @@ const paths = () => process.getBuiltinModule('node:path');
 const EXTENSION = '.jsonl';
 
 /**
- * Returns a journal store that keeps each run as a JSON Lines file in a directory, readable by its owner only. The directory is created
- * on the first write. Each entry is handed to the operating system before its run continues, so it survives a crash of the process; a
- * power failure may lose the latest entries. Throws `invalid_option` if `folder` is not a path, and throws or rejects with `invalid_path`
+ * Returns a journal store that keeps each run as a file of compressed lines in a directory, readable by its owner only. The directory
+ * is created on the first write. The entries of a step are handed to the operating system before its run continues, so they survive a crash
+ * of the process; a power failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and throws or rejects with `invalid_path`
  * if the directory cannot be used.
  */
 export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
@@ -48,11 +48,14 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
   );
 }
 
-/** Returns a journal store for one file, whatever the id of the run. `create` overwrites the file. */
+/** Returns a journal store for one file with one entry per line, whatever the id of the run. `create` overwrites the file. */
 export function journalFile(path: string, options: JournalStoreOptions = {}): JournalStore {
   const resolved = requirePath('journalFile', path, 'file');
   const backend = fileBackend(() => resolved, path);
-  return createJournalStore({ ...backend, create: backend.replace, bounds: () => backend.boundsOf(resolved) }, options);
+  return createJournalStore(
+    { ...backend, create: backend.replace, bounds: () => backend.boundsOf(resolved) },
+    { ...options, isPlain: true },
+  );
 }
 
 /**
@@ -62,7 +65,7 @@ export function journalFile(path: string, options: JournalStoreOptions = {}): Jo
 export async function* readJournal(path: string): AsyncGenerator<JournalEntry> {
   const reader = lineReader(path);
   try {
-    for await (const line of linesOfFile(path)) yield reader.entry(line);
+    for await (const line of linesOfFile(path)) for (const { entry } of reader.read(line)) yield entry;
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
@@ -85,9 +88,10 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
   function openSink(runId: string, lock: HeldLock | null, open: (path: string) => number): LineSink {
     const file = openLocked(pathOf(runId), lock, open);
     return {
-      append(line) {
+      append(lines, { sync }) {
         lock?.check();
-        fs().appendFileSync(file, `${line}\n`);
+        fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
+        if (sync) fs().fsyncSync(file);
       },
       close() {
         fs().closeSync(file);
@@ -118,6 +122,12 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
           return fs().openSync(path, 'a', 0o600);
         }),
       );
+    },
+    remove(runId: string) {
+      if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
+      const lock = claim(runId);
+      fs().rmSync(pathOf(runId));
+      lock?.release();
     },
     boundsOf(runId: string): readonly JournalBounds[] {
       if (!fs().existsSync(pathOf(runId))) return [];

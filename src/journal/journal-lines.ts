@@ -6,39 +6,123 @@ import {
   type Redact,
   type RunStart,
 } from '../../machines/contracts/journal.ts';
+import { fromVersion1 } from './version-1.ts';
 
-/** Serializes entries to lines, in order. Each line ends with a checksum over itself and all lines before it. */
+/** Loaded on use, because the rest of PostChain also runs in browsers, which have no zlib. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+/**
+ * A journal is stored as lines. A plain line is one entry; a compressed line is a block of entries:
+ *
+ *     {"seq":0,"atMs":0,"type":"run-start",…,"sum":"01234567"}
+ *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
+ *
+ * `sum` is the CRC-32 of the text of all entries so far, so a changed, missing or moved line is found. `deflate` is the text of the
+ * entries, compressed with zlib and the text before it as dictionary, in Base64. A block with `"restart":true` has no dictionary: after
+ * damage, reading can continue there. Each block is one line, so a torn write loses only the block that was being written.
+ */
 export interface LineWriter {
-  /** Returns the line of the next entry, without its line feed. Throws if a value cannot be serialized. */
-  line(entry: JournalEntry): string;
+  /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
+  lines(entries: readonly JournalEntry[]): readonly string[];
 }
 
 /** Parses and verifies lines, in order. Every method throws `invalid_journal`, with the number of the entry that is wrong. */
 export interface LineReader {
-  /** Returns the entry of the next line. */
-  entry(line: string): JournalEntry;
-  /** Returns the JSON of the next entry, without the checksum. */
-  json(line: string): string;
+  /** Returns the entries of the next line, each with its JSON. */
+  read(line: string): readonly ReadEntry[];
   /** Checks that the journal has at least one entry. Call it after the last line. */
   end(): void;
   /** Returns a writer that continues after the lines read so far. */
-  writer(redact?: Redact): LineWriter;
+  writer(options: LineOptions): LineWriter;
 }
 
-/** `{"seq":0,…}` becomes `{"seq":0,…,"sum":"01234567"}`. */
-const SUM_START = ',"sum":"';
+export interface ReadEntry {
+  readonly entry: JournalEntry;
+  readonly json: string;
+}
+
+export interface LineOptions {
+  readonly redact?: Redact | undefined;
+  /** Whether to write blocks instead of plain lines. */
+  readonly isCompressed?: boolean;
+}
+
+/** The checksum of the text so far, and its end: the dictionary of the next block. */
+interface TextState {
+  readonly sum: number;
+  readonly window: Buffer;
+  /** Bytes of text since the last block without a dictionary. */
+  readonly sinceRestart: number;
+}
+
+const NO_TEXT: TextState = { sum: 0, window: Buffer.alloc(0), sinceRestart: 0 };
+
+/** The size of zlib's window. */
+const WINDOW_BYTES = 32_768;
+
+/** After this much text, a block starts without a dictionary. */
+const RESTART_BYTES = 131_072;
+
+/** Protects a reader from a forged block that expands without end. */
+const MAX_BLOCK_BYTES = 268_435_456;
+
 const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
 
-/** Returns a writer of a new journal, or of one whose lines so far have the checksum `previousSum`. */
-export function lineWriter(redact?: Redact, previousSum = 0): LineWriter {
-  let sum = previousSum;
+/** Entries have `atMs` after `seq`. */
+const BLOCK_START = /^\{"seq":\d+,"count":/u;
+
+interface Block {
+  readonly deflate: string;
+  readonly restart?: true;
+}
+
+/** Returns the block that a line holds; null for a plain line. */
+function blockIn(line: string): Block | null {
+  const value = jsonOf(line);
+  return typeof (value as Partial<Block> | undefined)?.deflate === 'string' ? (value as Block) : null;
+}
+
+function advanced({ sum, window, sinceRestart }: TextState, text: Buffer, isRestart: boolean): TextState {
   return {
-    line(entry) {
-      const text = JSON.stringify(redact ? asRedacted(entry) : entry, redact && redactStrings(redact)).slice(0, -1);
-      sum = checksum(text, sum);
-      return `${text}${SUM_START}${hex(sum)}"}`;
-    },
+    sum: zlib().crc32(text, sum),
+    window: text.length >= WINDOW_BYTES ? text.subarray(-WINDOW_BYTES) : lastOf(window, text),
+    sinceRestart: isRestart ? text.length : sinceRestart + text.length,
   };
+}
+
+const lastOf = (window: Buffer, text: Buffer): Buffer => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
+
+/** Returns a writer of a new journal, or of one that continues after `from`. */
+export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, from: TextState = NO_TEXT): LineWriter {
+  let state = from;
+  const jsonOfEntry = (entry: JournalEntry): string =>
+    JSON.stringify(redact ? asRedacted(entry) : entry, redact && redactStrings(redact));
+
+  function plainLine(entry: JournalEntry): string {
+    const text = jsonOfEntry(entry).slice(0, -1);
+    state = advanced(state, Buffer.from(text), false);
+    return `${text},"sum":"${hex(state.sum)}"}`;
+  }
+
+  function block(entries: readonly JournalEntry[]): string {
+    const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
+    // The last block can be read alone: a list of runs reads only the first and the last line of each.
+    const isRestart = state.sinceRestart + text.length > RESTART_BYTES || isStartOrEnd(entries);
+    const dictionary = isRestart || state.window.length === 0 ? undefined : state.window;
+    const deflated = zlib().deflateSync(text, dictionary ? { dictionary } : {});
+    state = advanced(state, text, isRestart);
+    const position = `"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
+    const restart = isRestart ? '"restart":true,' : '';
+    return `{${position},${restart}"deflate":"${deflated.toString('base64')}","sum":"${hex(state.sum)}"}`;
+  }
+
+  return {
+    lines: (entries) => (isCompressed ? (entries.length === 0 ? [] : [block(entries)]) : entries.map(plainLine)),
+  };
+}
+
+function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
+  return entries[0]?.type === 'run-start' || entries.at(-1)?.type === 'run-end';
 }
 
 /**
@@ -50,10 +134,17 @@ export function asRedacted(entry: JournalEntry): JournalEntry {
   return entry.type === 'text-delta' ? { ...entry, text: '' } : entry;
 }
 
-/** Returns a whole journal as the text of a file. */
+/** Returns a `JSON.stringify` replacer that redacts every string value. */
+export function redactStrings(redact: Redact) {
+  return (_: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
+}
+
+/** Returns a whole journal as the text of a file with one entry per line. */
 export function linesOf(journal: readonly JournalEntry[]): string {
-  const writer = lineWriter();
-  return journal.map((entry) => `${writer.line(entry)}\n`).join('');
+  return lineWriter()
+    .lines(journal)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 /** Collects a journal into a list. */
@@ -72,49 +163,91 @@ export function runStartOf([start]: readonly JournalEntry[]): RunStart {
   );
 }
 
-function redactStrings(redact: Redact) {
-  return (_: string, value: unknown): unknown => (typeof value === 'string' ? redact(value) : value);
-}
-
 /** Returns a reader. `place` names the journal in errors. */
 export function lineReader(place: string): LineReader {
   let count = 0;
-  let sum = 0;
-  function read(line: string): { readonly entry: JournalEntry; readonly json: string } {
-    const tail = TAIL.exec(line);
-    if (tail === null) throw damaged(place, count, jsonOf(line) === undefined ? 'not valid JSON' : 'no checksum');
-    const text = line.slice(0, tail.index);
-    const expected = checksum(text, sum);
-    if (hex(expected) !== tail[1])
+  let version = JOURNAL_VERSION as number;
+  let state = NO_TEXT;
+
+  function readEntry(json: string): ReadEntry {
+    const value = jsonOf(json);
+    if (count === 0) version = Number((value as { version?: unknown } | undefined)?.version ?? JOURNAL_VERSION);
+    const entry = validEntry(place, count, version === 1 ? fromVersion1(value) : value);
+    count += 1;
+    return { entry, json: version === 1 ? JSON.stringify(entry) : json };
+  }
+
+  function verify(text: Buffer, sum: string | undefined, isRestart: boolean): void {
+    const next = advanced(state, text, isRestart);
+    if (hex(next.sum) !== sum)
       throw damaged(
         place,
         count,
         'checksum mismatch, because this line or an earlier one was changed, moved or removed',
       );
-    const json = `${text}}`;
-    const entry = validEntry(place, count, jsonOf(json));
-    sum = expected;
-    count += 1;
-    return { entry, json };
+    state = next;
   }
 
   return {
-    entry: (line) => read(line).entry,
-    json: (line) => read(line).json,
+    read(line) {
+      const tail = TAIL.exec(line);
+      if (tail === null) throw damaged(place, count, jsonOf(line) === undefined ? 'not valid JSON' : 'no checksum');
+      const block = BLOCK_START.test(line) ? blockIn(line) : null;
+      if (block === null) {
+        const text = line.slice(0, tail.index);
+        verify(Buffer.from(text), tail[1], false);
+        return [readEntry(`${text}}`)];
+      }
+      const isRestart = block.restart === true;
+      const text = inflated(block, isRestart ? null : state.window);
+      if (text === null) throw damaged(place, count, 'the compressed block is damaged');
+      verify(text, tail[1], isRestart);
+      return entryTexts(text).map(readEntry);
+    },
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');
     },
-    writer: (redact) => lineWriter(redact, sum),
+    writer: (options) => lineWriter(options, state),
   };
+}
+
+/** Returns the text of a block; null if it is damaged. The dictionary is null for a block that needs none. */
+function inflated({ deflate }: Block, dictionary: Buffer | null): Buffer | null {
+  try {
+    return zlib().inflateSync(Buffer.from(deflate, 'base64'), {
+      maxOutputLength: MAX_BLOCK_BYTES,
+      ...(dictionary !== null && dictionary.length > 0 && { dictionary }),
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Splits the text of a block. JSON contains no line feeds. */
+const entryTexts = (text: Buffer): readonly string[] => text.toString('utf8').split('\n').slice(0, -1);
+
+/**
+ * Returns the entries that a line holds by itself, unverified: of a plain line, and of a block without a dictionary. Empty for any other
+ * line; null if the line is damaged.
+ */
+export function entriesInLine(line: string): readonly unknown[] | null {
+  const block = BLOCK_START.test(line) ? blockIn(line) : null;
+  if (block === null) {
+    const value = jsonOf(line);
+    return value === undefined ? null : [value];
+  }
+  if (block.restart !== true) return [];
+  const text = inflated(block, null);
+  return text === null ? null : entryTexts(text).map(jsonOf);
 }
 
 function validEntry(place: string, count: number, value: unknown): JournalEntry {
   const { version, seq } = Object(value) as { readonly version?: unknown; readonly seq?: unknown };
-  if (count === 0 && version !== undefined && version !== JOURNAL_VERSION)
+  if (count === 0 && version !== undefined && version !== JOURNAL_VERSION && version !== 1)
     throw damaged(
       place,
       0,
-      `format version ${String(version)} is not supported; this PostChain reads version ${JOURNAL_VERSION}`,
+      `format version ${String(version)} is not supported; this PostChain reads versions 1 and ${JOURNAL_VERSION}`,
     );
   const read = parseEntry(place, count, value);
   if (!read.success) {
@@ -138,11 +271,6 @@ function parseEntry(place: string, count: number, value: unknown) {
     // The schema is recursive: deeply nested input overflows the stack.
     throw damaged(place, count, 'nested too deeply');
   }
-}
-
-/** CRC-32 of the UTF-8 text, continued from the checksum of the lines before. */
-function checksum(text: string, before: number): number {
-  return process.getBuiltinModule('node:zlib').crc32(text, before);
 }
 
 const hex = (sum: number): string => sum.toString(16).padStart(8, '0');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type {
+  Fsync,
   JournalEntry,
   JournalStore,
   JournalStoreOptions,
@@ -10,7 +11,7 @@ import type {
   RunSummary,
 } from '../../machines/contracts/journal.ts';
 import { guardedWriter } from '../engine/recording/journal.ts';
-import { jsonOf, type LineReader, type LineWriter, lineReader, lineWriter, unreadable } from './journal-lines.ts';
+import { entriesInLine, type LineWriter, lineReader, lineWriter, type ReadEntry, unreadable } from './journal-lines.ts';
 
 /** Stores lines by run, for one writer at a time. Methods throw or reject with `invalid_journal`. */
 export interface JournalBackend {
@@ -20,13 +21,20 @@ export interface JournalBackend {
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(runId: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   bounds(): Promise<readonly JournalBounds[]> | readonly JournalBounds[];
+  /** Removes a journal that no process is writing. */
+  remove?(runId: string): void | Promise<void>;
 }
 
 /** The destination of one journal's lines. */
 export interface LineSink {
-  /** Throws or rejects if the line cannot be written. */
-  append(line: string): Promise<void> | void;
-  close(): Promise<void> | void;
+  /** Appends the lines of one step. Throws or rejects if they cannot be written. */
+  append(lines: readonly string[], options: AppendOptions): void | Promise<void>;
+  close(): void | Promise<void>;
+}
+
+export interface AppendOptions {
+  /** Whether the lines must survive a power failure before `append` returns or resolves. */
+  readonly sync: boolean;
 }
 
 /** The first and last line of a journal, and whether a process is writing it. */
@@ -37,50 +45,74 @@ export interface JournalBounds {
   readonly isWritten: boolean;
 }
 
+export interface StoreOptions extends JournalStoreOptions {
+  /** Whether to write one entry per line, for people and version control, instead of compressed blocks. */
+  readonly isPlain?: boolean;
+}
+
 /** Returns the journal store that keeps its lines in a backend. */
-export function createJournalStore(backend: JournalBackend, { redact }: JournalStoreOptions): JournalStore {
-  async function* readEach<Item>(
-    runId: string,
-    read: (reader: LineReader, line: string) => Item,
-  ): AsyncGenerator<Item> {
+export function createJournalStore(backend: JournalBackend, options: StoreOptions): JournalStore {
+  const { redact, fsync = 'never', isPlain = false } = options;
+  const lineOptions = { redact, isCompressed: !isPlain };
+
+  async function* readEach(runId: string): AsyncGenerator<ReadEntry> {
     const reader = lineReader(`run ${runId}`);
-    for await (const line of linesIn(backend, runId)) yield read(reader, line);
+    for await (const line of linesIn(backend, runId)) yield* reader.read(line);
     reader.end();
   }
 
+  const writerTo = (sink: LineSink, lines: LineWriter): JournalWriter =>
+    guardedWriter({
+      write: (entries) => sink.append(lines.lines(entries), { sync: mustSync(entries, fsync) }),
+      close: () => sink.close(),
+    });
+
   const store: JournalStore = {
-    create: (runId) => writerTo(backend.create(runId), lineWriter(redact)),
-    read: (runId) => readEach(runId, (reader, line) => reader.entry(line)),
+    create: (runId) => writerTo(backend.create(runId), lineWriter(lineOptions)),
+    async *read(runId) {
+      for await (const { entry } of readEach(runId)) yield entry;
+    },
     async open(runId, openOptions = {}) {
       const sink = await backend.reopen(runId, openOptions);
       try {
         const reader = lineReader(`run ${runId}`);
         const entries: JournalEntry[] = [];
-        for await (const line of linesIn(backend, runId)) entries.push(reader.entry(line));
+        for await (const line of linesIn(backend, runId))
+          for (const { entry } of reader.read(line)) entries.push(entry);
         reader.end();
         if (redact !== undefined) requireRedacted(runId, entries);
-        return { entries, writer: writerTo(sink, reader.writer(redact)) };
+        return { entries, writer: writerTo(sink, reader.writer(lineOptions)) };
       } catch (error) {
         await sink.close();
         throw error;
       }
     },
     list: async () => (await backend.bounds()).map(summaryOf).toSorted(newestFirst),
+    ...(backend.remove && { delete: async (runId: string) => backend.remove?.(runId) }),
   };
-  lineReaders.set(store, (runId) => readEach(runId, (reader, line) => reader.json(line)));
+  jsonReaders.set(store, async function* (runId) {
+    for await (const { json } of readEach(runId)) yield json;
+  });
   return store;
 }
 
-/** How to read the lines of a store. Keyed by identity: a copy of a store with another `read` is not in it. */
-const lineReaders = new WeakMap<JournalStore, (runId: string) => AsyncIterable<string>>();
+/** The entries after which a `checkpoint` is written through to the disk. */
+const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'phase-end', 'decision', 'run-end']);
+
+function mustSync(entries: readonly JournalEntry[], fsync: Fsync): boolean {
+  return fsync === 'always' || (fsync === 'checkpoint' && entries.some(({ type }) => CHECKPOINTS.has(type)));
+}
+
+/** How to read the entries of a store as JSON. Keyed by identity: a copy of a store with another `read` is not in it. */
+const jsonReaders = new WeakMap<JournalStore, (runId: string) => AsyncIterable<string>>();
 
 /**
  * Yields the entries of a run, in order, each as JSON. Stores made by `createJournalStore` do not serialize them again. Rejects as
  * `read` does.
  */
 export async function* linesFrom(store: JournalStore, runId: string): AsyncGenerator<string> {
-  const readLines = lineReaders.get(store);
-  if (readLines !== undefined) yield* readLines(runId);
+  const readJson = jsonReaders.get(store);
+  if (readJson !== undefined) yield* readJson(runId);
   else for await (const entry of store.read(runId)) yield JSON.stringify(entry);
 }
 
@@ -107,25 +139,21 @@ function requireRedacted(runId: string, entries: readonly JournalEntry[]): void 
   );
 }
 
-function writerTo(sink: LineSink, lines: LineWriter): JournalWriter {
-  let failure: string | null = null;
-  const watch = (written: Promise<void> | void): void => {
-    if (written instanceof Promise)
-      written.catch((error) => {
-        failure ??= error instanceof Error ? error.message : String(error);
-      });
-  };
-  return guardedWriter({
-    get failure() {
-      return failure;
-    },
-    write: (entry) => watch(sink.append(lines.line(entry))),
-    close: () => watch(sink.close()),
-  });
+function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary {
+  return summarize(runId, entriesInLine(first)?.[0], entriesInLine(last), isWritten);
 }
 
-function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary {
-  const start = firstLineSchema.safeParse(jsonOf(first));
+/**
+ * Returns the summary of a run from its first entry and those of its last line, unverified: checksums are verified when a journal is
+ * read. A last line whose entries cannot be read alone (an empty list) does not end the run; one that is damaged is null.
+ */
+export function summarize(
+  runId: string,
+  first: unknown,
+  last: readonly unknown[] | null,
+  isWritten: boolean,
+): RunSummary {
+  const start = startSchema.safeParse(first);
   if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
   const { request, forkedFrom } = start.data;
   const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
@@ -138,25 +166,27 @@ function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary
   };
 }
 
-const newestFirst = (one: RunSummary, other: RunSummary): number =>
+export const newestFirst = (one: RunSummary, other: RunSummary): number =>
   one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
 
-/** Lists read only the first and last line of each journal; checksums are verified when a journal is read. */
-const firstLineSchema = z.object({
+const startSchema = z.object({
   type: z.literal('run-start'),
   request: z.string(),
   startedAt: z.iso.datetime(),
   forkedFrom: z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() }).nullable(),
 });
-const lastLineSchema = z.union([
+const lastSchema = z.union([
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
   z.object({ type: z.string().refine((type) => type !== 'run-end') }),
 ]);
 
-function statusOf(last: string, isWritten: boolean): RunStatus {
-  const end = lastLineSchema.safeParse(jsonOf(last));
-  if (!end.success) return 'damaged';
-  if ('status' in end.data) return end.data.status;
+function statusOf(last: readonly unknown[] | null, isWritten: boolean): RunStatus {
+  if (last === null) return 'damaged';
+  if (last.length > 0) {
+    const end = lastSchema.safeParse(last.at(-1));
+    if (!end.success) return 'damaged';
+    if ('status' in end.data) return end.data.status;
+  }
   return isWritten ? 'running' : 'interrupted';
 }
 

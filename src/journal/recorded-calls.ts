@@ -7,10 +7,10 @@ import type { OpenRun } from '../engine/runtime/run.ts';
 /** An event of a recorded call, or an annotation recorded with it. */
 export type RecordedEvent =
   | { readonly seq: number; readonly event: CallEvent }
-  | { readonly seq: number; readonly annotation: TextDelta | Retrieval };
+  | { readonly seq: number; readonly annotation: CallAnnotation };
 
-type TextDelta = Extract<Annotation, { type: 'text-delta' }>;
-type Retrieval = Extract<Annotation, { type: 'retrieval' }>;
+/** An annotation of a call: of a model's reply, or of a search. */
+type CallAnnotation = Exclude<Annotation, { type: 'resumed' }>;
 
 export interface RecordedCall {
   readonly call: number;
@@ -33,13 +33,13 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
       if (entry.actor === 'retrievePassages') retrieving = events;
     }
     if (entry.type === 'call-event') calls[entry.call]?.events.push({ seq, event: entry.event });
-    if (entry.type === 'text-delta') {
-      const { type, attemptId, text } = entry;
-      byAttempt.get(attemptId)?.push({ seq, annotation: { type, attemptId, text } });
+    if (entry.type === 'text-delta' || entry.type === 'prompt') {
+      const { seq: _, atMs: __, ...annotation } = entry;
+      byAttempt.get(entry.attemptId)?.push({ seq, annotation });
     }
     if (entry.type === 'retrieval') {
-      const { type, query, passages, widened, failure } = entry;
-      retrieving?.push({ seq, annotation: { type, query, passages, widened, failure } });
+      const { seq: _, atMs: __, ...annotation } = entry;
+      retrieving?.push({ seq, annotation });
     }
   }
   return calls;
@@ -141,6 +141,6 @@ export function recordedExecutor(
 }
 
 /** Returns an annotation with the attempt id of the new run, which differs from the recorded one. */
-function withAttemptId(annotation: TextDelta | Retrieval, attemptId: string): TextDelta | Retrieval {
-  return annotation.type === 'text-delta' ? { ...annotation, attemptId } : annotation;
+function withAttemptId(annotation: CallAnnotation, attemptId: string): CallAnnotation {
+  return 'attemptId' in annotation ? { ...annotation, attemptId } : annotation;
 }

@@ -4,6 +4,7 @@ import {
   type Annotation,
   EXTERNAL_EVENTS,
   type ExternalEvent,
+  JOURNAL_VERSION,
   type JournalEntry,
   type JournalWriter,
   type RunStart,
@@ -14,7 +15,13 @@ import type { Clock } from '../engine/clock.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
-import { chartVersion, type OpenRun, openRun } from '../engine/runtime/run.ts';
+import {
+  chartVersion,
+  type OpenRun,
+  type OpenRunOptions,
+  openRun,
+  type WhenJournalFails,
+} from '../engine/runtime/run.ts';
 import { runStartOf } from './journal-lines.ts';
 
 export interface ReplayedRun {
@@ -63,6 +70,12 @@ export interface ReplayEntriesOptions {
   /** The time of entries after the recording, for a run that continues. */
   readonly clockAfterRecording?: { readonly atMs: () => number };
   readonly writer?: JournalWriter;
+  /** How many entries the writer has already. */
+  readonly writtenEntries?: number;
+  readonly whenJournalFails?: WhenJournalFails | undefined;
+  readonly onState?: OpenRunOptions['onState'];
+  /** Receives each entry that the replay appends. */
+  readonly onEntry?: (entry: JournalEntry) => void;
   /** Receives the activities that the charts start; no-op by default. */
   readonly executor?: ActivityExecutor;
   /** Compares a recorded entry with the replayed one; by default as JSON text. */
@@ -77,15 +90,16 @@ export function replayEntries(
   start: RunStart,
   recorded: readonly JournalEntry[],
   parts: ChainParts,
-  { clockAfterRecording, writer, executor, isSame = sameEntry(start) }: ReplayEntriesOptions = {},
+  { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
 ): EntriesReplay {
   const lastMs = recorded.at(-1)?.atMs ?? 0;
   const opened = openRun(start, {
+    ...options,
     parts,
     atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
-    ...(writer && { writer }),
   });
   const { durableActor, journal } = opened;
+  if (onEntry !== undefined) journal.listen(onEntry);
   if (executor !== undefined) durableActor.attach(executor);
   durableActor.start();
   for (const entry of recorded) {
@@ -123,10 +137,22 @@ function pathOf(entry: JournalEntry): unknown {
   return [entry.seq, machine, event, source, target, candidates.map(({ guard, result }) => [guard, result])];
 }
 
-/** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */
-export function requireSameChart({ runId, chart }: RunStart): void {
+/** Whether this PostChain can replay a run: the same chart, and the same version of the format, recorded it. */
+export function isReplayable({ version, chart }: RunStart): boolean {
   const { id, digest } = chartVersion();
-  if (chart.id === id && chart.digest === digest) return;
+  return version === JOURNAL_VERSION && chart.id === id && chart.digest === digest;
+}
+
+/** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */
+export function requireSameChart(start: RunStart): void {
+  if (isReplayable(start)) return;
+  const { runId, version, chart } = start;
+  const { id, digest } = chartVersion();
+  if (version !== JOURNAL_VERSION)
+    throw new PostChainError(
+      'invalid_journal',
+      `${runId} was recorded in version ${version} of the format, which can be shown but not replayed; this PostChain writes version ${JOURNAL_VERSION}`,
+    );
   throw new PostChainError(
     'invalid_journal',
     `${runId} was recorded with the chart ${chart.id} ${chart.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, JournalWriter, OpenedJournal } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, OpenedJournal } from '../../machines/contracts/journal.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';
@@ -24,7 +24,8 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
       { ...parts, clock },
       {
         clockAfterRecording: { atMs: clock.sinceStartMs },
-        writer: writerFrom(writer, entries.length),
+        writer,
+        writtenEntries: entries.length,
       },
     );
     if (divergence !== null)
@@ -51,17 +52,4 @@ function abandonPartialReplies(
   for (const [call, { actor }] of [...activities])
     if (actor === 'readReply' && started.has(call))
       deliver({ type: 'call-event', call, actor, event: { type: 'reply.lost' } });
-}
-
-/** Skips the first entries, which are already written. */
-function writerFrom(writer: JournalWriter, firstSeq: number): JournalWriter {
-  return {
-    get failure() {
-      return writer.failure;
-    },
-    write: (entry) => {
-      if (entry.seq >= firstSeq) writer.write(entry);
-    },
-    close: () => writer.close(),
-  };
 }

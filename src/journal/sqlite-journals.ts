@@ -302,15 +302,15 @@ function openSink(file: JournalFile, runId: string, { token, count }: Place): Li
     throw error;
   };
   return {
-    append(line) {
-      const at = seq;
-      seq += 1;
+    append(lines) {
+      const from = seq;
+      seq += lines.length;
       file.leases.beatIfLate();
       const write = (connection: SqliteConnection): void => {
         // An entry after one that was not written would damage the journal.
         if (failure !== null) throw failure.error;
-        if (isNew && at === 0) insertRun(connection);
-        insertLine(connection, at, line);
+        if (isNew && from === 0) insertRun(connection);
+        for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
       };
       return orElse(() => file.write(write), fail);
     },

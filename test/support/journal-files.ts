@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Turn } from '../../src/engine/runtime/run-options.ts';
 import { createPostChain } from '../../src/index.ts';
-import { lineWriter } from '../../src/journal/journal-lines.ts';
+import { linesOf } from '../../src/journal/journal-lines.ts';
 import { temporaryFolder } from './cli.ts';
 
 const longTurn = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
@@ -26,12 +26,6 @@ export async function runOverHistory() {
   for await (const event of run.events)
     if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'keep', items });
   return run;
-}
-
-/** As a store writes them. */
-export function linesOf(entries: readonly JournalEntry[]): string {
-  const writer = lineWriter();
-  return entries.map((entry) => `${writer.line(entry)}\n`).join('');
 }
 
 /** A file of the test's own. */

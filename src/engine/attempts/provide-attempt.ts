@@ -66,6 +66,8 @@ export interface ItemObserver {
 
 /** Receives the progress of a call. An error it throws fails the call. */
 export interface CallObserver {
+  /** Called before the request is sent. */
+  readonly onRequest?: (call: CallInfo, request: ModelRequest) => void;
   readonly onText: (call: CallInfo, text: string) => void;
   /** Called with the value so far: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
@@ -124,6 +126,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   async function read(): Promise<void> {
     const { model, spec, request } = callOf(parts, call);
     const { items } = observer;
+    observer.onRequest?.(call, request);
     const promptChars = requestChars(spec, request);
     const tooLong = await promptTooLong(model, request, promptChars);
     const reply =

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PromptVersion } from '../../../machines/contracts/journal.ts';
+import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import type { JsonSchema } from '../../internal/standard-schema.ts';
@@ -90,4 +91,21 @@ function digestOf(prompt: Prompt): string | null {
   } catch {
     return null;
   }
+}
+
+const schemaTexts = new WeakMap<object, string>();
+
+/**
+ * Returns a digest of the prompt of a model call: its turns, schema and tools. With it, a prompt that is rendered again from a journal can
+ * be checked.
+ */
+export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest): string {
+  const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);
+  schemaTexts.set(outputSchema, schema);
+  const texts = [
+    ...turns.map(({ role, content }) => `${role}: ${content}`),
+    schema,
+    ...tools.map((tool) => JSON.stringify(tool)),
+  ];
+  return hexDigest(texts.join('\n'));
 }

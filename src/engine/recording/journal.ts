@@ -9,24 +9,54 @@ export interface Journal {
   /** Returns the milliseconds since the start of the run. */
   nowMs(): number;
   append(event: JournalEvent): void;
+  /** Appends text of a reply in progress. Small pieces are joined: they precede the next entry. */
+  appendText(attemptId: string, text: string): void;
   /** Ends the journal: later events are not recorded. */
   close(): void;
   listen(listener: (entry: JournalEntry) => void): void;
 }
 
+/** A piece of text is recorded at the latest with the first text that arrives this long after its start, or when it is this long. */
+const MAX_PIECE_MS = 250;
+const MAX_PIECE_CHARS = 1_024;
+
 /** `atMs` returns the milliseconds since the start of the run at the time that entry number `seq` is written. */
 export function createJournal(atMs: (seq: number) => number): Journal {
   const entries: JournalEntry[] = [];
   let closed = false;
+  let piece: { readonly attemptId: string; readonly text: string } | null = null;
+  let recordedTextAtMs = Number.NEGATIVE_INFINITY;
   const listeners: ((entry: JournalEntry) => void)[] = [];
+
+  function add(event: JournalEvent): void {
+    const entry = { seq: entries.length, atMs: atMs(entries.length), ...event };
+    entries.push(entry);
+    for (const listener of listeners) listener(entry);
+  }
+
+  function addPiece(): void {
+    if (piece === null) return;
+    const { attemptId, text } = piece;
+    piece = null;
+    add({ type: 'text-delta', attemptId, text });
+  }
+
   return {
     entries,
     nowMs: () => atMs(entries.length),
     append(event) {
       if (closed) return;
-      const entry = { seq: entries.length, atMs: atMs(entries.length), ...event };
-      entries.push(entry);
-      for (const listener of listeners) listener(entry);
+      addPiece();
+      add(event);
+    },
+    appendText(attemptId, text) {
+      if (closed) return;
+      if (piece?.attemptId !== attemptId) addPiece();
+      piece = { attemptId, text: `${piece?.text ?? ''}${text}` };
+      const nowMs = atMs(entries.length);
+      if (piece.text.length < MAX_PIECE_CHARS && nowMs - recordedTextAtMs < MAX_PIECE_MS) return;
+      recordedTextAtMs = nowMs;
+      addPiece();
     },
     close: () => {
       closed = true;
@@ -36,29 +66,33 @@ export function createJournal(atMs: (seq: number) => number): Journal {
 }
 
 /**
- * Returns a writer that never throws, because journal stores are user code. After the first error, which becomes its `failure`, and
- * after `close`, it writes nothing more.
+ * Returns a writer that never throws or rejects, because journal stores are user code. After the first error, which becomes its
+ * `failure`, and after `close`, it writes nothing more.
  */
 export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<JournalWriter>): JournalWriter {
   let failure: string | null = null;
   let closed = false;
-  const attempt = (act: () => void): void => {
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? error.message : String(error);
+  };
+  const attempt = (act: () => void | Promise<void>): void | Promise<void> => {
     try {
-      act();
+      return act()?.then(undefined, fail);
     } catch (error) {
-      failure ??= error instanceof Error ? error.message : String(error);
+      fail(error);
     }
   };
   return {
     get failure() {
       return failure ?? writer.failure ?? null;
     },
-    write(entry) {
-      if (failure === null && !closed) attempt(() => writer.write(entry));
+    write(entries) {
+      if (failure === null && !closed) return attempt(() => writer.write(entries));
     },
     close() {
-      if (!closed) attempt(() => writer.close());
+      if (closed) return;
       closed = true;
+      return attempt(() => writer.close());
     },
   };
 }

@@ -27,6 +27,7 @@ import { runCapability } from '../../tools/run-capability.ts';
 import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
 import { type CallObserver, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
+import { requestDigest } from '../prompts/describe-prompt.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
@@ -110,9 +111,10 @@ export function createChainActors(parts: ActorParts): ChainActors {
   };
 }
 
-/** Records text deltas in the journal, and passes partial values to the run's readers. */
+/** Records prompt digests and text deltas in the journal, and passes partial values to the run's readers. */
 function callObserver({ record, partial }: RunObserver): CallObserver {
   return {
+    onRequest: ({ attemptId }, request) => record({ type: 'prompt', attemptId, digest: requestDigest(request) }),
     onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
     onPartial: ({ attemptId, task, attempt }, value) =>
       partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate),

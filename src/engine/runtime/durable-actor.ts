@@ -15,6 +15,8 @@ export interface ActivityExecutor {
   execute(call: number, activity: Activity): void;
   /** Starts a timer. Returns a function that cancels it. */
   wait(timer: number, waitMs: number): () => void;
+  /** Whether a timer that is due fires before the next event, even if the event loop is late. */
+  readonly firesDueTimers?: boolean;
   /** Records what an activity reports besides its result; by default it is appended to the journal at once. */
   record?(event: RuntimeEvent): void;
 }
@@ -26,6 +28,7 @@ const noopExecutor: ActivityExecutor = { execute: () => {}, wait: () => () => {}
 export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => void): ActivityExecutor {
   const takeTurn = takeTurnOf(clock);
   return {
+    firesDueTimers: true,
     execute: (call, { actor, execute }) =>
       execute((event) => takeTurn(() => deliver({ type: 'call-event', call, actor, event }))),
     wait(timer, waitMs) {
@@ -45,6 +48,8 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
   readonly partial: RunObserver['partial'];
   /** Called with the machine's context after each external event has been processed. */
   readonly onSettled?: (context: SnapshotFrom<Machine>['context']) => void;
+  /** Called after each step, before its activities start: they start when the returned promise resolves, and no event is processed before. */
+  readonly onStep?: () => void | Promise<void>;
 }
 
 /**
@@ -78,12 +83,15 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   journal,
   partial,
   onSettled,
+  onStep,
 }: DurableActorOptions<Machine>): DurableActor<Machine> {
   const activities = new Map<number, Activity>();
   const timers = new Map<number, Timer>();
   let executor = noopExecutor;
   let nextCall = 0;
   let nextTimer = 0;
+  /** The calls of the step in progress. */
+  let dispatched: number[] = [];
 
   const dispatcher: ActivityDispatcher = {
     dispatch(activity) {
@@ -92,7 +100,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
       journal.append({ type: 'call-start', call, actor: activity.actor, ...callSubject(activity.input) });
       const scoped = { ...activity, execute: (report: Report) => inScope(scope, () => activity.execute(report)) };
       activities.set(call, scoped);
-      executor.execute(call, scoped);
+      dispatched.push(call);
       return () => void activities.delete(call);
     },
   };
@@ -112,7 +120,11 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   };
 
   const guardLogs = createGuardLogs();
-  const record = (event: RuntimeEvent): void => (executor.record ?? journal.append)(event);
+  const record = (event: RuntimeEvent): void => {
+    if (executor.record !== undefined) executor.record(event);
+    else if (event.type === 'text-delta') journal.appendText(event.attemptId, event.text);
+    else journal.append(event);
+  };
   const scope: RunScope = { dispatcher, observer: { guardLogs, record, partial }, clock: activityClock };
   const inspect = observeSystem(journal.append, guardLogs);
   const actor = inScope(scope, () => createActor(machine as AnyStateMachine, { input, clock, inspect }));
@@ -151,10 +163,39 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     }
   }
 
-  const settle = (): void => onSettled?.(actor.getSnapshot().context);
+  function settle(): void {
+    onSettled?.(actor.getSnapshot().context);
+  }
+
+  /** Timers fire late when the event loop is busy, so an event might otherwise overtake a deadline that has passed. */
+  function fireDueTimers(): void {
+    const nowMs = journal.nowMs();
+    const due = [...timers].filter(([, { dueMs }]) => dueMs < nowMs);
+    for (const [timer] of due.sort(([, one], [, other]) => one.dueMs - other.dueMs)) {
+      inScope(scope, () => process({ type: 'timer', timer }));
+      settle();
+    }
+  }
+
+  function startActivities(): void {
+    const calls = dispatched;
+    dispatched = [];
+    for (const call of calls) {
+      const activity = activities.get(call);
+      if (activity !== undefined) executor.execute(call, activity);
+    }
+  }
+
+  function endStep(): void | Promise<void> {
+    const written = onStep?.();
+    return written === undefined ? startActivities() : written.then(startActivities);
+  }
+
   const inbox = createInbox((event: ExternalEvent) => {
+    if (executor.firesDueTimers) fireDueTimers();
     inScope(scope, () => process(event));
     settle();
+    return endStep();
   });
   return {
     actor: actor as unknown as ActorRefFrom<Machine>,
@@ -162,6 +203,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
       inbox.during(() => {
         inScope(scope, () => actor.start());
         settle();
+        return endStep();
       }),
     deliver: inbox.push,
     attach(next) {
@@ -176,19 +218,40 @@ export function createDurableActor<Machine extends AnyStateMachine>({
 
 /**
  * Returns a queue that processes one item at a time: an item that arrives while another is processed waits. So the state of the charts
- * is a function of the events and their order.
+ * is a function of the events and their order. If `process` returns a promise, the next item waits for it; it must not reject.
  */
-export function createInbox<Item>(process: (item: Item) => void) {
+export function createInbox<Item>(process: (item: Item) => void | Promise<void>) {
   const waiting: Item[] = [];
   let busy = false;
+
+  /** Runs `act`, and then processes what has arrived. */
+  function run(act: () => void | Promise<void>): void {
+    busy = true;
+    try {
+      const pending = act();
+      if (pending !== undefined) return void pending.then(drain);
+    } catch (error) {
+      busy = false;
+      drain();
+      throw error;
+    }
+    drain();
+  }
 
   function drain(): void {
     busy = true;
     try {
-      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) process(item);
-    } finally {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+        const pending = process(item);
+        if (pending === undefined) continue;
+        pending.then(drain);
+        return;
+      }
+    } catch (error) {
       busy = false;
+      throw error;
     }
+    busy = false;
   }
 
   return {
@@ -197,14 +260,6 @@ export function createInbox<Item>(process: (item: Item) => void) {
       if (!busy) drain();
     },
     /** Runs `act`, and queues what arrives meanwhile: for the start of the charts. */
-    during(act: () => void): void {
-      busy = true;
-      try {
-        act();
-      } finally {
-        busy = false;
-      }
-      drain();
-    },
+    during: run,
   };
 }

@@ -3,12 +3,7 @@ import type { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import {
-  type ChainInput,
-  type ChainState,
-  chainInputSchema,
-  type RecordedState,
-} from '../../../machines/contracts/chain-state.ts';
+import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema } from '../../../machines/contracts/events.ts';
 import {
@@ -29,7 +24,6 @@ import { describeValue, invalidOption } from '../../internal/options.ts';
 import { chartOf } from '../charts/chart.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, guardedWriter, type Journal } from '../recording/journal.ts';
-import { changesBetween } from '../recording/state-changes.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor, liveExecutor } from './durable-actor.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
@@ -56,14 +50,18 @@ export interface Run {
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
   readonly writer?: JournalWriter | undefined;
+  readonly whenJournalFails?: WhenJournalFails | undefined;
 }
 
+/** Whether a run whose journal cannot be written continues, or stops with the answer it has. */
+export type WhenJournalFails = 'continue' | 'stop';
+
 /** Starts a live run. */
-export function startRun(start: RunStart, parts: ChainParts, { signal, writer }: StartOptions): Run {
+export function startRun(start: RunStart, parts: ChainParts, { signal, ...options }: StartOptions): Run {
   const { clock } = parts;
   const startedAtMs = clock.now();
   const atMs = (): number => clock.now() - startedAtMs;
-  const { run, durableActor, abortOn } = openRun(start, { parts, atMs, ...(writer && { writer }) });
+  const { run, durableActor, abortOn } = openRun(start, { ...options, parts, atMs });
   durableActor.attach(liveExecutor(clock, durableActor.deliver));
   durableActor.start();
   abortOn(signal);
@@ -85,39 +83,79 @@ export interface OpenRunOptions {
   readonly parts: ChainParts;
   /** Returns the milliseconds since the start of the run at the time that entry number `seq` is written. */
   readonly atMs: (seq: number) => number;
-  /** Stores every entry before the run continues, and is closed at its end. */
-  readonly writer?: JournalWriter;
+  /** Stores the entries of each step before the run continues, and is closed at its end. */
+  readonly writer?: JournalWriter | undefined;
+  readonly whenJournalFails?: WhenJournalFails | undefined;
+  /** How many entries the writer has already: those of a resumed run. */
+  readonly writtenEntries?: number;
+  /** Called with the chart's state after each external event. */
+  readonly onState?: ((state: ChainState) => void) | undefined;
 }
 
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
-export function openRun(start: RunStart, { parts, atMs, writer: given }: OpenRunOptions): OpenRun {
+export function openRun(
+  start: RunStart,
+  { parts, atMs, writer: given, whenJournalFails = 'continue', writtenEntries = 0, onState }: OpenRunOptions,
+): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
   const stream = createEventStream(journal.entries);
-  if (writer !== undefined) journal.listen(writer.write);
   journal.listen(stream.push);
   journal.append(start);
+  const recordKeyframe = start.keyframes ? createKeyframeRecorder(journal) : undefined;
   const durableActor = createDurableActor({
     machine: provideChain(parts),
     activityClock: parts.clock,
     input: chainInputFrom(start),
     journal,
     partial: stream.push,
-    ...(start.states && { onSettled: createStateRecorder(journal) }),
+    onSettled: (state) => {
+      recordKeyframe?.(state);
+      onState?.(state);
+    },
+    onStep: () => {
+      const written = writeNew();
+      return written === undefined ? afterStep() : written.then(afterStep);
+    },
   });
+  let written = writtenEntries;
+  let hasStopped = false;
+  let ended: FinalAnswer | null = null;
+  let resolveAnswer: (answer: FinalAnswer) => void;
+
+  function writeNew(): void | Promise<void> {
+    if (writer === undefined || journal.entries.length <= written) return;
+    const entries = journal.entries.slice(written);
+    written = journal.entries.length;
+    return writer.write(entries);
+  }
+
+  /** The answer is given when the journal has it: an answered run is never found interrupted. */
+  function afterStep(): void {
+    const failure = writer?.failure ?? null;
+    if (ended !== null) {
+      const answer = ended;
+      ended = null;
+      void writer?.close();
+      resolveAnswer(failure === null ? answer : withJournalFailure(answer, failure));
+      stream.end();
+    } else if (failure !== null && whenJournalFails === 'stop' && !hasStopped) {
+      hasStopped = true;
+      durableActor.deliver({ type: 'delivery', event: { type: 'run.interrupted', reason: journalFailed(failure) } });
+    }
+  }
   const { actor } = durableActor;
 
   let forgetSignal = (): void => {};
   const answer = new Promise<FinalAnswer>((resolve) => {
+    resolveAnswer = resolve;
     let state: ChainState = actor.getSnapshot().context;
     const finish = (final: FinalAnswer, isRecorded: boolean): void => {
       forgetSignal();
-      resolve(final);
       if (!isRecorded) journal.append({ type: 'answer', answer: final });
       journal.append({ type: 'run-end', status: final.status, usage: final.metadata.usage });
       journal.close();
-      writer?.close();
-      stream.end();
+      ended = final;
     };
     actor.subscribe({
       next: (snapshot) => {
@@ -200,27 +238,24 @@ function composed(why: string, compose: () => FinalAnswer): FinalAnswer {
   }
 }
 
-const MIN_KEYFRAME_ENTRIES = 256;
-/** The approximate size of an entry. A keyframe per as many entries as it is long takes a bounded share of the journal. */
-const ENTRY_CHARS = 150;
+const journalFailed = (failure: string): string => `the journal cannot be written: ${failure}`;
 
-/** Records the changes of the chart's context, and a keyframe now and then, so that reading any state needs few entries. */
-function createStateRecorder({ entries, append }: Journal) {
-  let latest: ChainState | null = null;
-  let recorded: RecordedState | null = null;
-  let keyframeDue = 0;
-  return (next: ChainState): void => {
-    if (next === latest) return;
-    latest = next;
-    const { inFlight: _, ...state } = next;
-    const changes = recorded === null ? null : changesBetween(recorded, state);
-    if (changes?.length === 0) return;
-    if (changes === null || entries.length >= keyframeDue) {
-      append({ type: 'keyframe', state });
-      keyframeDue =
-        entries.length + Math.max(MIN_KEYFRAME_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
-    } else append({ type: 'state', changes });
-    recorded = state;
+/** The charts do not know of their journal, so its failure is added to the notes afterwards. */
+function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
+  const note = `The journal is incomplete: ${failure}`;
+  return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
+}
+
+/** A keyframe takes about as much space as a tenth of the entries before it. */
+const KEYFRAME_ENTRIES = 2_048;
+
+/** Records the chart's state now and then, for readers that cannot replay the run. */
+function createKeyframeRecorder({ entries, append }: Journal) {
+  let due = KEYFRAME_ENTRIES;
+  return ({ inFlight: _, ...state }: ChainState): void => {
+    if (entries.length < due) return;
+    append({ type: 'keyframe', state });
+    due = entries.length + KEYFRAME_ENTRIES;
   };
 }
 
@@ -228,7 +263,7 @@ function createStateRecorder({ entries, append }: Journal) {
 export function createRunStart(
   input: ChainInput,
   { models, prompts }: ChainParts,
-  { host = null, states = false }: Partial<Pick<RunStart, 'host' | 'states'>> = {},
+  { host = null, keyframes = false }: Partial<Pick<RunStart, 'host' | 'keyframes'>> = {},
 ): RunStart {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
@@ -241,7 +276,7 @@ export function createRunStart(
     prompts: promptVersions(prompts),
     startedAt: new Date(input.startedAtMs).toISOString(),
     host,
-    states,
+    keyframes,
     redacted: false,
     forkedFrom: null,
   };

@@ -69,7 +69,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },
-    states: true,
+    keyframes: true,
     redacted: false,
     forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'], forkedAt: '2025-01-27T10:00:00Z' },
   },
@@ -90,6 +90,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     candidates: [{ guard: 'g', target: ['b'], result: 'taken', inputs: { confidence: 0.9, phase: null } }],
   },
   retrieval: { type: 'retrieval', query: 'q', passages: 3, widened: false, failure: null },
+  prompt: { type: 'prompt', attemptId: 's1', digest: '01234567' },
   'text-delta': { type: 'text-delta', attemptId: 'a', text: 't' },
   'run-end': { type: 'run-end', status: 'degraded', usage: { modelCalls: 1, cost: null, ...usage } },
 };
@@ -104,7 +105,7 @@ describe('a journal entry', () => {
     const start = { seq: 0, atMs: 0, ...facts['run-start'] };
     expect(journalEntrySchema.safeParse({ ...start, seq: -1 }).error?.issues[0]?.path).toEqual(['seq']);
     expect(journalEntrySchema.safeParse({ ...start, type: 'gossip' }).success).toBe(false);
-    expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 1 }).error?.issues)).toContain('version');
+    expect(JSON.stringify(journalEntrySchema.safeParse({ ...start, version: 3 }).error?.issues)).toContain('version');
   });
 
   it('reports the invalid field in a chart entry', () => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
 import { applyOperations, contextOf } from '../../../machines/policies/context.ts';
-
 import { type ContextFlags, contextCommand } from '../../../src/cli/context-command.ts';
 import { contextHistory } from '../../../src/journal/context-history.ts';
+import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { cli } from '../../support/cli.ts';
-import { fileWith, journalFile, LONG_HISTORY, linesOf, runOverHistory } from '../../support/journal-files.ts';
+import { fileWith, journalFile, LONG_HISTORY, runOverHistory } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const { journal } = await runOverHistory();

@@ -24,7 +24,7 @@ async function aKilledRun(baseURL: string) {
   const entries = await entriesOf(fileJournals(place).read(runId));
   const journals = fileJournals(join(place, 'killed'));
   const writer = journals.create(runId);
-  for (const entry of entries.slice(0, 20)) writer.write(entry);
+  writer.write(entries.slice(0, 20));
   writer.close();
   return { user, start: runStartOf(entries), killed: ['--journals', join(place, 'killed')] };
 }

@@ -47,7 +47,7 @@ function write(store: JournalStore, entries: readonly JournalEntry[]): string {
   const [start] = entries;
   const runId = start?.type === 'run-start' ? start.runId : '';
   const writer = store.create(runId);
-  for (const entry of entries) writer.write(entry);
+  writer.write(entries);
   writer.close();
   return runId;
 }

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
-
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
+import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
-import { fileWith, linesOf } from '../../support/journal-files.ts';
+import { fileWith } from '../../support/journal-files.ts';
 import { scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** An ended run and its stored journal. */
@@ -122,11 +122,10 @@ describe('a recording', () => {
     const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);
     page.say({ type: 'open', runId: 'run-1', from: 5 });
-    const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 3);
+    const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 2);
     expect(runs[0]?.fidelity).toEqual([
       'The chart has changed since the run was recorded; the current chart is shown.',
       'The journal was redacted when it was written; streamed text is left out.',
-      'The journal has no chart states, so the context at an entry is unknown.',
     ]);
     expect(readFileSync(`${place}/run-1.jsonl`, 'utf8')).toContain('another');
   });
@@ -134,7 +133,7 @@ describe('a recording', () => {
   it('written by another process is marked as such until that process ends', async () => {
     const journals = memoryJournals();
     const writer = journals.create('run-1');
-    writer.write(startScripted().run.journal[0] as JournalEntry);
+    writer.write([startScripted().run.journal[0] as JournalEntry]);
     const { url } = await startInspector({ journals });
     const [run] = (await (await openPage(url)).runs()).runs;
     const elsewhere = [expect.stringMatching(/^The run is still running in another process/u)];
@@ -162,7 +161,7 @@ describe('generating a test for a recording', () => {
     const [start, ...others] = (await recorded(memoryJournals())) as [JournalEntry, ...JournalEntry[]];
     const writer = journals.create('run-1');
     for (const entry of [start, ...others.map((other) => ({ ...other, atMs: 1 }))])
-      writer.write(entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry);
+      writer.write([entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry]);
     writer.close();
     const page = await openPage((await startInspector({ journals })).url);
     page.say({ type: 'test', id: 1, runId: 'run-1' });

@@ -70,7 +70,7 @@ describe('redacted journals', () => {
       ['b', run.journal.length],
     ] as const) {
       const writer = fileJournals(folder).create(runId);
-      for (const entry of run.journal.slice(0, length)) writer.write(entry);
+      writer.write(run.journal.slice(0, length));
       writer.close();
     }
     const store = fileJournals(folder, { redact: (text) => text });
@@ -104,7 +104,7 @@ describe('journalFile', () => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const writer = journalFile(path).create('a');
     for (const seq of [0, 1, 2]) {
-      writer.write(entry(seq));
+      writer.write([entry(seq)]);
       expect(
         readFileSync(path, 'utf8')
           .split('\n')
@@ -119,7 +119,7 @@ describe('journalFile', () => {
   it('overwrites the file, unless another run is writing it', () => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const first = journalFile(path).create('a');
-    first.write(entry(0));
+    first.write([entry(0)]);
     expect(() => journalFile(path).create('b')).toThrow(/is still running in process/u);
     first.close();
     journalFile(path).create('b').close();
@@ -134,8 +134,8 @@ describe('journalFile', () => {
 
   it.skipIf(!existsSync('/dev/full'))('reports a full disk as a failure and does not throw', () => {
     const writer = journalFile('/dev/full').create('a');
-    writer.write(entry(0));
-    writer.write(entry(1));
+    writer.write([entry(0)]);
+    writer.write([entry(1)]);
     expect(writer.failure).toContain('ENOSPC');
     writer.close();
     expect(existsSync('/dev/full.lock')).toBe(false);

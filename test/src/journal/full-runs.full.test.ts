@@ -25,7 +25,7 @@ async function play(full: FullRun, ids = ['run']) {
 async function resumed(full: FullRun, runId: string, recorded: readonly JournalEntry[]) {
   const journals = memoryJournals();
   const writer = journals.create(runId);
-  for (const entry of recorded) writer.write(entry);
+  writer.write(recorded);
   writer.close();
   const { chain, clock } = fullChain(full, { journals });
   const run = await chain.resume(runId);

@@ -37,7 +37,7 @@ const startedAtTime = (journal: readonly JournalEntry[], startedAt: string): Jou
 
 function write(store: JournalStore, runId: string, entries: readonly JournalEntry[], close = true): void {
   const writer = store.create(runId);
-  for (const entry of entries) writer.write(entry);
+  writer.write(entries);
   expect(writer.failure).toBeNull();
   if (close) writer.close();
 }
@@ -62,7 +62,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     write(store, 'a', journal.slice(0, 9));
     const { entries, writer } = await store.open('a');
     expect(entries).toEqual(journal.slice(0, 9));
-    for (const entry of journal.slice(9)) writer.write(entry);
+    writer.write(journal.slice(9));
     writer.close();
     expect(await read(store, 'a')).toEqual(journal);
   });
@@ -94,12 +94,12 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
   it('ignores a second close, and writes after it', async () => {
     const [store, journal] = [open(), await recordJournal()];
     const writer = store.create('a');
-    for (const entry of journal.slice(0, 9)) writer.write(entry);
+    writer.write(journal.slice(0, 9));
     writer.close();
     const { writer: other } = await store.open('a');
     writer.close();
-    writer.write(journal[9] as JournalEntry);
-    other.write(journal[9] as JournalEntry);
+    writer.write([journal[9] as JournalEntry]);
+    other.write([journal[9] as JournalEntry]);
     expect([writer.failure, other.failure]).toEqual([null, null]);
     other.close();
     expect(await read(store, 'a')).toEqual(journal.slice(0, 10));
@@ -156,7 +156,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     });
     const journal = await recordJournal();
     const writer = store.create('a');
-    for (const entry of journal) writer.write(entry);
+    for (const entry of journal) writer.write([entry]);
     expect(writer.failure).toBe('redact failed');
     writer.close();
     const stored = await read(store, 'a');
@@ -192,7 +192,7 @@ describe('fileJournals', () => {
     expect(await read(store, 'a')).toEqual(journal.slice(0, 9));
     const { writer } = await store.open('a');
     expect(readFileSync(path, 'utf8')).toBe(whole);
-    for (const entry of journal.slice(9)) writer.write(entry);
+    writer.write(journal.slice(9));
     writer.close();
     expect(await read(store, 'a')).toEqual(journal);
   });
@@ -233,7 +233,6 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 it.each([
-  ['memory', () => memoryJournals()],
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
 ])('linesFrom yields the stored JSON without serializing it again: %s', async (_, journalsIn) => {

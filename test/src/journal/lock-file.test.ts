@@ -2,10 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../src/journal/lease.ts';
 import { readLock, takeLock, takeOverLock } from '../../../src/journal/lock-file.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith, linesOf } from '../../support/journal-files.ts';
+import { fileWith } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');

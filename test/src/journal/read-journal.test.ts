@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
+import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith, linesOf } from '../../support/journal-files.ts';
+import { fileWith } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
@@ -28,7 +29,7 @@ describe('readJournal', () => {
     const journal = await journalOf();
     const path = join(temporaryFolder(), 'run.jsonl');
     const writer = journalFile(path).create('run-1');
-    for (const entry of journal) writer.write(entry);
+    writer.write(journal);
     writer.close();
     expect(await read(path)).toEqual(journal);
   });
@@ -83,7 +84,7 @@ describe('readJournal', () => {
     [
       'another version',
       linesOf([{ ...start, version: 3 } as unknown as JournalEntry]),
-      'cannot read entry 0: format version 3 is not supported; this PostChain reads version 2',
+      'cannot read entry 0: format version 3 is not supported; this PostChain reads versions 1 and 2',
     ],
   ])('rejects %s', async (_, text, message) => {
     const path = fileWith(text);

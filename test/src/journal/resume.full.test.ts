@@ -15,7 +15,7 @@ import { scriptedChain } from '../../support/run-chain.ts';
 function storeWith(entries: readonly JournalEntry[]): JournalStore {
   const journals = memoryJournals();
   const writer = journals.create('run-1');
-  for (const entry of entries) writer.write(entry);
+  writer.write(entries);
   writer.close();
   return journals;
 }

@@ -66,7 +66,7 @@ describe('a file that another process locks', () => {
     const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
     const writers = ['a', 'b'].map((runId) => store.create(runId));
     const writeAll = (entries: readonly JournalEntry[]): void => {
-      for (const writer of writers) for (const entry of entries) writer.write(entry);
+      for (const writer of writers) writer.write(entries);
     };
     writeAll(journal.slice(0, 5));
     const release = await lockInOtherProcess(path);
@@ -77,7 +77,7 @@ describe('a file that another process locks', () => {
     for (const runId of ['a', 'b']) await expect.poll(() => entriesOf(other.read(runId))).toEqual(journal);
     expect(writers.map(({ failure }) => failure)).toEqual([null, null]);
     const later = other.create('c');
-    for (const entry of journal) later.write(entry);
+    later.write(journal);
     later.close();
     expect(await entriesOf(store.read('c'))).toEqual(journal);
   });

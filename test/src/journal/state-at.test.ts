@@ -5,12 +5,12 @@ import type { JournalEntry, JournalStore } from '../../../machines/contracts/jou
 
 import { changesBetween, withChanges } from '../../../src/engine/recording/state-changes.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
-import { stateAt } from '../../../src/journal/state-at.ts';
+import { stateAt, stateHistory } from '../../../src/journal/state-at.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../support/random-runs.ts';
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Plays a run and keeps what is recorded of the chart's context, at every journal entry that records it. */
+/** Plays a run and keeps the chart's context after every step, by the number of the step's last entry. */
 async function played(random: RandomRun) {
   const states = new Map<number, unknown>();
   const inner = memoryJournals();
@@ -20,44 +20,60 @@ async function played(random: RandomRun) {
     ...inner,
     create(runId) {
       const writer = inner.create(runId);
-      const write = (entry: JournalEntry): void => {
-        writer.write(entry);
-        if (entry.type === 'state' || entry.type === 'keyframe') states.set(entry.seq, json(state()));
+      const write = (entries: readonly JournalEntry[]): void => {
+        writer.write(entries);
+        states.set(entries.at(-1)?.seq ?? 0, json(state()));
       };
       return { failure: null, write, close: () => writer.close() };
     },
   };
   const { chain, clock } = randomChain(random, { journals });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
+  // The first step ends before run() returns.
+  for (const seq of states.keys()) states.set(seq, json(recorded(run.actor.getSnapshot().context)));
   state = () => recorded(run.actor.getSnapshot().context);
   await runUntilEnded(run, clock, random.words);
   return { journal: json(run.journal) as JournalEntry[], states };
 }
 
 describe('stateAt', () => {
-  it('[U12] returns the context at every entry', async () => {
+  it('[U12] returns the context after every step', async () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { journal, states } = await played(random);
         expect(states.size).toBeGreaterThan(0);
-        let current: unknown = null;
-        for (const { seq, type } of journal) {
-          // The first keyframe is written before run() returns.
-          if (type === 'keyframe' && seq < 10) current = json(stateAt(journal, seq));
-          else current = states.get(seq) ?? current;
-          expect(stateAt(journal, seq)).toEqual(current);
-        }
+        for (const [seq, state] of states) expect(json(stateAt(journal, seq)), `after ${seq}`).toEqual(state);
+        expect(json(stateHistory(journal).problem)).toBeNull();
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
-  it('returns null if the run has no journal store', async () => {
+  it('needs no journal store, and returns null before the first step has ended', async () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
     expect(run.journal.some(({ type }) => type === 'state' || type === 'keyframe')).toBe(false);
-    expect(stateAt(run.journal, 20)).toBeNull();
+    expect(stateAt(run.journal, 0)).toBeNull();
+    expect(json(stateAt(run.journal, run.journal.length - 1))).toMatchObject({ request: 'Is it so?' });
+  });
+
+  it('knows only the keyframes of a run that another version of the chart recorded', async () => {
+    const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
+    const run = chain.run({ request: 'Is it so?' });
+    await runUntilEnded(run, clock);
+    const state = stateAt(run.journal, run.journal.length - 1) as RecordedState;
+    const [start, second, ...others] = json(run.journal) as JournalEntry[];
+    const old = [
+      { ...start, chart: { id: 'postChain', digest: '00000000' } },
+      { ...second, type: 'keyframe', state },
+      ...others,
+    ] as JournalEntry[];
+    expect(stateHistory(old)).toEqual({
+      states: [{ seq: 1, state }],
+      problem: expect.stringContaining('keyframes only'),
+    });
+    expect([stateAt(old, 0), stateAt(old, 5)]).toEqual([null, state]);
   });
 });
 

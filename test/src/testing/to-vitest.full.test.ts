@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { toVitest } from '../../../src/journal/to-vitest.ts';
-import { linesOf } from '../../support/journal-files.ts';
+
 import { startScripted } from '../../support/run-chain.ts';
 
 const call = promisify(execFile);

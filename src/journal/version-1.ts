@@ -1,0 +1,58 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields that version 2 of the journal's format renamed, by entry type. */
+const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'call-start': { port: 'actor' },
+  'call-event': { port: 'actor' },
+  recovery: { how: 'action' },
+  'attempt-retry': { inMs: 'delayMs' },
+  'direction-refused': { got: 'received' },
+  'consent-resolved': { summarised: 'summarized' },
+};
+
+/** The strings that version 2 renamed, in the fields that had them. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  type: { settled: 'done', broken: 'failed' },
+  action: { again: 'repeat' },
+  by: { nobody: 'default' },
+  choice: { summarise: 'summarize' },
+  reason: { broken_off: 'aborted', loop_broken: 'loop_detected' },
+  code: { broken_off: 'aborted' },
+};
+
+/**
+ * Returns an entry of a version 1 journal in the words of version 2, so that it can be listed, shown, inspected and exported. It is not
+ * validated. Version 1 also stored every change of the chart's state.
+ */
+export function fromVersion1(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const entry = renamed(value, FIELDS[String(value['type'])] ?? {});
+  if (entry['type'] === 'run-start') return fromStart(entry);
+  if (entry['type'] === 'transition' && Array.isArray(entry['candidates']))
+    return { ...entry, candidates: entry['candidates'].map((one) => renamed(one, { verdict: 'result' })) };
+  if (entry['type'] === 'context-evaluated')
+    return { ...entry, statistics: renamed(entry['statistics'], { summarised: 'summarized' }) };
+  return Object.fromEntries(
+    Object.entries(withValues(entry)).map(([name, inner]) => [name, isObject(inner) ? withValues(inner) : inner]),
+  );
+}
+
+function fromStart({ states, ...start }: Fields): Fields {
+  return { ...start, keyframes: states, thresholds: renamed(start['thresholds'], { summarise: 'summarize' }) };
+}
+
+function renamed(value: unknown, names: Readonly<Record<string, string>>): Fields {
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, inner]) => [names[name] ?? name, inner]));
+}
+
+function withValues(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? (VALUES[name]?.[value] ?? value) : value,
+    ]),
+  );
+}

@@ -14,6 +14,7 @@ export type {
   JournalStoreOptions,
   JournalWriter,
   OpenedJournal,
+  OpenJournalOptions,
   RunStatus,
   RunSummary,
 } from '../machines/contracts/journal.ts';
@@ -121,7 +122,7 @@ export { type ReplayedRun, replay } from './journal/replay.ts';
 export { rerecord } from './journal/rerecord.ts';
 export { type SqliteJournals, sqliteJournals } from './journal/sqlite-journals.ts';
 export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './journal/sqlite-sessions.ts';
-export { stateAt } from './journal/state-at.ts';
+export { type StateAfter, type StateHistory, stateAt, stateHistory } from './journal/state-at.ts';
 export { extractiveModel } from './models/extractive/extractive-model.ts';
 export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings.ts';
 export { openaiEmbeddings } from './models/openai/embeddings.ts';
@@ -144,8 +145,8 @@ export interface PostChain {
   run(options: RunOptions): Run;
   /**
    * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
-   * `invalid_journal` if the run is missing, still running (unless `force` is true) or damaged, or was recorded on another version of the
-   * chart.
+   * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
+   * `force` takes over a run whose process may still be alive, for example on another host.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'> & OpenJournalOptions): Promise<Run>;
   /**
@@ -174,8 +175,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       });
       return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
     },
-    resume: async (runId, { signal, force = false } = {}) =>
-      resumeRun(await kept().open(runId, { force }), parts, signal),
+    resume: async (runId, { signal, ...open } = {}) => resumeRun(await kept().open(runId, open), parts, signal),
     fork: async (run, how) =>
       forkRun(
         { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },

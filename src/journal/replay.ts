@@ -72,7 +72,6 @@ export interface ReplayEntriesOptions {
   readonly writer?: JournalWriter;
   /** How many entries the writer has already. */
   readonly writtenEntries?: number;
-  readonly whenJournalFails?: WhenJournalFails | undefined;
   readonly onState?: OpenRunOptions['onState'];
   /** Receives each entry that the replay appends. */
   readonly onEntry?: (entry: JournalEntry) => void;

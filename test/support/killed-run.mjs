@@ -56,15 +56,17 @@ export const request = {
   history: [{ role: 'user', content: 'A long story. '.repeat(100) }],
 };
 
-/** A writer after whose entry of this number there is no process any more. */
+/** A writer that kills its process after the step that contains the entry of this number. */
 function killing(writer, killAt) {
   return {
     get failure() {
       return writer.failure;
     },
-    write(entry) {
-      writer.write(entry);
-      if (entry.seq === killAt) process.kill(process.pid, 'SIGKILL');
+    write(entries) {
+      const written = writer.write(entries);
+      if (!entries.some(({ seq }) => seq === killAt)) return written;
+      // SQLite writes later if the file is locked.
+      return Promise.resolve(written).then(() => process.kill(process.pid, 'SIGKILL'));
     },
     close: () => writer.close(),
   };

@@ -55,7 +55,11 @@ export interface ChainParts extends Omit<ActorParts, 'scope'> {
   readonly thresholds: Thresholds;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
+  readonly whenJournalFails: WhenJournalFails;
 }
+
+/** Whether a run whose journal cannot be written continues, or stops with the answer it has. */
+export type WhenJournalFails = 'continue' | 'stop';
 
 const provided = new WeakMap<ChainParts, typeof chainMachine>();
 

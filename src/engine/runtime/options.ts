@@ -15,7 +15,7 @@ import { createRegistry } from '../../tools/registry.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
-import { type ChainParts, noPassages } from './actors.ts';
+import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
 import { memorySessions } from './memory-sessions.ts';
 
@@ -48,6 +48,11 @@ export interface PostChainOptions {
   readonly sessions?: SessionStore;
   /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
   readonly journals?: JournalStore;
+  /**
+   * What happens to a run whose journal can no longer be written, for example because the disk is full: `continue` (the default), with a
+   * note in its answer, or `stop`, with the answer it has. A run that continues spends on, but cannot be resumed.
+   */
+  readonly whenJournalFails?: WhenJournalFails;
   readonly clock?: Clock;
   /** Generates run ids; random UUIDs by default. */
   readonly newId?: () => string;
@@ -80,6 +85,7 @@ const optionsSchema = z.strictObject({
     .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
     .optional(),
   journals: z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")').optional(),
+  whenJournalFails: z.enum(['continue', 'stop']).optional(),
   clock: clockSchema.optional(),
   newId: functionSchema.optional(),
 });
@@ -141,6 +147,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     capabilities: createRegistry(options.capabilities ?? []),
     decider: options.decider === undefined ? deciderFromEnv(nodeProcess?.env ?? {}, warnOnce) : options.decider,
     sessions: options.sessions ?? memorySessions(),
+    whenJournalFails: options.whenJournalFails ?? 'continue',
   };
 }
 

@@ -50,11 +50,7 @@ export interface Run {
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
   readonly writer?: JournalWriter | undefined;
-  readonly whenJournalFails?: WhenJournalFails | undefined;
 }
-
-/** Whether a run whose journal cannot be written continues, or stops with the answer it has. */
-export type WhenJournalFails = 'continue' | 'stop';
 
 /** Starts a live run. */
 export function startRun(start: RunStart, parts: ChainParts, { signal, ...options }: StartOptions): Run {
@@ -85,7 +81,6 @@ export interface OpenRunOptions {
   readonly atMs: (seq: number) => number;
   /** Stores the entries of each step before the run continues, and is closed at its end. */
   readonly writer?: JournalWriter | undefined;
-  readonly whenJournalFails?: WhenJournalFails | undefined;
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
   /** Called with the chart's state after each external event. */
@@ -95,7 +90,7 @@ export interface OpenRunOptions {
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
 export function openRun(
   start: RunStart,
-  { parts, atMs, writer: given, whenJournalFails = 'continue', writtenEntries = 0, onState }: OpenRunOptions,
+  { parts, atMs, writer: given, writtenEntries = 0, onState }: OpenRunOptions,
 ): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
@@ -139,7 +134,7 @@ export function openRun(
       void writer?.close();
       resolveAnswer(failure === null ? answer : withJournalFailure(answer, failure));
       stream.end();
-    } else if (failure !== null && whenJournalFails === 'stop' && !hasStopped) {
+    } else if (failure !== null && parts.whenJournalFails === 'stop' && !hasStopped) {
       hasStopped = true;
       durableActor.deliver({ type: 'delivery', event: { type: 'run.interrupted', reason: journalFailed(failure) } });
     }

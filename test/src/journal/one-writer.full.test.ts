@@ -38,7 +38,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     const finish = async (at: number, force = false): Promise<void> => {
       const opened = await store.open('a', { force });
       expect(opened.entries).toEqual(journal.slice(0, at));
-      for (const entry of journal.slice(at)) await opened.writer.write(entry);
+      await opened.writer.write(journal.slice(at));
       await opened.writer.close();
       expect(opened.writer.failure).toBeNull();
       expect(await entriesOf(store.read('a'))).toEqual(journal);
@@ -82,7 +82,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     const opened = await store.open('a', { force: true });
     const [, , , , , next, after] = journal as [JournalEntry, JournalEntry, ...JournalEntry[]];
     expect(await writer.order({ write: next as JournalEntry })).toMatch(/has taken it over/u);
-    for (const entry of [next, after]) await opened.writer.write(entry as JournalEntry);
+    for (const entry of [next, after]) await opened.writer.write([entry as JournalEntry]);
     expect(opened.writer.failure).toBeNull();
     await writer.order({ close: true });
     expect((await store.list())[0]?.status).toBe('running');

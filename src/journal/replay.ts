@@ -15,13 +15,7 @@ import type { Clock } from '../engine/clock.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
-import {
-  chartVersion,
-  type OpenRun,
-  type OpenRunOptions,
-  openRun,
-  type WhenJournalFails,
-} from '../engine/runtime/run.ts';
+import { chartVersion, type OpenRun, type OpenRunOptions, openRun } from '../engine/runtime/run.ts';
 import { runStartOf } from './journal-lines.ts';
 
 export interface ReplayedRun {

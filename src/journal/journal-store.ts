@@ -32,7 +32,7 @@ export interface LineSink {
   close(): void | Promise<void>;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   /** Whether the lines must survive a power failure before `append` returns or resolves. */
   readonly sync: boolean;
 }

@@ -2,7 +2,7 @@ import { fileJournals, sqliteJournals } from '../../dist/index.js';
 
 /**
  * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
- * take the journal, `{ write: ENTRY }` appends to it, `{ close: true }` releases it. Each is answered by why it failed, or null.
+ * take the journal, `{ write: ENTRIES }` appends to it, `{ close: true }` releases it. Each is answered by why it failed, or null.
  */
 const [, , kind, place] = process.argv;
 const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);

@@ -13,7 +13,7 @@ export const hasContainers = spawnSync(UNSHARE, [...CONTAINER, 'true']).status =
 type Order =
   | { readonly create: string }
   | { readonly open: string; readonly force?: boolean }
-  | { readonly write: JournalEntry }
+  | { readonly write: readonly JournalEntry[] }
   | { readonly close: true };
 
 /** A process that writes a journal. */

@@ -70,7 +70,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     await finish(5);
     writer.signal('SIGCONT');
     const [, , , , , next] = journal;
-    expect(await writer.order({ write: next as JournalEntry })).toMatch(
+    expect(await writer.order({ write: [next as JournalEntry] })).toMatch(
       /no longer writes the journal of run "a", because (?:process \d+ has taken it over|its lock was removed)/u,
     );
     await writer.order({ close: true });
@@ -81,7 +81,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     const { writer, journal, store } = await startRun();
     const opened = await store.open('a', { force: true });
     const [, , , , , next, after] = journal as [JournalEntry, JournalEntry, ...JournalEntry[]];
-    expect(await writer.order({ write: next as JournalEntry })).toMatch(/has taken it over/u);
+    expect(await writer.order({ write: [next as JournalEntry] })).toMatch(/has taken it over/u);
     for (const entry of [next, after]) await opened.writer.write([entry as JournalEntry]);
     expect(opened.writer.failure).toBeNull();
     await writer.order({ close: true });

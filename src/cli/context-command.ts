@@ -16,7 +16,7 @@ import {
 import { readJournal } from '../journal/file-journals.ts';
 import { runStartOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
-import { type Colors, colorsFor, columnsOf } from './screen.ts';
+import { type Colors, colorsFor, columnsOf, wrapLines } from './screen.ts';
 
 export interface ContextFlags extends JournalFlags {
   readonly undo?: readonly string[];
@@ -44,7 +44,8 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   if (undone.length > 0) return `${undoText(undone, changes, [before, after], page)}\n`;
   const title = oneLine(preview(runStartOf(entries).request, 100));
   const sizes = `${sizeOf(history.initial)} → ${sizeOf(before)} by ${count(operations.length, 'operation')}`;
-  return `${[title, sizes, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
+  const header = wrapLines(`${title}\n${sizes}`, stdout);
+  return `${[header, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
 }
 
 const RELEVANT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);

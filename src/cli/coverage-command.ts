@@ -1,15 +1,18 @@
 import { basename } from 'node:path';
 import { machinesByName } from '../engine/charts/machines.ts';
 import { writePage } from '../inspection/pages.ts';
+import { count } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
-import { collectCoverage } from '../testing/coverage/coverage.ts';
+import { collectCoverage, type MachineCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
+import { wrapLines } from './screen.ts';
 
 export interface CoverageFlags extends JournalFlags {
   readonly json?: boolean;
+  readonly all?: boolean;
   readonly html?: string;
   readonly min?: Thresholds;
 }
@@ -17,7 +20,7 @@ export interface CoverageFlags extends JournalFlags {
 /** `postchain coverage`: returns how much of the built-in charts recorded runs reached, of what a journal can record. */
 export async function coverageCommand(
   names: readonly string[],
-  { json = false, html, min = {}, ...flags }: CoverageFlags,
+  { json = false, all = false, html, min = {}, ...flags }: CoverageFlags,
 ): Promise<{ readonly text: string; readonly missed: readonly string[] }> {
   const collector = collectCoverage(Object.values(machinesByName));
   for (const name of names) {
@@ -30,8 +33,16 @@ export async function coverageCommand(
   if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
-    : `${coverageText(machines)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
+    : `${summaryText(machines, all)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
   return { text, missed: missedThresholds(machines, min) };
+}
+
+/** The table, and with `all` every item that was not reached. */
+function summaryText(machines: readonly MachineCoverage[], all: boolean): string {
+  const text = coverageText(machines, { missing: all });
+  const missing = machines.flatMap(({ items }) => items.filter(({ times }) => times === 0)).length;
+  const hint = all || missing === 0 ? '' : `\nNot reached: ${count(missing, 'item')}; list them with --all\n`;
+  return wrapLines(`${text}${hint}`, process.stdout);
 }
 
 const titleOf = ([first = '', ...others]: readonly string[]): string =>

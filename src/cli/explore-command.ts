@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { count, firstLineOf, printable, printableJson } from '../internal/printable.ts';
+import { count, firstLineOf, grouped, printable, printableJson } from '../internal/printable.ts';
 import { actionChart } from '../testing/charts/action-chart.ts';
 import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
@@ -14,13 +14,20 @@ import { cover } from '../testing/exploration/paths.ts';
 import { reachedItems } from '../testing/exploration/reached-items.ts';
 import type { Property } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
+import { createLongWork, type LongWork } from './long-work.ts';
+import { wrapLines } from './screen.ts';
 
 /** `postchain explore`: returns the size of a chart's state space and the parts never reached, or all states and edges as JSON. */
 export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
-  const { exploration } = await exploreChart(name);
-  return json
-    ? `${printableJson(JSON.stringify(asData(exploration)))}\n`
-    : printable(`${summaryLines(exploration).join('\n')}\n`);
+  const work = createLongWork();
+  try {
+    const { exploration } = await exploreChart(name, work);
+    return json
+      ? `${printableJson(JSON.stringify(asData(exploration)))}\n`
+      : wrapLines(printable(`${summaryLines(exploration, work).join('\n')}\n`), process.stdout);
+  } finally {
+    work.end();
+  }
 }
 
 /** `guard` is that of the last transition taken. */
@@ -39,11 +46,12 @@ function asData({ machine, chart, starts, states, edges }: Exploration) {
   };
 }
 
-function summaryLines(exploration: Exploration): readonly string[] {
+function summaryLines(exploration: Exploration, work: LongWork): readonly string[] {
   const { machine, states, edges } = exploration;
   const items = coverageItems(machine);
   const reached = reachedItems(exploration);
   const missing = items.filter(({ key }) => !reached.has(key));
+  work.update('Finding the covering paths');
   const paths = cover(exploration).length;
   return [
     `${machine.id}: ${count(states.length, 'state')}, ${count(edges.length, 'edge')}, ${count(paths, 'covering path')}`,
@@ -64,9 +72,11 @@ const BUILT_IN = {
 } as unknown as Readonly<Record<string, LoadedChart>>;
 
 /** Explores a built-in chart by name, or the chart of a module. Returns the exploration and the properties to check. */
-export async function exploreChart(name: string) {
+export async function exploreChart(name: string, work: LongWork) {
   const { chart, properties } = await loadChart(name);
-  return { exploration: explore(chart.machine, chart) as Exploration, properties };
+  const onProgress = (explored: number, found: number): void =>
+    work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
+  return { exploration: explore(chart.machine, { ...chart, onProgress }) as Exploration, properties };
 }
 
 /** A module exports `machine`, the options of `explore`, and optionally `properties`, by name or in its default export. */

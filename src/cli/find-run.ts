@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
+import type { JournalStore, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import { fileJournals, journalFile } from '../journal/file-journals.ts';
 import { sqliteJournals } from '../journal/sqlite-journals.ts';
 import { homePath } from './home.ts';
@@ -45,6 +45,23 @@ export interface FoundRun {
   readonly status: RunStatus;
   /** Whether the user named a journal file. */
   readonly isFile: boolean;
+}
+
+const SHORT_ID_CHARS = 8;
+
+/** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has. */
+export function shortRunIds(runs: readonly RunSummary[]): (runId: string) => string {
+  const times = new Map<string, number>();
+  for (const { runId } of runs)
+    for (let chars = SHORT_ID_CHARS; chars <= runId.length; chars += 1) {
+      const start = runId.slice(0, chars);
+      times.set(start, (times.get(start) ?? 0) + 1);
+    }
+  return (runId) => {
+    for (let chars = SHORT_ID_CHARS; chars < runId.length; chars += 1)
+      if ((times.get(runId.slice(0, chars)) ?? 0) < 2) return runId.slice(0, chars);
+    return runId;
+  };
 }
 
 const MAX_LISTED = 5;

@@ -66,6 +66,16 @@ export function serverUrl(text: string): string {
   return text;
 }
 
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Parses an age such as `30d` into milliseconds. */
+export function age(text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,5})([mhdw])$/u.exec(text) ?? [];
+  const ms = Number(number) * (UNIT_MS[unit] ?? 0);
+  if (!(ms > 0)) throw new InvalidArgumentError('Expected an age such as 30d, 12h, 2w or 90m.');
+  return ms;
+}
+
 export function portNumber(text: string): number {
   if (!/^\d+$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Expected a port number from 0 to 65535.');

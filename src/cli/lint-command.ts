@@ -1,15 +1,25 @@
 import { count, printable } from '../internal/printable.ts';
 import { describeFinding, findingsOf } from '../testing/properties/properties.ts';
 import { exploreChart } from './explore-command.ts';
+import { createLongWork } from './long-work.ts';
+import { wrapLines } from './screen.ts';
 
 /** `postchain lint`: checks the properties of a chart. Each failure names the shortest counterexample. */
 export async function lintCommand(name: string): Promise<{ readonly text: string; readonly holds: boolean }> {
-  const { exploration, properties } = await exploreChart(name);
-  const findings = findingsOf(exploration, properties);
+  const work = createLongWork();
+  const { exploration, properties } = await exploreChart(name, work).catch((error: unknown) => {
+    work.end();
+    throw error;
+  });
+  const findings = properties.flatMap((property, at) => {
+    work.update(`Checking property ${at + 1} of ${properties.length}: ${property.name}`);
+    return findingsOf(exploration, [property]);
+  });
+  work.end();
   const failed = findings.filter(({ witness }) => witness !== null).length;
   const lines = [
     ...findings.map(describeFinding),
     `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} checked in ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
   ];
-  return { text: printable(`${lines.join('\n')}\n`), holds: failed === 0 };
+  return { text: wrapLines(printable(`${lines.join('\n')}\n`), process.stdout), holds: failed === 0 };
 }

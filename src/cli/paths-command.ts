@@ -2,12 +2,20 @@ import { printable } from '../internal/printable.ts';
 import type { Exploration, ExploredEdge } from '../testing/exploration/exploration.ts';
 import { cover, type Path } from '../testing/exploration/paths.ts';
 import { exploreChart } from './explore-command.ts';
+import { createLongWork } from './long-work.ts';
+import { wrapLines } from './screen.ts';
 
 /** `postchain paths`: returns few, short paths that cover a chart, as scenarios. */
 export async function pathsCommand(name: string): Promise<string> {
-  const { exploration } = await exploreChart(name);
-  const scenarios = cover(exploration).map((path, index) => scenarioText(exploration, path, index + 1));
-  return printable(`${scenarios.join('\n\n')}\n`);
+  const work = createLongWork();
+  try {
+    const { exploration } = await exploreChart(name, work);
+    work.update('Finding the covering paths');
+    const scenarios = cover(exploration).map((path, index) => scenarioText(exploration, path, index + 1));
+    return wrapLines(printable(`${scenarios.join('\n\n')}\n`), process.stdout);
+  } finally {
+    work.end();
+  }
 }
 
 function scenarioText(exploration: Exploration, { start, edges }: Path, number: number): string {

@@ -13,6 +13,7 @@ import { describeSystemError } from '../internal/system-error.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { type ChosenModel, chooseModel } from './choose-model.ts';
 import { journalsForRun } from './find-run.ts';
+import { whileWorking } from './long-work.ts';
 import { recordableServer } from './mcp-servers.ts';
 import type { AnswerFormat } from './render-answer.ts';
 import { type BuiltIn, openCapabilities, openDocuments, openSessions, readHistory } from './run-inputs.ts';
@@ -75,7 +76,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env, flags.baseUrl),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags.baseUrl))),
-    flags.docs ? openDocuments(flags.docs) : null,
+    flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs)) : null,
     flags.history === undefined ? [] : readHistory(flags.history),
     openSessions(flags),
   ]);

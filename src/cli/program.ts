@@ -67,11 +67,13 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .addHelpText(
       'after',
       '\nEnvironment variables:\n' +
-        '  OPENAI_API_KEY, OPENAI_BASE_URL  key and base URL of the model server\n' +
-        '  POSTCHAIN_MODEL                  default of --model\n' +
-        '  POSTCHAIN_JOURNALS               default of --journals\n' +
-        '  POSTCHAIN_CONTINUATION           "model" lets the model run several capabilities in a row\n' +
-        '\nExit codes: 0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted',
+        '  OPENAI_API_KEY          key of the model server\n' +
+        '  OPENAI_BASE_URL         base URL of the model server\n' +
+        '  POSTCHAIN_MODEL         default of --model\n' +
+        '  POSTCHAIN_JOURNALS      default of --journals\n' +
+        '  POSTCHAIN_HOME          directory of journals and sessions (~/.postchain)\n' +
+        '  POSTCHAIN_CONTINUATION  "model": the model may run several tools in a row\n' +
+        '\nExit codes: 0 answered, 1 other error, 2 invalid usage,\n            3 degraded answer, 130 interrupted',
     )
     .action(async (request, flags) => {
       const [{ readRequest }, { runCommand }] = await Promise.all([
@@ -144,6 +146,7 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
     .argument('<runs...>', RUN)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
+    .option('--all', 'list every part that was not reached')
     .option('--html <file>', 'write a page with the charts colored by coverage')
     .option('--min <percent>', 'exit with 1 below this percentage, such as 80 or guards=60; repeatable', threshold)
     .action(async (names, flags) => {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import {
+  age,
   collect,
   JOURNALS,
   portNumber,
@@ -17,6 +18,8 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
   program
     .command('runs')
     .description('list recorded runs, newest first')
+    .option('--limit <count>', 'the most runs to list (default: 20 on a terminal, otherwise all)', positiveInteger)
+    .option('--older-than <age>', 'only runs that started longer ago, such as 30d, 12h or 2w', age)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .action(async (flags) => {

@@ -1,35 +1,69 @@
+import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import { type JournalFlags, NO_RUNS, openJournals } from './find-run.ts';
-import { colorsFor, columnsOf } from './screen.ts';
+import { type JournalFlags, NO_RUNS, openJournals, shortRunIds } from './find-run.ts';
+import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends JournalFlags {
   readonly json?: boolean;
+  readonly limit?: number;
+  /** Milliseconds. */
+  readonly olderThan?: number;
 }
 
 const STATUS_CHARS = 11;
-const TIME_CHARS = 19;
-const MIN_REQUEST_CHARS = 10;
+const TIME_CHARS = 16;
+const GAP = 2;
+/** If fewer characters are left for the request, it gets a line of its own. */
+const MIN_REQUEST_CHARS = 24;
+/** On a terminal. */
+const DEFAULT_LIMIT = 20;
 
 /** `postchain runs`: lists recorded runs, newest first. */
-export async function runsCommand(flags: RunsFlags, stdout = process.stdout): Promise<string> {
-  const runs = await openJournals(flags).list();
+export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
+  const all = await openJournals(flags).list();
+  const chosen = flags.olderThan === undefined ? all : olderThan(all, flags.olderThan);
+  const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : chosen.length);
+  const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
-  if (runs.length === 0) return `${NO_RUNS}\n`;
-  const { cyan, dim, yellow } = colorsFor(stdout);
-  const idChars = Math.max(...runs.map(({ runId }) => oneLine(runId).length));
-  const requestChars = Math.max(MIN_REQUEST_CHARS, columnsOf(stdout) - idChars - STATUS_CHARS - TIME_CHARS - 5);
-  const lines = runs.map(({ runId, startedAt, status, request, forkedFrom }) => {
-    const fork = forkedFrom ? `(fork of ${forkedFrom.runId.slice(0, 8)} at ${forkedFrom.seq}) ` : '';
-    const padded = status.padEnd(STATUS_CHARS);
-    return [
-      cyan(oneLine(runId).padEnd(idChars)),
-      dim(startedAt.slice(0, TIME_CHARS).padEnd(TIME_CHARS)),
-      status === 'interrupted' ? yellow(padded) : padded,
-      cutEnd(oneLine(`${fork}${request}`), requestChars),
-    ].join('  ');
-  });
+  if (all.length === 0) return `${NO_RUNS}\n`;
+  if (runs.length === 0) return 'No run is that old.\n';
+  const { dim } = colorsFor(stdout);
+  const lines = [...rowsOf(runs, shortRunIds(all), stdout)];
   const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
   if (interrupted > 0)
     lines.push(dim(`${count(interrupted, 'interrupted run')}; continue one with: postchain resume <run>`));
-  return `${lines.join('\n')}\n`;
+  const more = chosen.length - runs.length;
+  if (more > 0) lines.push(dim(`${count(more, 'more run')}; see all with: postchain runs --limit ${chosen.length}`));
+  return wrapLines(`${lines.join('\n')}\n`, stdout);
+}
+
+/** Formats each run as one line; on a narrow terminal, as two. */
+function rowsOf(
+  runs: readonly RunSummary[],
+  shortId: (runId: string) => string,
+  stdout: NodeJS.WriteStream,
+): readonly string[] {
+  const { cyan, dim, yellow } = colorsFor(stdout);
+  const columns = columnsOf(stdout);
+  const idChars = Math.max(...runs.map(({ runId }) => oneLine(shortId(runId)).length));
+  const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
+  const isNarrow = columns - indent < MIN_REQUEST_CHARS;
+  const gap = ' '.repeat(GAP);
+  return runs.map(({ runId, startedAt, status, request, forkedFrom }) => {
+    const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.runId))} at ${forkedFrom.seq}) ` : '';
+    const text = cutEnd(oneLine(`${fork}${request}`), columns - (isNarrow ? GAP : indent));
+    const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);
+    const cells = [
+      cyan(oneLine(shortId(runId)).padEnd(idChars)),
+      dim(localTime(startedAt).padEnd(TIME_CHARS)),
+      status === 'interrupted' ? yellow(padded) : padded,
+    ];
+    return `${cells.join(gap)}${isNarrow ? '\n' : ''}${gap}${text}`;
+  });
+}
+
+/** Returns the runs that started more than `ms` milliseconds ago. The age of a damaged journal is unknown. */
+function olderThan(runs: readonly RunSummary[], ms: number): readonly RunSummary[] {
+  const latest = new Date(Date.now() - ms).toISOString();
+  return runs.filter(({ startedAt }) => startedAt !== '' && startedAt < latest);
 }

@@ -2,11 +2,12 @@ import pc from 'picocolors';
 import wrapAnsi from 'wrap-ansi';
 import { cutEnd, cutStart } from '../internal/printable.ts';
 
-const CLEAR_LINE = '\r\u001b[2K';
+export const CLEAR_LINE = '\r\u001b[2K';
 const NAME_CHARS = 14;
 const TIME_CHARS = 8;
-/** On a narrower terminal, the text overflows. */
-const MIN_TEXT_CHARS = 20;
+/** If fewer characters are left, the text starts on a line of its own. */
+const MIN_TEXT_CHARS = 24;
+const HANGING_INDENT = 4;
 
 export interface Streams {
   readonly stdin: NodeJS.ReadStream;
@@ -49,6 +50,43 @@ export function columnsOf(out: NodeJS.WriteStream): number {
   return out.isTTY ? Math.max(20, (out.columns || 80) - 1) : Number.POSITIVE_INFINITY;
 }
 
+/** Returns a text whose spaces do not end a line: for a name and its value. */
+export const unbroken = (text: string): string => text.replaceAll(' ', NO_BREAK);
+const NO_BREAK = '\u00a0';
+
+/** Wraps a text between words. */
+function wrap(text: string, columns: number): readonly string[] {
+  const wrapped = Number.isFinite(columns) ? wrapAnsi(text, columns, { hard: true }) : text;
+  return wrapped.replaceAll(NO_BREAK, ' ').split('\n');
+}
+
+/** Wraps each line of a text to the width of a terminal. Further lines are indented by four more characters than the first. */
+export function wrapLines(text: string, out: NodeJS.WriteStream): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const indent = /^ */u.exec(line)?.[0] ?? '';
+      const columns = columnsOf(out) - indent.length;
+      const [first = '', ...rest] = wrap(line.slice(indent.length), columns);
+      if (rest.length === 0) return `${indent}${first}`;
+      const others = wrap(line.slice(indent.length + first.length).trimStart(), columns - HANGING_INDENT);
+      return [first, ...others.map((other) => `${' '.repeat(HANGING_INDENT)}${other}`)]
+        .map((one) => `${indent}${one}`)
+        .join('\n');
+    })
+    .join('\n');
+}
+
+/** Formats a time as `2026-11-22 02:59`, in the local time zone. */
+export function localTime(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return '';
+  const [month, day, hours, minutes] = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes()].map(
+    (number) => String(number).padStart(2, '0'),
+  );
+  return `${date.getFullYear()}-${month}-${day} ${hours}:${minutes}`;
+}
+
 export function createScreen(out: NodeJS.WriteStream): Screen {
   const colors = colorsFor(out);
   const tones = { plain: String, bad: colors.red, aside: colors.dim };
@@ -69,14 +107,17 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
     line,
     entry({ name = '', ms, text, tone = 'plain', mark = '', cut = false }) {
       const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
-      const indent = mark.length + 2 + NAME_CHARS + TIME_CHARS + 2;
-      const textChars = Math.max(MIN_TEXT_CHARS, width() - indent);
-      const lines =
-        cut || textChars === Infinity
-          ? [cutEnd(text, textChars)]
-          : wrapAnsi(text, textChars, { hard: true }).split('\n');
-      const shown = lines.map((one) => tones[tone](one)).join(`\n${' '.repeat(indent)}`);
-      line(`${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}  ${shown}`);
+      const head = `${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}`;
+      const headChars = mark.length + 2 + Math.max(NAME_CHARS, name.length) + TIME_CHARS + 2;
+      const isNarrow = width() - headChars < MIN_TEXT_CHARS;
+      const indent = isNarrow ? mark.length + HANGING_INDENT : headChars;
+      const textChars = Math.max(1, width() - indent);
+      const lines = (cut ? [cutEnd(text, textChars)] : wrap(text, textChars)).map((one) => tones[tone](one));
+      const [first = '', ...rest] = lines.map((one, at) => (at === 0 ? one : `${' '.repeat(indent)}${one}`));
+      if (!isNarrow) return line([`${head}  ${first}`, ...rest].join('\n'));
+      if (name === '') return line([`${colors.dim(mark)}${' '.repeat(HANGING_INDENT)}${first}`, ...rest].join('\n'));
+      const title = ms === undefined ? `${colors.dim(mark)}  ${colors.cyan(name)}` : head;
+      line([title, `${' '.repeat(indent)}${first}`, ...rest].join('\n'));
     },
     status(name, text) {
       if (!out.isTTY) return;

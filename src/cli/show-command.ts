@@ -3,7 +3,7 @@ import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts'
 import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
-import { createScreen, type Entry, type Screen } from './screen.ts';
+import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
 
 export interface ShowFlags extends JournalFlags {
   readonly all?: boolean;
@@ -11,7 +11,11 @@ export interface ShowFlags extends JournalFlags {
 }
 
 /** `postchain show`: prints the steps of a run with their entry numbers, and its answer; with `all`, every entry. */
-export async function showCommand(name: string, flags: ShowFlags, stdout = process.stdout): Promise<void> {
+export async function showCommand(
+  name: string,
+  flags: ShowFlags,
+  stdout: NodeJS.WriteStream = process.stdout,
+): Promise<void> {
   const { store, runId } = await findRun(name, flags);
   const screen = createScreen(stdout);
   const numbered = createNumbering(screen);
@@ -23,7 +27,7 @@ export async function showCommand(name: string, flags: ShowFlags, stdout = proce
       continue;
     }
     numbered.at(entry);
-    if (entry.type === 'run-start') for (const line of headerLines(entry)) screen.line(line);
+    if (entry.type === 'run-start') for (const line of headerLines(entry)) screen.line(wrapLines(line, stdout));
     if (entry.type === 'answer') answer = entry;
     if (flags.all) numbered.screen.entry(detailOf(entry));
     else progress(entry);
@@ -45,7 +49,12 @@ function headerLines({
 }: Extract<JournalEntry, { type: 'run-start' }>) {
   const fork =
     forkedFrom && `fork of ${forkedFrom.runId} at ${forkedFrom.seq}: ${forkedFrom.changes.join(', ') || 'no changes'}`;
-  const about = [runId, startedAt, modelId, ...(messages.length > 0 ? [count(messages.length, 'earlier turn')] : [])];
+  const about = [
+    runId,
+    localTime(startedAt),
+    modelId,
+    ...(messages.length > 0 ? [count(messages.length, 'earlier turn')] : []),
+  ];
   return [oneLine(request), oneLine(about.join(' · ')), ...(fork ? [oneLine(fork)] : [])];
 }
 
@@ -78,7 +87,7 @@ function detailOf(entry: JournalEntry): Entry {
     ms: atMs,
     text,
     tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
-    cut: true,
+    cut: entry.type !== 'transition' && entry.type !== 'decision',
   };
 }
 
@@ -86,13 +95,13 @@ function detailOf(entry: JournalEntry): Entry {
 function transitionText({ event, source, target, candidates }: Transition): string {
   const guards = candidates
     .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
-    .map(({ guard, result, inputs }) => `${guard} ${result === 'taken'}${inputsText(inputs)}`);
+    .map(({ guard, result, inputs }) => `${unbroken(oneLine(`${guard} ${result === 'taken'}`))}${inputsText(inputs)}`);
   const transition = `${source}${event === '' ? '' : ` on ${event}`} → ${target.join(', ') || '(no target)'}`;
-  return oneLine([transition, ...guards].join('; '));
+  return [oneLine(transition), ...guards].join('; ');
 }
 
 function inputsText(inputs: Transition['candidates'][number]['inputs']): string {
-  const pairs = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${value}`);
+  const pairs = Object.entries(inputs ?? {}).map(([name, value]) => unbroken(oneLine(`${name} ${value}`)));
   return pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
 }
 

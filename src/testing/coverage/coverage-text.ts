@@ -2,8 +2,11 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { MachineCoverage } from './coverage.ts';
 import { type CoverageTitle, formatPercent, KINDS, percentOf, TITLES } from './coverage-report.ts';
 
-/** Formats coverage as a table with one line per machine, followed by the items not reached. */
-export function coverageText(machines: readonly MachineCoverage[]): string {
+/** Formats coverage as a table with one line per machine, followed by the items not reached unless `missing` is false. */
+export function coverageText(
+  machines: readonly MachineCoverage[],
+  { missing: listsMissing = true }: { readonly missing?: boolean } = {},
+): string {
   const rows = [
     ['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'],
     ...machines.map((one) => [
@@ -17,7 +20,7 @@ export function coverageText(machines: readonly MachineCoverage[]): string {
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join('  '),
   );
-  const missing = machines.flatMap(({ machine, items }) => {
+  const missing = (listsMissing ? machines : []).flatMap(({ machine, items }) => {
     const unreached = items.filter(({ times }) => times === 0);
     return unreached.length === 0
       ? []

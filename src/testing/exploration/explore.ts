@@ -37,6 +37,8 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
   readonly depth?: number;
   /** The most abstract states. Default: 10,000. */
   readonly limit?: number;
+  /** Called before each state is explored, with the number of states explored and found so far. */
+  readonly onProgress?: (explored: number, found: number) => void;
 }
 
 /** A machine with the options to explore it. */
@@ -64,6 +66,7 @@ export function explore<Machine extends AnyStateMachine>(
     inputs = { '': undefined as InputFrom<Machine> },
     depth = Number.POSITIVE_INFINITY,
     limit = DEFAULT_LIMIT,
+    onProgress,
   } = options;
   for (const [name, value] of Object.entries({ limit, depth }))
     if (!(value >= 0)) throw new PostChainError('invalid_option', `"${name}" must be a number ≥ 0; received ${value}`);
@@ -108,6 +111,7 @@ export function explore<Machine extends AnyStateMachine>(
   // States are appended in order of distance, so the list is its own queue.
   let isComplete = true;
   for (const state of states) {
+    onProgress?.(state.id, states.length);
     const possible = possibleIn(state.snapshot, state.ended);
     if (state.depth >= depth) {
       isComplete &&= possible.length === 0;

@@ -60,12 +60,12 @@ describe('a run over earlier turns, without a terminal', () => {
     const { code, stderr } = await cli('run', REQUEST, '--consent', 'maybe');
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "error: option '--consent <choice>' argument 'maybe' is invalid. Allowed choices are keep, summarize, remove.\n",
+      "postchain: option '--consent <choice>' argument 'maybe' is invalid. Allowed choices are keep, summarize, remove.\n",
     );
   });
 
   it.each([
-    ['no-such.json', /^postchain: Cannot read the history "no-such\.json": ENOENT/],
+    ['no-such.json', /^postchain: Cannot read the history "no-such\.json": no such file or directory \(ENOENT\)/],
     ['README.md', /^postchain: README\.md, line 1: invalid JSON \(.*\); expected a JSON array/],
     ['package.json', /^postchain: package\.json, line 1: invalid JSON/],
   ])('rejects an invalid history, %s, with a one-line error', async (path, message) => {

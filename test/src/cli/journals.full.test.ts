@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
+import { localTime } from '../../../src/cli/screen.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, streaming } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
@@ -36,7 +37,7 @@ describe('recorded runs', () => {
     const [run] = JSON.parse(stdout);
     expect(run).toMatchObject({ request: 'Is it so?', status: 'completed' });
     expect((await user.call('runs')).stdout).toContain(
-      `${run.runId}  ${run.startedAt.slice(0, 19)}  completed    Is it so?`,
+      `${run.runId.slice(0, 8)}  ${localTime(run.startedAt)}  completed    Is it so?`,
     );
     const story = await user.call('show', run.runId.slice(0, 8));
     expect(story.stdout).toMatch(/^Is it so\?\n.* · openai:good\n +\d+ Cycle 1\n/u);

@@ -81,7 +81,10 @@ describe('postchain', () => {
   it('prints the exit codes in the help of run', async () => {
     const { code, stdout } = await cli('run', '--help');
     expect(code).toBe(0);
-    expect(stdout).toContain('0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted');
+    expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
+      '0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted',
+    );
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it.each(['chain', 'attempt', 'action'])('draws the %s chart as Mermaid and as JSON', async (name) => {

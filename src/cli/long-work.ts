@@ -1,0 +1,47 @@
+import { cutEnd, oneLine } from '../internal/printable.ts';
+import { CLEAR_LINE, columnsOf } from './screen.ts';
+
+/** A status line on standard error for work that may take long. */
+export interface LongWork {
+  /** Shows what is being done, if the work has taken long enough. */
+  update(text: string): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+const SHOWN_AFTER_MS = 2_000;
+const UPDATE_EVERY_MS = 200;
+
+/** Returns a status line that appears on a terminal after two seconds. `now` returns milliseconds. */
+export function createLongWork(out: NodeJS.WriteStream = process.stderr, now = () => performance.now()): LongWork {
+  const startMs = now();
+  let shownMs = 0;
+  return {
+    update(text) {
+      const atMs = now() - startMs;
+      if (!out.isTTY || atMs < SHOWN_AFTER_MS || (shownMs > 0 && atMs - shownMs < UPDATE_EVERY_MS)) return;
+      shownMs = atMs;
+      out.write(`${CLEAR_LINE}${cutEnd(`${oneLine(text)} (${Math.round(atMs / 1000)} s)`, columnsOf(out))}`);
+    },
+    end() {
+      if (shownMs > 0) out.write(CLEAR_LINE);
+      shownMs = 0;
+    },
+  };
+}
+
+/** Awaits work that does not report its progress. */
+export async function whileWorking<Value>(
+  text: string,
+  work: Promise<Value>,
+  out: NodeJS.WriteStream = process.stderr,
+): Promise<Value> {
+  const line = createLongWork(out);
+  const timer = setInterval(() => line.update(text), UPDATE_EVERY_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    line.end();
+  }
+}

@@ -34,7 +34,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
     const writer = await startWriter(kind, place, isContainer);
     expect(await writer.order({ create: 'a' })).toBeNull();
-    for (const write of journal.slice(0, 5)) expect(await writer.order({ write })).toBeNull();
+    for (const write of journal.slice(0, 5)) expect(await writer.order({ write: [write] })).toBeNull();
     const finish = async (at: number, force = false): Promise<void> => {
       const opened = await store.open('a', { force });
       expect(opened.entries).toEqual(journal.slice(0, at));

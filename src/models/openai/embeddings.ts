@@ -140,7 +140,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };
         const response = await (await client()).embeddings.create(body, { signal }).asResponse();
-        return readEmbeddings(parseJson(await response.text()), texts.length);
+        return readEmbeddings(parseJson(await response.text(), settings.maxResponseBytes), texts.length);
       } catch (thrown) {
         const failure = embeddingsFailure(thrown, settings);
         if (!isTextTooLong(failure) || sent <= SHORTEST_CHARS)

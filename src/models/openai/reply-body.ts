@@ -123,7 +123,7 @@ class ObjectReader implements JsonValues {
     this.#text += text.slice(from, end === -1 ? undefined : end);
     requireChars(this.#text.length, this.#maxChars);
     this.#isWhole = end !== -1;
-    if (isLast || this.#isWhole) yield parseJson(this.#text);
+    if (isLast || this.#isWhole) yield parseJson(this.#text, this.#maxChars);
   }
 }
 
@@ -132,10 +132,12 @@ const DONE = '[DONE]';
 /** Reads server-sent events. */
 class EventReader implements JsonValues {
   readonly #parser;
+  readonly #maxChars: number;
   #data: string[] = [];
   #isWhole = false;
 
   constructor(maxChars: number) {
+    this.#maxChars = maxChars;
     this.#parser = createParser({
       maxBufferSize: maxChars,
       onEvent: ({ data }) => {
@@ -154,10 +156,10 @@ class EventReader implements JsonValues {
 
   *read(text: string, isLast: boolean): Generator<unknown, void> {
     this.#parser.feed(text);
-    yield* this.#values(parseJson);
+    yield* this.#values((data) => parseJson(data, this.#maxChars));
     if (!isLast || this.#isWhole) return;
     this.#parser.feed('\n\n');
-    yield* this.#values(parseIfJson);
+    yield* this.#values((data) => parseIfJson(data, this.#maxChars));
   }
 
   *#values(parse: (text: string) => unknown): Generator<unknown, void> {
@@ -181,18 +183,19 @@ function requireChars(chars: number, maxChars: number): void {
 /** Text up to this length is harmless, whatever it contains. */
 const MAX_UNCOUNTED_CHARS = 1_000_000;
 
-/** Far more than a real response has. */
-const MAX_MEMBERS = 1_000_000;
+/** Real responses have far more characters than this per object, array and member. */
+const MIN_CHARS_PER_MEMBER = 16;
 
 /**
- * Parses JSON from a server. A value may take thirty times the memory of its text (for example `[[[[…`), so that large texts are counted
- * first.
+ * Parses JSON from a server. A value may take thirty times the memory of its text (for example `[[[[…`), so that the members of large texts
+ * are counted first: at most one per 16 of `maxChars`.
  *
  * @throws SyntaxError, or ResponseTooLarge for too many objects, arrays and members.
  */
-export function parseJson(text: string): unknown {
-  if (text.length > MAX_UNCOUNTED_CHARS && membersIn(text) > MAX_MEMBERS)
-    throw new ResponseTooLarge(`a response of more than ${MAX_MEMBERS.toLocaleString('en-US')} JSON members`);
+export function parseJson(text: string, maxChars: number): unknown {
+  const maxMembers = Math.ceil(maxChars / MIN_CHARS_PER_MEMBER);
+  if (text.length > MAX_UNCOUNTED_CHARS && membersIn(text) > maxMembers)
+    throw new ResponseTooLarge(`a response of more than ${maxMembers.toLocaleString('en-US')} JSON members`);
   return JSON.parse(text);
 }
 
@@ -208,9 +211,9 @@ function membersIn(text: string): number {
   return members;
 }
 
-function parseIfJson(text: string): unknown {
+function parseIfJson(text: string, maxChars: number): unknown {
   try {
-    return parseJson(text);
+    return parseJson(text, maxChars);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

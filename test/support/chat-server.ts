@@ -52,6 +52,13 @@ export interface ChatServer {
 
 /** A real HTTP server on a free loopback port, stopped at the end of the test that started it. */
 export async function chatServer(answer: (exchange: Exchange) => void | Promise<void>): Promise<ChatServer> {
+  const server = await startChatServer(answer);
+  onTestFinished(server.stop);
+  return server;
+}
+
+/** The same server; the caller stops it. */
+export async function startChatServer(answer: (exchange: Exchange) => void | Promise<void>): Promise<ChatServer> {
   const exchanges: Exchange[] = [];
   const closings = new Map<Socket, Promise<void>>();
   const server = createServer(async (request, response) => {
@@ -74,7 +81,6 @@ export async function chatServer(answer: (exchange: Exchange) => void | Promise<
     server.close();
     await once(server, 'close');
   };
-  onTestFinished(stop);
   return {
     baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     exchanges,

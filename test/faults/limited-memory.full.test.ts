@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { startChatServer } from '../support/chat-server.ts';
+import { MODES } from './http-modes.ts';
+
+test('every run on a response without an end ends with an answer in a heap of 512 MB', async () => {
+  const modes = MODES.filter(({ endless }) => endless);
+  const servers = await Promise.all(
+    modes.map(({ respond }) => startChatServer(async (one) => void (await respond(one)))),
+  );
+  onTestFinished(async () => void (await Promise.all(servers.map(({ stop }) => stop()))));
+  const program = fileURLToPath(new URL('limited-memory.mjs', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--max-old-space-size=512',
+    program,
+    ...servers.map(({ baseURL }) => baseURL),
+  ]);
+  const ends: { readonly status: string; readonly answerText: string; readonly explanation: string }[] =
+    JSON.parse(stdout);
+  expect(ends).toHaveLength(modes.length);
+  for (const [at, { name, ending }] of modes.entries()) {
+    const { status, answerText, explanation } = ends[at] ?? {};
+    expect(answerText, name).toMatch(/./u);
+    expect(ending === 'answered' ? ['completed', 'degraded'] : [ending], `${name}: ${explanation}`).toContain(status);
+  }
+});

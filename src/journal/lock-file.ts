@@ -121,24 +121,41 @@ function heldLock(path: string, runId: string, token: number, mustFence: boolean
     },
     release() {
       endBeats();
-      // As a takeover, so that the lock of a process that takes it over at this moment is not removed.
-      if (isSameLease(readLock(path), own) && claim(path, own, token + 1)) fs().rmSync(path, { force: true });
+      if (isSameLease(readLock(path), own)) removeLock(path, own);
     },
   };
+}
+
+/**
+ * Removes a lock that this process holds. Claims it first, as a takeover does, so that it does not remove the lock of a process that takes
+ * it over at this moment. The claim is a link to the lock itself, which needs no space on a full disk.
+ */
+function removeLock(path: string, own: Lease): void {
+  const successor = successorPath(path, own);
+  const isClaimed = linkFile(path, successor);
+  if (isClaimed === false) return;
+  if (isClaimed === null || isSameLease(readLease(successor), own)) fs().rmSync(path, { force: true });
+  if (isClaimed) fs().rmSync(successor, { force: true });
 }
 
 /** Creates a file with its text already in it, by a hard link. Returns false if it exists. */
 function createFile(path: string, text: string): boolean {
   const temporary = `${path}.${thisHolder().id}.new`;
-  fs().writeFileSync(temporary, text, { mode: 0o600 });
   try {
-    fs().linkSync(temporary, path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    return createWithoutLink(path, text);
+    fs().writeFileSync(temporary, text, { mode: 0o600 });
+    return linkFile(temporary, path) ?? createWithoutLink(path, text);
   } finally {
     fs().rmSync(temporary, { force: true });
+  }
+}
+
+/** Returns whether the link was created; null if that is not possible, for example without hard links. */
+function linkFile(from: string, to: string): boolean | null {
+  try {
+    fs().linkSync(from, to);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EEXIST' ? false : null;
   }
 }
 

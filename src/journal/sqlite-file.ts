@@ -222,11 +222,24 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   };
 }
 
-/** Returns why a call failed, in one line and in words. */
-export function sqliteReason(error: unknown): string {
-  const { code, message = String(error) } = Object(error) as { readonly code?: unknown; readonly message?: string };
-  if (code === 'SQLITE_FULL') return 'the disk is full; free space on its volume';
+/** Returns why a call on the file failed, in one line and in words. */
+export function sqliteReason(error: unknown, path: string): string {
+  if (codeOf(error) === 'SQLITE_FULL' || (/^SQLITE_(?:IOERR|CANTOPEN)/u.test(codeOf(error)) && isVolumeFull(path)))
+    return 'the disk is full; free space on its volume';
+  const { message = String(error) } = Object(error) as { readonly message?: string };
   return message.split('\n', 1)[0] ?? '';
+}
+
+/** A new write-ahead log and its index take up to this many bytes; without them, SQLite reports an I/O error. */
+const LOG_BYTES = 65_536;
+
+function isVolumeFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = process.getBuiltinModule('node:fs').statfsSync(path);
+    return bavail * bsize < LOG_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Doubles with every try, and varies, so that waiting processes do not try at the same times. */

@@ -109,7 +109,7 @@ function openJournalFile(resolved: string, path: string): JournalFile {
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
-    const message = `Cannot use the journals in "${path}": ${sqliteReason(cause)}`;
+    const message = `Cannot use the journals in "${path}": ${sqliteReason(cause, resolved)}`;
     throw new PostChainError('invalid_path', message, { cause });
   };
   const leases = createLeases(file, resolved);

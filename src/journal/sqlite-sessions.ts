@@ -39,7 +39,7 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
     try {
       return await pending;
     } catch (error) {
-      throw signal?.aborted ? error : sessionFailed(path, error);
+      throw signal?.aborted ? error : sessionFailed(path, sqliteReason(error, resolved), error);
     }
   };
 
@@ -91,8 +91,7 @@ function appendText(
   );
 }
 
-function sessionFailed(path: string, error: unknown): PostChainError {
-  const reason = sqliteReason(error);
+function sessionFailed(path: string, reason: string, error: unknown): PostChainError {
   const remedy = HAS_REMEDY.test(reason) ? '' : '; expected a file that sqliteSessions created, or a new path';
   return new PostChainError('session_failed', `Cannot use the sessions in "${path}": ${reason}${remedy}`, {
     cause: error,

@@ -87,7 +87,7 @@ describe('an SQLite file', () => {
   });
 
   it('reports a full disk as such, and remains usable', async () => {
-    const { file, other } = openTwice();
+    const { path, file, other } = openTwice();
     const failure = await Promise.resolve()
       .then(() =>
         file.write((connection) => {
@@ -96,7 +96,7 @@ describe('an SQLite file', () => {
         }),
       )
       .catch((error: unknown) => error);
-    expect(sqliteReason(failure)).toBe('the disk is full; free space on its volume');
+    expect(sqliteReason(failure, path)).toBe('the disk is full; free space on its volume');
     expect(other.write(insert('a'))).toBe(1);
     expect(file.write(insert('b'))).toBe(1);
     expect(await other.read(names)).toEqual(['a', 'b']);

@@ -111,14 +111,22 @@ export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, f
     const dictionary = isRestart || state.window.length === 0 ? undefined : state.window;
     const deflated = zlib().deflateSync(text, dictionary ? { dictionary } : {});
     state = advanced(state, text, isRestart);
-    const position = `"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
-    const restart = isRestart ? '"restart":true,' : '';
-    return `{${position},${restart}"deflate":"${deflated.toString('base64')}","sum":"${hex(state.sum)}"}`;
+    return blockLine(entries[0]?.seq ?? 0, entries.length, { bytes: deflated, isRestart, sum: hex(state.sum) });
   }
 
   return {
     lines: (entries) => (isCompressed ? (entries.length === 0 ? [] : [block(entries)]) : entries.map(plainLine)),
   };
+}
+
+/** Returns the one line that holds a block. */
+function blockLine(
+  seq: number,
+  count: number,
+  { bytes, isRestart, sum }: { readonly bytes: Buffer; readonly isRestart: boolean; readonly sum: string },
+): string {
+  const restart = isRestart ? '"restart":true,' : '';
+  return `{"seq":${seq},"count":${count},${restart}"deflate":"${bytes.toString('base64')}","sum":"${sum}"}`;
 }
 
 function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
@@ -201,8 +209,13 @@ export function lineReader(place: string): LineReader {
       const isRestart = block.restart === true;
       const text = inflated(block, isRestart ? null : state.window);
       if (text === null) throw damaged(place, count, 'the compressed block is damaged');
+      const texts = entryTexts(text);
+      // The checksum is of the text; the rest of the line must be as it is written for this text.
+      const bytes = Buffer.from(block.deflate, 'base64');
+      if (line !== blockLine(count, texts.length, { bytes, isRestart, sum: tail[1] ?? '' }))
+        throw damaged(place, count, 'the block was changed, moved or removed');
       verify(text, tail[1], isRestart);
-      return entryTexts(text).map(readEntry);
+      return texts.map(readEntry);
     },
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');

@@ -87,11 +87,15 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
   }
   function openSink(runId: string, lock: HeldLock | null, open: (path: string) => number): LineSink {
     const file = openLocked(pathOf(runId), lock, open);
+    let isNameSynced = false;
     return {
       append(lines, { sync }) {
         lock?.check();
         fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
-        if (sync) fs().fsyncSync(file);
+        if (!sync) return;
+        fs().fsyncSync(file);
+        if (!isNameSynced) syncFolder(paths().dirname(pathOf(runId)));
+        isNameSynced = true;
       },
       close() {
         fs().closeSync(file);
@@ -136,6 +140,17 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
       ];
     },
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** Forces the names of new files to the disk. Windows cannot open a directory for that, and needs no such call. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = fs().openSync(path, 'r');
+  try {
+    fs().fsyncSync(folder);
+  } finally {
+    fs().closeSync(folder);
+  }
 }
 
 /** Opens a file that this process has locked. Releases the lock if that fails. */

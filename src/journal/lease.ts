@@ -85,10 +85,13 @@ export function seemsHeld(lease: Lease | null): boolean {
   return Date.now() - (lease?.beatMs ?? 0) < EXPIRY_MS + CLOCK_SKEW_MS;
 }
 
-/** Throws `invalid_journal` if a lease is not free. */
-export function requireFree(runId: string, lease: Lease | null): void {
-  if (leaseState(lease) !== 'free') throw runInUse(runId, describeHolder(lease?.holder ?? null));
+/** Throws `invalid_journal` if the holder of a lease runs, seems to run, or is unknown. */
+export function requireUnused(runId: string, lease: Lease | null): void {
+  if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(runId, lease);
 }
+
+const inUse = (runId: string, lease: Lease | null): PostChainError =>
+  runInUse(runId, describeHolder(lease?.holder ?? null));
 
 /**
  * Returns the lease that a writer of the run may replace; null if there is none. If only heartbeats can show whether its holder still
@@ -103,12 +106,12 @@ export async function replaceableLease(
   let sinceMs = performance.now();
   for (;;) {
     if (force || leaseState(seen) === 'free') return seen;
-    if (leaseState(seen) !== 'unsure') requireFree(runId, seen);
+    if (leaseState(seen) !== 'unsure') throw inUse(runId, seen);
     if (performance.now() - sinceMs >= EXPIRY_MS) return seen;
     await process.getBuiltinModule('node:timers/promises').setTimeout(OBSERVE_MS);
     const lease = await read();
     if (lease === null) return null;
-    if (isSameLease(lease, seen) && lease.beatMs !== seen?.beatMs) requireFree(runId, lease);
+    if (isSameLease(lease, seen) && lease.beatMs !== seen?.beatMs) throw inUse(runId, lease);
     if (isSameLease(lease, seen)) continue;
     seen = lease;
     sinceMs = performance.now();

@@ -8,8 +8,7 @@ import {
   leaseState,
   parseHolder,
   replaceableLease,
-  requireFree,
-  seemsHeld,
+  requireUnused,
   thisHolder,
 } from './lease.ts';
 
@@ -29,7 +28,7 @@ export interface HeldLock {
 export function takeLock(path: string, runId: string): HeldLock {
   for (;;) {
     const current = readLock(path);
-    if (leaseState(current) === 'unreadable' || seemsHeld(current)) requireFree(runId, current);
+    requireUnused(runId, current);
     const held = replaceLock(path, runId, current);
     if (held !== null) return held;
   }

@@ -10,6 +10,7 @@ import {
   type Lease,
   parseHolder,
   replaceableLease,
+  requireUnused,
   seemsHeld,
   thisHolder,
 } from './lease.ts';
@@ -49,7 +50,8 @@ interface Row {
 
 /**
  * Returns a journal store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its
- * owner only. Each entry is its own transaction, so it survives a crash of the process. While another process locks the file, entries wait
+ * owner only. The entries of each step are a transaction, so they survive a crash of the process; `fsync` decides whether they also survive
+ * a power failure. While another process locks the file, entries wait
  * in memory, in order; a journal that waits for longer than 30 seconds fails. Requires the package `libsql`. Throws `invalid_option` if
  * `path` is not a path, and throws or rejects with `invalid_path` if the file cannot be used.
  */
@@ -80,6 +82,9 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           const place = await file.write((connection) => takeOver(connection, file, runId, previous));
           if (place !== null) return openSink(file, runId, place);
         }
+      },
+      remove: async (runId) => {
+        await file.write((connection) => removeRun(connection, file, runId));
       },
       bounds: () => file.read((connection) => readBounds(connection, file)),
     },
@@ -302,7 +307,7 @@ function openSink(file: JournalFile, runId: string, { token, count }: Place): Li
     throw error;
   };
   return {
-    append(lines) {
+    append(lines, { sync }) {
       const from = seq;
       seq += lines.length;
       file.leases.beatIfLate();
@@ -312,7 +317,7 @@ function openSink(file: JournalFile, runId: string, { token, count }: Place): Li
         if (isNew && from === 0) insertRun(connection);
         for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
       };
-      return orElse(() => file.write(write), fail);
+      return orElse(() => (sync ? file.writeSynced(write) : file.write(write)), fail);
     },
     async close() {
       file.starting.delete(runId);
@@ -320,6 +325,13 @@ function openSink(file: JournalFile, runId: string, { token, count }: Place): Li
       await file.leases.release(key, token);
     },
   };
+}
+
+function removeRun(connection: SqliteConnection, file: JournalFile, runId: string): void {
+  const row = requireRow(connection, runId);
+  requireUnused(runId, file.leases.of(row));
+  connection.run('DELETE FROM line WHERE run = ?', [row.id]);
+  connection.run('DELETE FROM run WHERE id = ?', [row.id]);
 }
 
 const PAGE_LINES = 1_000;

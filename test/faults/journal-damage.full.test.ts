@@ -1,0 +1,116 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { JournalEntry, JournalStore } from '../../machines/contracts/journal.ts';
+import { fileJournals } from '../../src/journal/file-journals.ts';
+import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import { temporaryFolder } from '../support/cli.ts';
+import { createRandom, type Random, SEED } from '../support/random.ts';
+import { startScripted } from '../support/run-chain.ts';
+
+type Damage = (bytes: Buffer, random: Random) => Buffer;
+
+const flippedBit: Damage = (bytes, random) => {
+  const at = random.int(0, bytes.length - 1);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.int(0, 7));
+  return bytes;
+};
+const truncated: Damage = (bytes, random) => bytes.subarray(0, random.int(0, bytes.length - 1));
+const zeroedRange: Damage = (bytes, random) => {
+  const from = random.int(0, bytes.length - 1);
+  return bytes.fill(0, from, Math.min(bytes.length, from + random.int(1, 600)));
+};
+const ofLines =
+  (change: (lines: string[], random: Random) => void): Damage =>
+  (bytes, random) => {
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+    change(lines, random);
+    return Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  };
+const lostLine = ofLines((lines, random) => lines.splice(random.int(0, lines.length - 1), 1));
+const doubledLine = ofLines((lines, random) => {
+  const at = random.int(0, lines.length - 1);
+  lines.splice(at, 0, lines[at] ?? '');
+});
+const swappedLines = ofLines((lines, random) => {
+  const at = random.int(0, lines.length - 2);
+  lines.splice(at, 2, lines[at + 1] ?? '', lines[at] ?? '');
+});
+
+/** What a damaged journal yields until it ends or is rejected. */
+async function readDamaged(store: JournalStore, runId: string): Promise<{ entries: JournalEntry[]; error: unknown }> {
+  const entries: JournalEntry[] = [];
+  try {
+    for await (const entry of store.read(runId)) entries.push(entry);
+    return { entries, error: null };
+  } catch (error) {
+    return { entries, error };
+  }
+}
+
+const asText = (entries: readonly JournalEntry[]): readonly string[] => entries.map((entry) => JSON.stringify(entry));
+
+/** Checks that a damaged journal yields no entry that is not in the original, and is not taken for the whole original. */
+async function expectDetected(store: JournalStore, original: readonly JournalEntry[], label: string): Promise<void> {
+  const { entries, error } = await readDamaged(store, 'run-1');
+  expect(asText(entries), label).toEqual(asText(original.slice(0, entries.length)));
+  if (error === null) expect(entries.length, label).toBeLessThan(original.length);
+  else expect(error, label).toMatchObject({ code: expect.stringMatching(/^invalid_(?:journal|path)$/u) });
+}
+
+async function recorded(store: JournalStore): Promise<readonly JournalEntry[]> {
+  const { run } = startScripted({}, { journals: store });
+  await run.answer;
+  for await (const _ of run.events);
+  expect(run.journalFailure).toBeNull();
+  return JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+}
+
+it.each([
+  ['bit flips', flippedBit, 400],
+  ['truncations', truncated, 200],
+  ['lost lines', lostLine, 100],
+  ['doubled lines', doubledLine, 100],
+  ['swapped lines', swappedLines, 100],
+  ['zeroed ranges', zeroedRange, 100],
+] as const)('finds all damage to journal files: %s (%#)', async (name, damage, times) => {
+  const folder = temporaryFolder();
+  const original = await recorded(fileJournals(folder));
+  const bytes = readFileSync(join(folder, 'run-1.jsonl'));
+  const random = createRandom(SEED);
+  for (let at = 0; at < times; at += 1) {
+    writeFileSync(join(folder, 'run-1.jsonl'), damage(Buffer.from(bytes), random));
+    await expectDetected(fileJournals(folder), original, `${name}, number ${at} of seed ${SEED}`);
+  }
+});
+
+it.each([
+  ['bit flips', flippedBit, 200],
+  ['truncations', truncated, 50],
+  ['zeroed ranges', zeroedRange, 50],
+] as const)('finds all damage to SQLite files, and survives it: %s', async (name, damage, times) => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'whole.db');
+  const store = sqliteJournals(path);
+  const original = await recorded(store);
+  store.close();
+  const bytes = readFileSync(path);
+  const random = createRandom(SEED);
+  for (let at = 0; at < times; at += 1) {
+    const copy = join(folder, `${at}.db`);
+    writeFileSync(copy, damage(Buffer.from(bytes), random));
+    const damaged = sqliteJournals(copy);
+    const label = `${name}, number ${at} of seed ${SEED}`;
+    const { entries, error } = await readDamaged(damaged, 'run-1');
+    // Damage outside the rows of the journal, such as in free space, changes nothing.
+    expect(asText(entries), label).toEqual(asText(original.slice(0, entries.length)));
+    if (error !== null)
+      expect(error, label).toMatchObject({ code: expect.stringMatching(/^invalid_(?:journal|path)$/u) });
+    await damaged.list().catch((failed) => expect(failed, label).toMatchObject({ code: 'invalid_path' }));
+    damaged.close();
+  }
+  copyFileSync(path, join(folder, 'again.db'));
+  expect(asText((await readDamaged(sqliteJournals(join(folder, 'again.db')), 'run-1')).entries)).toEqual(
+    asText(original),
+  );
+});

@@ -1,0 +1,36 @@
+import { createPostChain, fileJournals, sqliteJournals } from '../../dist/index.js';
+import { replies, scriptedModel } from '../../dist/testing.js';
+
+/**
+ * Many runs at once, each on a chain of its own with one store. `onCall` gets the id of the run for each model call. As a program it
+ * starts the runs, or resumes those that are not complete, and prints a line per model call: `node killed-runs.mjs file|sqlite PLACE COUNT`.
+ */
+export function someChains(kind, place, count, onCall) {
+  const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+  const chains = Array.from({ length: count }, (_, at) => {
+    const runId = `run-${at}`;
+    const model = scriptedModel(
+      (call) => {
+        onCall(runId);
+        return { reply: replies[call.task] };
+      },
+      { chunkChars: 100 },
+    );
+    return { runId, chain: createPostChain({ model, journals: store, newId: () => runId }) };
+  });
+  return { store, chains };
+}
+
+/** Starts or resumes each run, and returns them. */
+export async function continueRuns({ store, chains }) {
+  const started = new Set((await store.list()).map(({ runId }) => runId));
+  return await Promise.all(
+    chains.map(({ runId, chain }) => (started.has(runId) ? chain.resume(runId) : chain.run({ request: 'Is it so?' }))),
+  );
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const [, , kind, place, count] = process.argv;
+  const runs = await continueRuns(someChains(kind, place, Number(count), () => process.stdout.write('call\n')));
+  await Promise.all(runs.map(({ answer }) => answer));
+}

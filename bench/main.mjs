@@ -4,6 +4,7 @@ import { measureExplore } from './explore/benchmark.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
 import { measureInspector } from './inspector/benchmark.mjs';
 import { measureJournal } from './journal/benchmark.mjs';
+import { measureLoad } from './load/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
 import { measureStream } from './stream/benchmark.mjs';
@@ -23,6 +24,7 @@ const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   step: measureStep,
   growth: measureGrowth,
   journal: measureJournal,
+  load: measureLoad,
   stream: measureStream,
   structured: measureStructured,
   start: measureStartup,

@@ -28,6 +28,7 @@ export { contextOf, redo, undo } from '../machines/policies/context.ts';
 import { type PostChainOptions, resolveOptions } from './engine/runtime/options.ts';
 import { createRunStart, type Run, startRun } from './engine/runtime/run.ts';
 import { createChainInput, type RunOptions } from './engine/runtime/run-options.ts';
+import { createRunSlots, startInSlot } from './engine/runtime/run-slots.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import { entriesOf } from './journal/journal-lines.ts';
 import { resumeRun } from './journal/resume.ts';
@@ -146,6 +147,7 @@ export interface PostChain {
   /**
    * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
    * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
+   * With `maxConcurrentRuns`, it waits in the queue before it opens the journal; so does `fork`.
    * `force` takes over a run whose process may still be alive, for example on another host.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'> & OpenJournalOptions): Promise<Run>;
@@ -166,6 +168,7 @@ export interface PostChain {
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
+  const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
@@ -173,14 +176,17 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         host: run.host ?? null,
         keyframes: options.journals !== undefined,
       });
-      return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId) });
+      return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId), slots });
     },
-    resume: async (runId, { signal, ...open } = {}) => resumeRun(await kept().open(runId, open), parts, signal),
+    resume: (runId, { signal, ...open } = {}) =>
+      startInSlot(slots, signal, async () => resumeRun(await kept().open(runId, open), parts, signal)),
     fork: async (run, how) =>
-      forkRun(
-        { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
-        { parts, journals: options.journals },
-        how,
+      startInSlot(slots, how.signal, async () =>
+        forkRun(
+          { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
+          { parts, journals: options.journals },
+          how,
+        ),
       ),
   };
 }

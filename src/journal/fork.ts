@@ -12,6 +12,7 @@ import { PHASES } from '../../machines/contracts/phase.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';
+import { createRunClock } from '../engine/runtime/run-clock.ts';
 import type { RunOptions } from '../engine/runtime/run-options.ts';
 import { describeValue, invalidOption } from '../internal/options.ts';
 import { runStartOf } from './journal-lines.ts';
@@ -25,7 +26,7 @@ import {
   recordedCalls,
   recordedExecutor,
 } from './recorded-calls.ts';
-import { divergenceText, replayEntries, requireSameChart, runClock } from './replay.ts';
+import { divergenceText, replayEntries, requireSameChart } from './replay.ts';
 
 export interface ForkOptions {
   /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */
@@ -67,7 +68,7 @@ export function forkRun(
   const from = branchPoint(entries, at);
   const changes = readChanges(set, entries.slice(from));
   const find = findRecorded({ start, entries, from, runId }, parts);
-  const clock = runClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
+  const clock = createRunClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
   const forkStart: RunStart = {
     ...start,
     runId,
@@ -85,11 +86,12 @@ export function forkRun(
     { ...parts, clock },
     {
       isSame: () => true,
-      clockAfterRecording: { atMs: clock.sinceStartMs },
+      clockAfterRecording: { atMs: clock.elapsedMs },
       ...(journals && { writer: journals.create(runId) }),
     },
   );
   const { run, durableActor, abortOn } = opened;
+  clock.start();
   for (const event of changes.events) durableActor.deliver({ type: 'delivery', event });
   const live = liveExecutor(clock, durableActor.deliver);
   durableActor.attach(recordedExecutor(opened, { find, from, change: changes.change }, live));

@@ -11,7 +11,6 @@ import {
 } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { clipped } from '../../machines/text/clip.ts';
-import type { Clock } from '../engine/clock.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
@@ -150,24 +149,6 @@ export function requireSameChart(start: RunStart): void {
     'invalid_journal',
     `${runId} was recorded with the chart ${chart.id} ${chart.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,
   );
-}
-
-/** The clock of a continued run: it starts at the time of the recording's last entry. */
-export interface RunClock extends Clock {
-  /** Milliseconds since the start of the run, without the time in which no process ran it. */
-  readonly sinceStartMs: () => number;
-}
-
-export function runClock(clock: Clock, startedAtMs: number, lastEntryMs: number): RunClock {
-  const resumedAtMs = clock.now();
-  const sinceStartMs = (): number => lastEntryMs + clock.now() - resumedAtMs;
-  return {
-    now: () => startedAtMs + sinceStartMs(),
-    setTimeout: (fn, timeoutMs) => clock.setTimeout(fn, timeoutMs),
-    clearTimeout: (id) => clock.clearTimeout(id),
-    ...(clock.takeTurn && { takeTurn: clock.takeTurn }),
-    sinceStartMs,
-  };
 }
 
 const MAX_SIDE_CHARS = 300;

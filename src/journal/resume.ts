@@ -3,8 +3,9 @@ import type { JournalEntry, OpenedJournal } from '../../machines/contracts/journ
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';
+import { createRunClock } from '../engine/runtime/run-clock.ts';
 import { runStartOf } from './journal-lines.ts';
-import { divergenceText, replayEntries, requireSameChart, runClock } from './replay.ts';
+import { divergenceText, replayEntries, requireSameChart } from './replay.ts';
 
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made
@@ -17,13 +18,13 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
   try {
     const start = runStartOf(entries);
     requireSameChart(start);
-    const clock = runClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
+    const clock = createRunClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
     const { opened, divergence } = replayEntries(
       start,
       entries,
       { ...parts, clock },
       {
-        clockAfterRecording: { atMs: clock.sinceStartMs },
+        clockAfterRecording: { atMs: clock.elapsedMs },
         writer,
         writtenEntries: entries.length,
       },
@@ -32,6 +33,7 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
       throw new PostChainError('invalid_journal', `Cannot resume ${start.runId}: ${divergenceText(divergence)}`);
     const { run, durableActor, journal, abortOn } = opened;
     if (run.actor.getSnapshot().status !== 'active') return run;
+    clock.start();
     journal.append({ type: 'resumed', resumedAt: new Date(parts.clock.now()).toISOString() });
     abandonPartialReplies(durableActor, entries);
     durableActor.attach(liveExecutor(clock, durableActor.deliver));

@@ -59,6 +59,7 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
  */
 export interface DurableActor<Machine extends AnyStateMachine> {
   readonly actor: ActorRefFrom<Machine>;
+  /** Events that were delivered before are part of the first step: a run that is canceled before its start makes no call. */
   start(): void;
   /** Queues an event while another is processed. An event of a finished activity or timer is dropped and not recorded. */
   deliver(event: ExternalEvent): void;
@@ -197,12 +198,17 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     settle();
     return endStep();
   });
+  inbox.hold();
   return {
     actor: actor as unknown as ActorRefFrom<Machine>,
     start: () =>
       inbox.during(() => {
         inScope(scope, () => actor.start());
         settle();
+        for (const event of inbox.takeEarly()) {
+          inScope(scope, () => process(event));
+          settle();
+        }
         return endStep();
       }),
     deliver: inbox.push,
@@ -259,7 +265,13 @@ export function createInbox<Item>(process: (item: Item) => void | Promise<void>)
       waiting.push(item);
       if (!busy) drain();
     },
+    /** Queues what arrives from now on, until `during`. */
+    hold: () => {
+      busy = true;
+    },
     /** Runs `act`, and queues what arrives meanwhile: for the start of the charts. */
     during: run,
+    /** Removes and returns the items that wait. */
+    takeEarly: (): Item[] => waiting.splice(0),
   };
 }

@@ -53,6 +53,8 @@ export interface PostChainOptions {
    * note in its answer, or `stop`, with the answer it has. A run that continues spends on, but cannot be resumed.
    */
   readonly whenJournalFails?: WhenJournalFails;
+  /** How many runs may be under way at a time; further ones are queued. Without it, there is no queue. */
+  readonly maxConcurrentRuns?: number;
   readonly clock?: Clock;
   /** Generates run ids; random UUIDs by default. */
   readonly newId?: () => string;
@@ -86,6 +88,7 @@ const optionsSchema = z.strictObject({
     .optional(),
   journals: z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")').optional(),
   whenJournalFails: z.enum(['continue', 'stop']).optional(),
+  maxConcurrentRuns: z.int().min(1).optional(),
   clock: clockSchema.optional(),
   newId: functionSchema.optional(),
 });

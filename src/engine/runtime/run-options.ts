@@ -62,9 +62,18 @@ export const runOptionsSchema = z.strictObject({
   mode: z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"').default('automatic'),
   startAt: phaseSchema.default('action'),
   sessionId: sessionIdSchema.optional(),
-  host: z.record(z.string(), z.json()).optional(),
+  host: z.record(z.string(), z.json()).refine(hasJsonText, 'expected JSON without references to itself').optional(),
   signal: signalSchema.optional(),
 });
+
+/** Whether an object can be serialized: one that contains itself cannot. */
+function hasJsonText(value: object): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 function isTurn(given: unknown): boolean {
   const { role, content } = (given ?? {}) as Partial<Turn>;

@@ -22,11 +22,14 @@ import { hexDigest } from '../../../machines/text/hash.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue, invalidOption } from '../../internal/options.ts';
 import { chartOf } from '../charts/chart.ts';
+import type { Clock } from '../clock.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, guardedWriter, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor, liveExecutor } from './durable-actor.ts';
+import { createRunClock } from './run-clock.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
+import type { RunSlots } from './run-slots.ts';
 
 /** A run in progress. */
 export interface Run {
@@ -50,16 +53,30 @@ export interface Run {
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
   readonly writer?: JournalWriter | undefined;
+  readonly slots: RunSlots;
 }
 
-/** Starts a live run. */
-export function startRun(start: RunStart, parts: ChainParts, { signal, ...options }: StartOptions): Run {
-  const { clock } = parts;
-  const startedAtMs = clock.now();
-  const atMs = (): number => clock.now() - startedAtMs;
-  const { run, durableActor, abortOn } = openRun(start, { ...options, parts, atMs });
+/** Starts a live run, or queues it until a slot is free. A queued run that is canceled or interrupted answers without a slot. */
+export function startRun(start: RunStart, parts: ChainParts, { signal, slots, ...options }: StartOptions): Run {
+  const clock = createRunClock(parts.clock, start.startedAtMs);
+  let hasBegun = false;
+  const begin = (): void => {
+    if (hasBegun) return;
+    hasBegun = true;
+    clock.start();
+    durableActor.start();
+  };
+  const { run, durableActor, abortOn, keepEntries } = openRun(start, {
+    ...options,
+    parts,
+    clock,
+    atMs: clock.elapsedMs,
+    onStop: begin,
+  });
   durableActor.attach(liveExecutor(clock, durableActor.deliver));
-  durableActor.start();
+  const leave = slots.enter(begin);
+  run.answer.then(leave);
+  if (!hasBegun) keepEntries();
   abortOn(signal);
   return run;
 }
@@ -71,12 +88,18 @@ export interface OpenRun {
   readonly run: Run;
   readonly durableActor: ChainActor;
   readonly journal: Journal;
+  /** Stores the entries so far, so that a run that waits is not lost with its process. */
+  keepEntries(): void;
   /** Interrupts the run when the signal aborts. */
   abortOn(signal: AbortSignal | undefined): void;
 }
 
 export interface OpenRunOptions {
   readonly parts: ChainParts;
+  /** The clock of the activities; by default that of the parts. */
+  readonly clock?: Clock;
+  /** Called after an event that ends the run at once: a cancellation, an interruption, or a stop of the actor. */
+  readonly onStop?: () => void;
   /** Returns the milliseconds since the start of the run at the time that entry number `seq` is written. */
   readonly atMs: (seq: number) => number;
   /** Stores the entries of each step before the run continues, and is closed at its end. */
@@ -90,7 +113,7 @@ export interface OpenRunOptions {
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
 export function openRun(
   start: RunStart,
-  { parts, atMs, writer: given, writtenEntries = 0, onState }: OpenRunOptions,
+  { parts, clock = parts.clock, atMs, writer: given, writtenEntries = 0, onState, onStop }: OpenRunOptions,
 ): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
@@ -100,7 +123,7 @@ export function openRun(
   const recordKeyframe = start.keyframes ? createKeyframeRecorder(journal) : undefined;
   const durableActor = createDurableActor({
     machine: provideChain(parts),
-    activityClock: parts.clock,
+    activityClock: clock,
     input: chainInputFrom(start),
     journal,
     partial: stream.push,
@@ -169,11 +192,13 @@ export function openRun(
     const read = chainEventSchema.safeParse(event);
     if (!read.success) throw invalidEvent(event, read.error);
     durableActor.deliver({ type: 'delivery', event: read.data });
+    if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') onStop?.();
   };
   // Events that are sent directly to the actor go through the journal too.
   actor.send = send as typeof actor.send;
   actor.stop = () => {
     durableActor.deliver({ type: 'run-stopped' });
+    onStop?.();
     return actor;
   };
   const cancel = (reason?: string): void => send({ type: 'run.cancelled', ...(reason && { reason }) });
@@ -193,6 +218,7 @@ export function openRun(
     },
     durableActor,
     journal,
+    keepEntries: () => void writeNew(),
     abortOn(signal) {
       if (signal?.aborted) interrupt();
       else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);

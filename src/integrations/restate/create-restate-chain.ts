@@ -45,7 +45,7 @@ export interface RestateOptions extends WorkflowOptions {
 }
 
 /** The options of `createPostChain`, except those that Restate replaces: the run's id is the workflow's key, and Restate keeps its journal. */
-export type RestateChainOptions = Omit<PostChainOptions, 'journals' | 'newId'>;
+export type RestateChainOptions = Omit<PostChainOptions, 'journals' | 'newId' | 'maxConcurrentRuns'>;
 
 export type RestateChain = ReturnType<typeof createRestateChain>;
 
@@ -90,13 +90,17 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
   });
 }
 
+const REPLACED = {
+  journals: 'Restate keeps the journal',
+  newId: "the workflow's key is the run's id",
+  maxConcurrentRuns: 'Restate decides how many runs a process gets',
+} as const;
+
 /** Rejects options that would have no effect. */
-function rejectReplacedOptions({ journals, newId }: PostChainOptions): void {
-  if (journals === undefined && newId === undefined) return;
-  throw new PostChainError(
-    'invalid_option',
-    `"${journals === undefined ? 'newId' : 'journals'}" cannot be used with Restate; the workflow's key is the run's id, and Restate keeps the journal`,
-  );
+function rejectReplacedOptions(options: PostChainOptions): void {
+  for (const [name, why] of Object.entries(REPLACED) as [keyof typeof REPLACED, string][])
+    if (options[name] !== undefined)
+      throw new PostChainError('invalid_option', `"${name}" cannot be used with Restate; ${why}`);
 }
 
 /**

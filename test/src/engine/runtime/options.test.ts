@@ -84,4 +84,15 @@ describe('invalid options are rejected with one line before the start', () => {
       expect.objectContaining({ code: 'duplicate_capability' }),
     );
   });
+
+  it('rejects data of the host that refers to itself', () => {
+    const host: Record<string, unknown> = { name: 'desk' };
+    host['self'] = host;
+    expect(run({ request: 'x', host })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: 'host: expected JSON without references to itself; received an object with name, self.',
+      }),
+    );
+  });
 });

@@ -17,6 +17,7 @@ describe('createRestateChain', () => {
     [{ limits: { maxCycles: 0 } }, 'maxCycles'],
     [{ nonsense: 1 }, 'nonsense'],
     [{ newId: () => 'mine' }, 'newId'],
+    [{ maxConcurrentRuns: 2 }, 'maxConcurrentRuns'],
     [{ journals: { create: () => {}, open: () => {}, list: () => {} } }, 'journals'],
   ])('rejects %j', (options, named) => {
     expect(() => createRestateChain(options as RestateChainOptions)).toThrow(named);

@@ -1,0 +1,61 @@
+import { onAbort } from '../../internal/async.ts';
+
+/** Bounds how many runs of a chain are under way. Further ones wait in order. */
+export interface RunSlots {
+  /** Calls `begin` when a slot is free: at once, or when earlier runs have left. Returns a function that leaves the slot or the queue. */
+  enter(begin: () => void): () => void;
+}
+
+export function createRunSlots(maxConcurrentRuns: number): RunSlots {
+  /** In order of arrival. */
+  const queue = new Set<() => void>();
+  let free = maxConcurrentRuns;
+
+  function next(): void {
+    const [begin] = queue;
+    if (free === 0 || begin === undefined) return;
+    free -= 1;
+    queue.delete(begin);
+    begin();
+  }
+
+  return {
+    enter(begin) {
+      let hasLeft = false;
+      const entry = (): void => begin();
+      queue.add(entry);
+      next();
+      return () => {
+        if (hasLeft) return;
+        hasLeft = true;
+        if (queue.delete(entry)) return;
+        free += 1;
+        next();
+      };
+    },
+  };
+}
+
+/** Starts a run when a slot is free, or when the signal aborts: the run then starts interrupted. The slot is left when the run answers. */
+export async function startInSlot<Run extends { readonly answer: Promise<unknown> }>(
+  slots: RunSlots,
+  signal: AbortSignal | undefined,
+  start: () => Promise<Run>,
+): Promise<Run> {
+  let leave = (): void => {};
+  let forgetSignal = (): void => {};
+  await new Promise<void>((resolve) => {
+    leave = slots.enter(resolve);
+    if (signal?.aborted) resolve();
+    else if (signal !== undefined) forgetSignal = onAbort(signal, resolve);
+  });
+  forgetSignal();
+  try {
+    const run = await start();
+    run.answer.then(leave);
+    return run;
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+import { getEventListeners } from 'node:events';
+import { globalAgent } from 'node:http';
+import { createPostChain, openaiModel } from '../../dist/index.js';
+
+// Starts runs together, with a deadline each, and prints how they ended and what is left:
+// `node load.mjs BASE_URL RUNS TOTAL_MS [MAX_CONCURRENT_RUNS]`.
+const [, , baseURL = '', count = '', totalMs = '', maxConcurrentRuns] = process.argv;
+const model = openaiModel({ model: 'm', apiKey: 'k', baseURL });
+const chain = createPostChain({
+  model,
+  limits: { totalMs: Number(totalMs), maxSummaries: 0 },
+  ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns: Number(maxConcurrentRuns) }),
+});
+const { signal } = new AbortController();
+const resourcesBefore = countResources();
+
+const ends = await Promise.all(
+  Array.from({ length: Number(count) }, async () => {
+    const { answer, journal } = chain.run({ request: 'Is it so?', signal });
+    const { status, answerText, metadata } = await answer;
+    const lastReplyMs = journal.findLast(({ type }) => type === 'call-event')?.atMs ?? 0;
+    return { status, reason: metadata.reason, hasText: answerText !== '', lastReplyMs };
+  }),
+);
+globalAgent.destroy();
+await new Promise((resolve) => setTimeout(resolve, 100));
+
+process.stdout.write(
+  JSON.stringify({
+    ends,
+    listeners: getEventListeners(signal, 'abort').length,
+    resources: { before: resourcesBefore, after: countResources() },
+  }),
+);
+
+/** Counts the open timers and sockets of this process, without its output. */
+function countResources() {
+  const open = process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name === 'TCPSocketWrap');
+  return open.length;
+}

@@ -5,7 +5,7 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import { onAbort } from '../internal/async.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
-import type { Colors, Screen } from './screen.ts';
+import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
@@ -168,6 +168,27 @@ export interface Terminal {
   readonly colors: Colors;
   /** Handles Ctrl-C, which arrives as a key and not as a signal while a prompt is open. */
   readonly interrupt: () => void;
+}
+
+/** A terminal at which the user can be asked before a run starts; null if nobody can be asked. */
+export type Asker = Terminal | null;
+
+export interface AskerFlags {
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+  readonly format?: string;
+}
+
+export function askerFor({ quiet, json, format }: AskerFlags, { stdin, stderr }: Streams): Asker {
+  if (quiet || json || format === 'json' || !stdin.isTTY || !stderr.isTTY) return null;
+  const interrupt = (): void => process.exit(130);
+  return { input: stdin, out: stderr, screen: createScreen(stderr), colors: colorsFor(stderr), interrupt };
+}
+
+/** Lets the user choose before a run starts. Returns null for Escape. */
+export async function ask<Value>(options: SelectOptions<Value>, terminal: Terminal): Promise<Value | null> {
+  const reply = await select(options, terminal, new AbortController().signal);
+  return reply.kind === 'chosen' ? reply.value : null;
 }
 
 export interface SelectOptions<Value> {

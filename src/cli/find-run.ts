@@ -74,6 +74,12 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   }
   const store = openJournals(flags);
   const runs = await store.list();
+  const run = requireRun(name, runs);
+  return { store, runId: run.runId, status: run.status, isFile: false };
+}
+
+/** Returns the listed run with this id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
+export function requireRun(name: string, runs: readonly RunSummary[]): RunSummary {
   if (name === 'last' && runs.length === 0) throw new PostChainError('invalid_journal', NO_RUNS);
   const exact = name === 'last' ? runs.slice(0, 1) : runs.filter(({ runId }) => runId === name);
   const [run, ...others] = exact.length > 0 ? exact : runs.filter(({ runId }) => runId.startsWith(name));
@@ -89,7 +95,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
       `${JSON.stringify(name)} matches ${others.length + 1} runs (${ids.join(', ')}); use a longer prefix`,
     );
   }
-  return { store, runId: run.runId, status: run.status, isFile: false };
+  return run;
 }
 
 const RUN_NAMES = 'an id, a prefix of an id, "last", or a journal file';

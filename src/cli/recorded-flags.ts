@@ -3,13 +3,13 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { runStartOf } from '../journal/journal-lines.ts';
-import { type SelectOptions, select, type Terminal } from './ask-user.ts';
+import { type Asker, ask, askerFor, type SelectOptions, type Terminal } from './ask-user.ts';
 import { baseUrlOf, DEFAULT_BASE_URL } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
 import { checkSignature } from './run-signature.ts';
-import { colorsFor, createScreen, type Streams } from './screen.ts';
+import type { Streams } from './screen.ts';
 
 /** Flags of `resume` and `fork`. */
 export interface ContinueFlags extends RunFlags {
@@ -66,20 +66,6 @@ function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): Record
   const flags = parsed.data as RecordedFlags;
   const hasSession = host?.['flags'] !== undefined && sessionId !== null && forkedFrom === null;
   return hasSession ? { ...flags, session: sessionId } : flags;
-}
-
-/** Asks the user at a terminal; null if nobody can be asked. */
-type Asker = Terminal | null;
-
-function askerFor({ quiet, json, format }: RunFlags, { stdin, stderr }: Streams): Asker {
-  if (quiet || json || format === 'json' || !stdin.isTTY || !stderr.isTTY) return null;
-  const interrupt = (): void => process.exit(130);
-  return { input: stdin, out: stderr, screen: createScreen(stderr), colors: colorsFor(stderr), interrupt };
-}
-
-async function ask<Value>(options: SelectOptions<Value>, terminal: Terminal): Promise<Value | null> {
-  const reply = await select(options, terminal, new AbortController().signal);
-  return reply.kind === 'chosen' ? reply.value : null;
 }
 
 const quoted = (text: string): string => printableJson(JSON.stringify(text));

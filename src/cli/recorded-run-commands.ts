@@ -19,12 +19,19 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .command('runs')
     .description('list recorded runs, newest first')
     .option('--limit <count>', 'the most runs to list (default: 20 on a terminal, otherwise all)', positiveInteger)
+    .option('--delete [runs...]', 'delete these runs, or with --older-than all that are older')
+    .option('--yes', 'delete without asking')
     .option('--older-than <age>', 'only runs that started longer ago, such as 30d, 12h or 2w', age)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .action(async (flags) => {
-      const { runsCommand } = await import('./runs-command.ts');
-      process.stdout.write(await runsCommand(flags));
+      if (flags.delete === undefined) {
+        const { runsCommand } = await import('./runs-command.ts');
+        process.stdout.write(await runsCommand(flags));
+        return;
+      }
+      const [{ deleteRuns }, { askerFor }] = await Promise.all([import('./delete-runs.ts'), import('./ask-user.ts')]);
+      process.stdout.write(await deleteRuns(flags, askerFor(flags, process)));
     });
 
   program

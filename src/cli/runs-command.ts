@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { olderRuns } from './delete-runs.ts';
 import { type JournalFlags, NO_RUNS, openJournals, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
@@ -21,7 +22,7 @@ const DEFAULT_LIMIT = 20;
 /** `postchain runs`: lists recorded runs, newest first. */
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const all = await openJournals(flags).list();
-  const chosen = flags.olderThan === undefined ? all : olderThan(all, flags.olderThan);
+  const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);
   const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : chosen.length);
   const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
@@ -60,10 +61,4 @@ function rowsOf(
     ];
     return `${cells.join(gap)}${isNarrow ? '\n' : ''}${gap}${text}`;
   });
-}
-
-/** Returns the runs that started more than `ms` milliseconds ago. The age of a damaged journal is unknown. */
-function olderThan(runs: readonly RunSummary[], ms: number): readonly RunSummary[] {
-  const latest = new Date(Date.now() - ms).toISOString();
-  return runs.filter(({ startedAt }) => startedAt !== '' && startedAt < latest);
 }

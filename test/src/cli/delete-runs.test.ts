@@ -1,0 +1,84 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { startScripted } from '../../support/run-chain.ts';
+import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Records runs that started so many days ago, by id. */
+async function recordedRuns(days: Readonly<Record<string, number>>) {
+  const journals = temporaryFolder();
+  for (const [runId, age] of Object.entries(days)) {
+    const { run } = startScripted({}, { newId: () => runId });
+    await run.answer;
+    const startedAt = new Date(Date.now() - age * DAY_MS).toISOString();
+    const writer = fileJournals(journals).create(runId);
+    await writer.write(run.journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry)));
+    await writer.close();
+  }
+  const left = async () => (await fileJournals(journals).list()).map(({ runId }) => runId).toSorted();
+  const remove = (flags: Omit<DeleteFlags, 'journals'>, asker: Parameters<typeof deleteRuns>[1] = null) =>
+    deleteRuns({ journals, ...flags }, asker);
+  return { journals, left, remove };
+}
+
+describe('postchain runs --delete', () => {
+  it('deletes the named runs', async () => {
+    const { journals, left, remove } = await recordedRuns({ apple: 1, banana: 2, cherry: 3 });
+    expect(await remove({ delete: ['app', 'cherry'], yes: true })).toBe('Deleted 2 runs.\n');
+    expect(await left()).toEqual(['banana']);
+    expect(readdirSync(journals)).toHaveLength(1);
+  });
+
+  it('deletes runs that are older than an age', async () => {
+    const { left, remove } = await recordedRuns({ apple: 1, banana: 29, cherry: 31 });
+    expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
+    expect(await left()).toEqual(['apple', 'banana']);
+    expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('No run is that old.\n');
+  });
+
+  it('never deletes a run in progress', async () => {
+    const { journals, left, remove } = await recordedRuns({ apple: 40, banana: 40 });
+    const { writer } = await fileJournals(journals).open('apple');
+    const { run } = startScripted({}, { newId: () => 'running' });
+    await run.answer;
+    const running = fileJournals(journals).create('running');
+    await running.write(run.journal.slice(0, 9));
+    await expect(remove({ delete: ['running'], yes: true })).rejects.toThrow(/Run running is in progress/u);
+    expect(await remove({ delete: true, olderThan: 1, yes: true }).catch(String)).toMatch(
+      /1 run in progress skipped\. Deleted 1 run\. 1 run could not be deleted: apple/u,
+    );
+    expect(await left()).toEqual(['apple', 'running']);
+    await writer.close();
+    await running.close();
+  });
+
+  it.each<[object, RegExp]>([
+    [{ delete: true, yes: true }, /needs run ids, or --older-than/u],
+    [{ delete: ['apple'], olderThan: 1, yes: true }, /received both/u],
+    [{ delete: ['nothing'], yes: true }, /Run "nothing" not found/u],
+    [{ delete: ['apple'] }, /would delete 1 run; pass --yes/u],
+  ])('%j deletes nothing', async (flags, message) => {
+    const { left, remove } = await recordedRuns({ apple: 1 });
+    await expect(remove(flags as DeleteFlags)).rejects.toThrow(message);
+    expect(await left()).toEqual(['apple']);
+  });
+
+  it.each<[Key[], readonly string[]]>([
+    [['enter'], ['apple']],
+    [['escape'], ['apple']],
+    [['down', 'enter'], []],
+  ])('asks at a terminal, where %j leaves %j', async (keys, expected) => {
+    const { left, remove } = await recordedRuns({ apple: 1 });
+    const fake = fakeTerminal();
+    const removed = remove({ delete: ['apple'] }, fake.terminal).catch(String);
+    await waitForText(fake, 'Esc');
+    expect(fake.shown().join('\n')).toMatch(/apple .*\n.*Delete 1 run\?/u);
+    await fake.press(...keys);
+    expect(await removed).toContain(expected.length === 0 ? 'Deleted 1 run.' : 'Nothing was deleted');
+    expect(await left()).toEqual(expected);
+  });
+});

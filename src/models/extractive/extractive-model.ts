@@ -5,6 +5,7 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contr
 import { TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
 import { type PhaseInput, phaseInputSchema, summaryInputSchema } from '../../../machines/contracts/phase-io.ts';
 import { synthesisInputSchema } from '../../../machines/contracts/synthesis.ts';
+import { inTurns, type Steps } from '../../internal/async.ts';
 import { replyObservation } from './observation.ts';
 import {
   replyAction,
@@ -41,7 +42,8 @@ export function extractiveModel({ chunkChars = 40 }: { readonly chunkChars?: num
 
 async function* parts(request: ModelRequest, chunkChars: number, signal: AbortSignal): AsyncGenerator<ModelPart> {
   if (signal.aborted) return;
-  const text = replyText(request);
+  const text = await replyText(request, signal);
+  if (signal.aborted) return;
   if (typeof text !== 'string') {
     yield { type: 'failure', failure: text };
     return;
@@ -74,15 +76,15 @@ function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 10_000) / 10_000 : value;
 }
 
-/** Returns the reply as JSON text, or a failure. */
-function replyText({ task, input }: ModelRequest): string | Failure {
+/** Returns the reply as JSON text, or a failure, and lets timers fire meanwhile. */
+async function replyText({ task, input }: ModelRequest, signal: AbortSignal): Promise<string | Failure> {
   const known = taskSchema.safeParse(task);
   if (!known.success) {
     const expected = `the extractive model supports ${TASKS.join(', ')}; use an LLM, for example openaiModel`;
     return failure('task_unknown', `unknown task ${JSON.stringify(task)}; ${expected}`);
   }
   try {
-    return JSON.stringify(extractiveReply(known.data, input), rounded);
+    return JSON.stringify(await inTurns(extractiveReply(known.data, input), signal), rounded);
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     return failure('offline_model_failed', `The extractive model failed: ${message}`);
@@ -97,17 +99,19 @@ function failure(code: string, text: string): Failure {
 /** The model calls no capability, so there is nothing to continue. */
 const DONE: ContinuationReply = { done: true, finalOutput: null, next: null };
 
-/** Returns the reply to a task. Throws if the input is not that of the task. */
-function extractiveReply(task: Task, input: unknown): object {
-  if (task === 'synthesis') return replySynthesis(synthesisInputSchema.parse(input));
+/** Returns the reply to a task, in steps. Throws if the input is not that of the task. */
+function* extractiveReply(task: Task, input: unknown): Steps<object> {
+  // The wait before the first step lets the program do something else between two replies.
+  yield;
+  if (task === 'synthesis') return yield* replySynthesis(synthesisInputSchema.parse(input));
   if (task === 'continuation') return DONE;
-  if (task === 'summary') return replySummary(summaryInputSchema.parse(input));
+  if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
   const phaseInput = phaseInputSchema.parse(input);
   if (phaseInput.phase !== task) throw new TypeError(`the task ${task} received the input of ${phaseInput.phase}`);
-  return replyTo(phaseInput);
+  return yield* replyTo(phaseInput);
 }
 
-function replyTo(input: PhaseInput): object {
+function replyTo(input: PhaseInput): Steps<object> {
   switch (input.phase) {
     case 'action':
       return replyAction(input);

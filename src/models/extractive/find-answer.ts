@@ -1,4 +1,5 @@
 import { stemsOf } from '../../../machines/text/terms.ts';
+import type { Steps } from '../../internal/async.ts';
 import { type CandidateSpan, candidateSpans, MAX_ANSWER_CHARS } from './candidate-spans.ts';
 import type { Evidence } from './evidence.ts';
 import { type AnswerCue, answerCue, asksSeveralThings, namesIn, type Question, questionOf } from './question.ts';
@@ -18,11 +19,11 @@ export interface FoundAnswer {
 const MIN_COVERAGE = 0.3;
 const UNRELATED_FACTOR = 0.2;
 
-/** Returns the best span of the evidence, or a sentence stating that there is none. */
-export function findAnswer(request: string, evidence: readonly Evidence[]): FoundAnswer {
-  const question = questionOf(request, []);
+/** Returns the best span of the evidence, or a sentence stating that there is none, in steps. */
+export function* findAnswer(request: string, evidence: readonly Evidence[]): Steps<FoundAnswer> {
+  const question = yield* questionOf(request, []);
   const words = question.words(question.all);
-  const span = answerSpan(request, evidence);
+  const span = yield* answerSpan(request, evidence);
   if (span !== null && span.coverage >= MIN_COVERAGE) {
     return { text: span.text, confidence: span.confidence, span, missing: span.missing };
   }
@@ -54,16 +55,22 @@ const MAX_EVIDENCE = 40;
 
 /**
  * Returns the best contiguous span for a request (sentences, or a list with its introduction), or null if the evidence has none of its
- * words. Deterministic, and linear in the evidence.
+ * words. Deterministic, linear in the evidence, and in steps of one piece of evidence or 100 spans.
  */
-export function answerSpan(request: string, evidence: readonly Evidence[]): AnswerSpan | null {
-  const question = questionOf(request, evidence);
+export function* answerSpan(request: string, evidence: readonly Evidence[]): Steps<AnswerSpan | null> {
+  const question = yield* questionOf(request, evidence);
   const cue = answerCue(request);
-  const spans = likelyPlaces(question).flatMap((at) => spansAt(evidence, at, question));
-  const scores = spans.map((span) => spanScore(span, question, cue));
+  const spans: CandidateSpan[] = [];
+  const scores: number[] = [];
+  for (const at of likelyPlaces(question)) {
+    const found = spansAt(evidence, at, question);
+    spans.push(...found);
+    scores.push(...found.map((span) => spanScore(span, question, cue)));
+    yield;
+  }
   const first = spans[indexOfMost(scores)];
   if (first === undefined) return null;
-  const second = bridgeFrom(first, spans, evidence, question, cue);
+  const second = yield* bridgeFrom(first, spans, evidence, question, cue);
   const rivals = scores.filter((_, at) => spans[at]?.evidence !== first.evidence);
   const margin = spanScore(first, question, cue) - rivals.reduce((most, score) => Math.max(most, score), 0);
   return spanAnswer(
@@ -132,19 +139,20 @@ const COVERED_SHARE_UNNAMED = 0.1;
 const NAMED_IN_HEADING = 0.3;
 const NAMED_IN_SPAN = 0.15;
 const CUE_BONUS = 0.15;
+const SPANS_PER_STEP = 100;
 
 /**
  * Returns the second half of an answer, or null: a span elsewhere with words of the question that the first span lacks. It must be about a
  * name introduced by the first span ("the first president of the association that publishes X": a bridge question of HotpotQA, Yang et
  * al. 2018), or the request must ask for several things.
  */
-function bridgeFrom(
+function* bridgeFrom(
   first: CandidateSpan,
   spans: readonly CandidateSpan[],
   evidence: readonly Evidence[],
   question: Question,
   cue: AnswerCue | null,
-): CandidateSpan | null {
+): Steps<CandidateSpan | null> {
   const covered = first.inSpan | first.inHeading;
   const open = question.all & ~covered;
   if (question.share(open) <= MIN_GAIN) return null;
@@ -153,7 +161,8 @@ function bridgeFrom(
   const headings = evidence.map(({ heading }) => hasName(heading, names));
   const remaining = MAX_ANSWER_CHARS - first.text.length - 2;
   let [best, bestScore]: [CandidateSpan | null, number] = [null, Number.NEGATIVE_INFINITY];
-  for (const span of spans) {
+  for (const [at, span] of spans.entries()) {
+    if (at % SPANS_PER_STEP === SPANS_PER_STEP - 1) yield;
     const inHeadingOnly = span.inHeading & ~span.inSpan;
     const gain = question.share(span.inSpan & open) + HEADING_SHARE * question.share(inHeadingOnly & open);
     if (gain <= MIN_GAIN || span.text.length > remaining || overlap(span, first)) continue;

@@ -2,6 +2,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { ObservationReply, PhaseInput } from '../../../machines/contracts/phase-io.ts';
 
 import { stemsOf, termsOf, termWeights } from '../../../machines/text/terms.ts';
+import type { Steps } from '../../internal/async.ts';
 import { messageEvidence } from './evidence.ts';
 import { findAnswer } from './find-answer.ts';
 import { messageRelevance, namesIn } from './question.ts';
@@ -12,9 +13,9 @@ const MAX_INSIGHT_CHARS = 300;
 const UNDIGESTED_RELEVANCE = 0.5;
 
 /** Returns recurring names, connections between messages, and the importance of each message. */
-export function replyObservation(input: Extract<PhaseInput, { phase: 'observation' }>): ObservationReply {
-  const relevance = messageRelevance(input.request, input.messages);
-  const { span } = findAnswer(input.request, messageEvidence(input.messages));
+export function* replyObservation(input: Extract<PhaseInput, { phase: 'observation' }>): Steps<ObservationReply> {
+  const relevance = yield* messageRelevance(input.request, input.messages);
+  const { span } = yield* findAnswer(input.request, messageEvidence(input.messages));
   const gathered = input.messages.filter(({ role }) => role !== 'user');
   const used = new Set(
     input.messages.filter(({ role }) => role === 'assistant').flatMap(({ references }) => references),
@@ -25,8 +26,8 @@ export function replyObservation(input: Extract<PhaseInput, { phase: 'observatio
       ({ message, relevance: share }) =>
         message.role === 'search' && share >= UNDIGESTED_RELEVANCE && !used.has(message.id),
     ),
-    entities: entitiesOf(gathered),
-    connections: connectionsOf(gathered),
+    entities: yield* entitiesOf(gathered),
+    connections: yield* connectionsOf(gathered),
     importance: relevance
       .filter(({ message }) => message.role !== 'user')
       .map(({ message, relevance: score }) => ({ messageId: message.id, score })),
@@ -51,7 +52,7 @@ interface Pair {
  * Returns messages that share rare words, the strongest connection first. The strength is the square root of the overlap coefficient (the
  * shared weight over the smaller message's weight), reduced for one to three words.
  */
-function connectionsOf(messages: readonly Message[]): ObservationReply['connections'] {
+function* connectionsOf(messages: readonly Message[]): Steps<ObservationReply['connections']> {
   const places = new Map<string, { surface: string; messages: number[] }>();
   for (const [at, { content }] of messages.entries()) {
     for (const { stem, surface } of termsOf(content)) {
@@ -59,6 +60,7 @@ function connectionsOf(messages: readonly Message[]): ObservationReply['connecti
       if (place === undefined) places.set(stem, { surface, messages: [at] });
       else if (place.messages.at(-1) !== at) place.messages.push(at);
     }
+    yield;
   }
   const weight = termWeights(messages.length, (stem) => places.get(stem)?.messages.length ?? 0);
   const total = new Float64Array(messages.length);
@@ -107,7 +109,7 @@ const MAX_ENTITIES = 12;
 const MAX_NAME_CHARS = 80;
 
 /** Returns the names that recur in the messages, the most frequent first. */
-function entitiesOf(messages: readonly Message[]): ObservationReply['entities'] {
+function* entitiesOf(messages: readonly Message[]): Steps<ObservationReply['entities']> {
   const found = new Map<string, { name: string; times: number; messageIds: Set<string> }>();
   for (const { id, content } of messages) {
     for (const name of namesIn(content)) {
@@ -118,6 +120,7 @@ function entitiesOf(messages: readonly Message[]): ObservationReply['entities'] 
       entity.messageIds.add(id);
       found.set(key, entity);
     }
+    yield;
   }
   return [...found.values()]
     .filter(({ name, times }) => times > 1 && stemsOf(name).length > 0)

@@ -8,6 +8,7 @@ import {
   type TermWeight,
   termWeights,
 } from '../../../machines/text/terms.ts';
+import type { Steps } from '../../internal/async.ts';
 import type { Evidence } from './evidence.ts';
 import { isEmptyAnswer } from './wording.ts';
 
@@ -32,14 +33,18 @@ export interface Question {
 /** The bits of a small integer. */
 const MAX_TERMS = 30;
 
-/** Returns the question of a request. The evidence determines how rare its words are. Linear in the evidence. */
-export function questionOf(request: string, evidence: readonly Evidence[]): Question {
+/** Returns the question of a request, in a step per piece of evidence. The evidence determines how rare its words are. */
+export function* questionOf(request: string, evidence: readonly Evidence[]): Steps<Question> {
   const terms = requestTerms(request, MAX_TERMS).slice(0, MAX_TERMS);
   const specific = terms.filter(({ stem }) => !isGeneral(stem));
   const shown = specific.length > 0 ? specific : terms;
   const bits = new Map(terms.map(({ stem }, at) => [stem, 1 << at]));
   const termsIn = (text: string): TermSet => stemsOf(text).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0);
-  const inEvidence = evidence.map(({ heading, body }) => termsIn(heading) | termsIn(body));
+  const inEvidence: TermSet[] = [];
+  for (const { heading, body } of evidence) {
+    inEvidence.push(termsIn(heading) | termsIn(body));
+    yield;
+  }
   const weights = weightsOf(terms, inEvidence);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return {
@@ -129,11 +134,11 @@ interface MessageRelevance {
 
 /**
  * Returns the relevance of each message to the request, in order: the share of the request's content words, weighted by rarity. An answer
- * that nothing was found repeats the request's words, but has relevance 0. Linear in the context.
+ * that nothing was found repeats the request's words, but has relevance 0. Takes a step per message.
  */
-export function messageRelevance(request: string, messages: readonly Message[]): MessageRelevance[] {
+export function* messageRelevance(request: string, messages: readonly Message[]): Steps<MessageRelevance[]> {
   const evidence = messages.map(({ id, content }) => ({ id, heading: '', body: content }));
-  const question = questionOf(request, evidence);
+  const question = yield* questionOf(request, evidence);
   return messages.map((message, at) => {
     const empty = message.role === 'assistant' && isEmptyAnswer(message.content);
     const set = empty ? 0 : (question.inEvidence[at] ?? 0);

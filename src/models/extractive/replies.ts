@@ -13,15 +13,16 @@ import { bestDraft } from '../../../machines/policies/synthesis/compose.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
 import { requestTerms } from '../../../machines/text/terms.ts';
+import type { Steps } from '../../internal/async.ts';
 import { type Evidence, messageEvidence, passageEvidence } from './evidence.ts';
 import { type FoundAnswer, findAnswer } from './find-answer.ts';
 import { facetsOf, messageRelevance, namesIn, questionOf } from './question.ts';
 import { clippedAtSpace, isEmptyAnswer, nothingGathered, percent, quoted } from './wording.ts';
 
 /** Answers from the search results in the context. Calls no capability. */
-export function replyAction(input: Extract<PhaseInput, { phase: 'action' }>): ActionReply {
+export function* replyAction(input: Extract<PhaseInput, { phase: 'action' }>): Steps<ActionReply> {
   const evidence = messageEvidence(input.messages);
-  const { text, confidence, missing } = findAnswer(input.request, evidence);
+  const { text, confidence, missing } = yield* findAnswer(input.request, evidence);
   return { response: evidence.length === 0 ? nothingGathered(missing) : text, confidence, call: null };
 }
 
@@ -30,10 +31,10 @@ const SHARE_OF_BEST = 0.5;
 const MIN_SHARE = 0.2;
 
 /** Summarizes the retrieved passages by their best span, and lists the request's words that no passage contains. */
-export function replyExperience(input: Extract<PhaseInput, { phase: 'experience' }>): ExperienceReply {
+export function* replyExperience(input: Extract<PhaseInput, { phase: 'experience' }>): Steps<ExperienceReply> {
   const evidence = passageEvidence(input.passages);
-  const answer = findAnswer(input.request, evidence);
-  const question = questionOf(input.request, evidence);
+  const answer = yield* findAnswer(input.request, evidence);
+  const question = yield* questionOf(input.request, evidence);
   const shares = question.inEvidence.map((set) => question.share(set));
   const least = Math.max(MIN_SHARE, SHARE_OF_BEST * shares.reduce((most, share) => Math.max(most, share), 0));
   return {
@@ -48,7 +49,7 @@ const MAX_GOAL_CHARS = 300;
 const MAX_REQUEST_CHARS = 20_000;
 
 /** Restates the request as a goal in its own sentences, and rates the messages. */
-export function replyIntention(input: Extract<PhaseInput, { phase: 'intention' }>): IntentionReply {
+export function* replyIntention(input: Extract<PhaseInput, { phase: 'intention' }>): Steps<IntentionReply> {
   const request = input.request.slice(0, MAX_REQUEST_CHARS);
   const clarity = clarityOf(request);
   return {
@@ -56,7 +57,7 @@ export function replyIntention(input: Extract<PhaseInput, { phase: 'intention' }
     alternatives: facetsOf(request).map((facet) => clippedAtSpace(facet, MAX_GOAL_CHARS)),
     clarity,
     unclearIntent: clarity === 0,
-    alignment: messageRelevance(input.request, input.messages).map(({ message, relevance }) => ({
+    alignment: (yield* messageRelevance(input.request, input.messages)).map(({ message, relevance }) => ({
       messageId: message.id,
       score: message.role === 'user' && message.content.trim() === input.request.trim() ? 1 : relevance,
     })),
@@ -80,11 +81,12 @@ function clarityOf(request: string): number {
 }
 
 /** Summarizes each text by its most representative sentences. */
-export function replySummary({ request, texts }: SummaryInput): SummaryReply {
-  const summaries = texts.map(({ messageId, content, maxChars }) => ({
-    messageId,
-    summary: extractSummary(content, maxChars, request),
-  }));
+export function* replySummary({ request, texts }: SummaryInput): Steps<SummaryReply> {
+  const summaries: SummaryReply['summaries'] = [];
+  for (const { messageId, content, maxChars } of texts) {
+    summaries.push({ messageId, summary: extractSummary(content, maxChars, request) });
+    yield;
+  }
   return { summaries };
 }
 
@@ -92,12 +94,12 @@ export function replySummary({ request, texts }: SummaryInput): SummaryReply {
 const DRAFT_TOLERANCE = 0.05;
 
 /** Returns the draft, or the best span if that is better, with a note on how the answer was made. */
-export function replySynthesis(input: SynthesisInput): SynthesisReply {
+export function* replySynthesis(input: SynthesisInput): Steps<SynthesisReply> {
   const { request, run } = input;
   const evidence = messageEvidence(run.messages);
-  const answer = findAnswer(request, evidence);
+  const answer = yield* findAnswer(request, evidence);
   const draft = bestDraft(input).text;
-  const keepsDraft = !isEmptyAnswer(draft) && draftIsGood({ request, draft }, answer, evidence);
+  const keepsDraft = !isEmptyAnswer(draft) && (yield* draftIsGood({ request, draft }, answer, evidence));
   const answerText = keepsDraft ? draft.trim() : answer.text;
   return {
     answerText,
@@ -112,9 +114,9 @@ interface Drafted {
   readonly draft: string;
 }
 
-function draftIsGood({ request, draft }: Drafted, answer: FoundAnswer, evidence: readonly Evidence[]): boolean {
+function* draftIsGood({ request, draft }: Drafted, answer: FoundAnswer, evidence: readonly Evidence[]): Steps<boolean> {
   if (answer.span === null || answer.text === draft.trim()) return true;
-  const question = questionOf(request, evidence);
+  const question = yield* questionOf(request, evidence);
   return question.share(question.termsIn(draft)) >= question.share(question.termsIn(answer.text)) - DRAFT_TOLERANCE;
 }
 
@@ -136,10 +138,10 @@ function notesOf({ missing }: FoundAnswer, empty: boolean): string {
 }
 
 /** Integrates what is known in the documents' words, and rates the relevance of each assistant and search message. */
-export function replyUnderstanding(input: Extract<PhaseInput, { phase: 'understanding' }>): UnderstandingReply {
+export function* replyUnderstanding(input: Extract<PhaseInput, { phase: 'understanding' }>): Steps<UnderstandingReply> {
   return {
-    integrated: findAnswer(input.request, messageEvidence(input.messages)).text,
-    assessments: messageRelevance(input.request, input.messages)
+    integrated: (yield* findAnswer(input.request, messageEvidence(input.messages))).text,
+    assessments: (yield* messageRelevance(input.request, input.messages))
       .filter(({ message }) => message.role !== 'user')
       .map(({ message, relevance, words }) => ({
         messageId: message.id,
@@ -153,8 +155,8 @@ export function replyUnderstanding(input: Extract<PhaseInput, { phase: 'understa
 const COMPLETE_COVERAGE = 0.8;
 
 /** Returns the best span as the answer, with its coverage of the question and a proposed next phase. */
-export function replyYield(input: Extract<PhaseInput, { phase: 'yield' }>): YieldReply {
-  const answer = findAnswer(input.request, messageEvidence(input.messages));
+export function* replyYield(input: Extract<PhaseInput, { phase: 'yield' }>): Steps<YieldReply> {
+  const answer = yield* findAnswer(input.request, messageEvidence(input.messages));
   const { span, missing } = answer;
   return {
     answer: answer.text,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../../../src/internal/async.ts';
 import { MAX_LIST_CHARS } from '../../../../src/models/extractive/candidate-spans.ts';
 import { messageEvidence, splitHeading } from '../../../../src/models/extractive/evidence.ts';
 import { answerSpan } from '../../../../src/models/extractive/find-answer.ts';
@@ -9,7 +10,7 @@ const evidence = messageEvidence(THREE_PHASE_CONTEXT);
 
 describe('the answer span', () => {
   it('is a whole list with its lead-in when the lead-in was asked about', () => {
-    const span = answerSpan('In which order does Yield check its guards?', evidence);
+    const span = atOnce(answerSpan('In which order does Yield check its guards?', evidence));
     expect(span?.text).toBe(
       'Yield checks these guards in order:\n1. `cycleLimitReached`\n2. `budgetExhausted`\n3. `confidenceReached`',
     );
@@ -17,24 +18,24 @@ describe('the answer span', () => {
   });
 
   it('is the answering sentence, not the passage around it', () => {
-    expect(answerSpan('What does a dead source do?', evidence)?.text).toBe('A dead source degrades the phase.');
+    expect(atOnce(answerSpan('What does a dead source do?', evidence))?.text).toBe('A dead source degrades the phase.');
   });
 
   it('is a table row under its header', () => {
     const body = '| name | default |\n| --- | --- |\n| maxCycles | five |\n| maxTokens | many |';
-    const span = answerSpan('What is the default of maxCycles?', [{ id: 'a', heading: 'Limits', body }]);
+    const span = atOnce(answerSpan('What is the default of maxCycles?', [{ id: 'a', heading: 'Limits', body }]));
     expect(span?.text).toBe('| name | default |\n| --- | --- |\n| maxCycles | five |');
   });
 
   it('is null when the evidence contains none of the words', () => {
-    expect(answerSpan('How do I deploy to Kubernetes?', evidence)).toBeNull();
-    expect(answerSpan('what is it', evidence)).toBeNull();
-    expect(answerSpan('anything', [])).toBeNull();
+    expect(atOnce(answerSpan('How do I deploy to Kubernetes?', evidence))).toBeNull();
+    expect(atOnce(answerSpan('what is it', evidence))).toBeNull();
+    expect(atOnce(answerSpan('anything', []))).toBeNull();
   });
 
   it('has a higher confidence the more of the question it covers, and names words without evidence', () => {
-    const all = answerSpan('What asks consent: a message longer than 1,000 characters?', evidence);
-    const part = answerSpan('What asks consent in the Zurich office of the company?', evidence);
+    const all = atOnce(answerSpan('What asks consent: a message longer than 1,000 characters?', evidence));
+    const part = atOnce(answerSpan('What asks consent in the Zurich office of the company?', evidence));
     expect(all?.confidence).toBeGreaterThan(0.6);
     expect(part?.confidence).toBeLessThan(0.4);
     expect(part?.missing).toEqual(['Zurich', 'office', 'company']);
@@ -42,9 +43,11 @@ describe('the answer span', () => {
 
   it('has a lower confidence when another span fits as well', () => {
     const body = 'The pump needs oil every month.';
-    const clear = answerSpan('What does the pump need every month?', [{ id: 'a', heading: '', body }]);
+    const clear = atOnce(answerSpan('What does the pump need every month?', [{ id: 'a', heading: '', body }]));
     const rivals = ['a', 'b'].map((id) => ({ id, heading: '', body }));
-    expect(answerSpan('What does the pump need every month?', rivals)?.confidence).toBeLessThan(clear?.confidence ?? 0);
+    expect(atOnce(answerSpan('What does the pump need every month?', rivals))?.confidence).toBeLessThan(
+      clear?.confidence ?? 0,
+    );
   });
 
   it('continues to a second span through a name that the first one introduces', () => {
@@ -53,7 +56,7 @@ describe('the answer span', () => {
       { id: 'b', heading: 'Ada Quill', body: 'Ada Quill was born in Lisbon.' },
       { id: 'c', heading: 'Tom Reed', body: 'Tom Reed was born in Oslo.' },
     ];
-    const span = answerSpan('Where was the writer of the novel Blue Harbour born?', pieces);
+    const span = atOnce(answerSpan('Where was the writer of the novel Blue Harbour born?', pieces));
     expect(span?.evidenceIds).toEqual(['a', 'b']);
     expect(span?.text).toContain('Lisbon');
   });
@@ -63,13 +66,15 @@ describe('the answer span', () => {
       { id: 'a', heading: 'Intention', body: 'Intention is about the desired future.' },
       { id: 'b', heading: 'Observation', body: 'Observation keeps what matters for later.' },
     ];
-    expect(answerSpan('Compare Intention and Observation', pieces)?.evidenceIds.toSorted()).toEqual(['a', 'b']);
+    expect(atOnce(answerSpan('Compare Intention and Observation', pieces))?.evidenceIds.toSorted()).toEqual(['a', 'b']);
   });
 
   it('is shortened to the requested items when it is too long', () => {
     const items = Array.from({ length: 90 }, (_, at) => `- option${at} does one of the things`);
     const body = `The options of the tool are:\n${items.join('\n')}`;
-    const span = answerSpan('Which options does the tool have, such as option77?', [{ id: 'a', heading: '', body }]);
+    const span = atOnce(
+      answerSpan('Which options does the tool have, such as option77?', [{ id: 'a', heading: '', body }]),
+    );
     expect(span?.text).toContain('option77');
     expect(span?.text.length).toBeLessThanOrEqual(MAX_LIST_CHARS);
   });
@@ -98,8 +103,8 @@ describe('the answer span', () => {
         fc.oneof(text, fc.constant('In which order does Yield decide a guard?')),
         fc.array(piece, { maxLength: 6 }),
         (request, pieces) => {
-          const span = answerSpan(request, pieces);
-          expect(answerSpan(request, pieces)).toEqual(span);
+          const span = atOnce(answerSpan(request, pieces));
+          expect(atOnce(answerSpan(request, pieces))).toEqual(span);
           if (span === null) return;
           expect(span.text.trim()).not.toBe('');
           expect(span.text.length).toBeLessThanOrEqual(MAX_LIST_CHARS);

@@ -62,6 +62,41 @@ describe('the extractive model', () => {
     expect(inCall).toEqual(asCall);
   });
 
+  const MANY = Array.from({ length: 60 }, (_, at) =>
+    message(`m${at}`, `Guide ${at}\nYield checks guard ${at}. Guard ${at} comes before guard ${at + 1}.`, {
+      role: 'search',
+    }),
+  );
+  it.each(TASKS.filter((task) => task !== 'experience' && task !== 'continuation'))(
+    'lets timers fire while it makes a reply to %s',
+    async (task) => {
+      let turns = 0;
+      let timer = setImmediate(function count() {
+        turns += 1;
+        timer = setImmediate(count);
+      });
+      await collect(requestOf(task, inputOf(task, 'In which order does Yield check its guards?', MANY)));
+      clearImmediate(timer);
+      expect(turns).toBeGreaterThan(40);
+    },
+  );
+
+  it('stops in the middle of a reply when the signal aborts', async () => {
+    const abort = new AbortController();
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns += 1;
+      if (turns === 10) abort.abort();
+      timer = setImmediate(count);
+    });
+    const parts: ModelPart[] = [];
+    const request = requestOf('yield', inputOf('yield', 'In which order does Yield check its guards?', MANY));
+    for await (const part of extractiveModel().stream(request, { signal: abort.signal })) parts.push(part);
+    clearImmediate(timer);
+    expect(parts).toEqual([]);
+    expect(turns).toBeLessThan(20);
+  });
+
   it('reports an unknown task and lists the supported ones', async () => {
     for (const task of ['output', 'toString', 'a\nb']) {
       const [part, ...more] = await collect({ ...requestOf('action', {}), task });

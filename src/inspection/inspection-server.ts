@@ -9,6 +9,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
+import { limitConnections } from './connection-limit.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
 import {
@@ -41,6 +42,9 @@ const MAX_PAGES = 16;
 const MAX_MESSAGE_BYTES = 65_536;
 /** Includes idle connections, so that the inspected program does not run out of file descriptors. */
 const MAX_CONNECTIONS = 256;
+/** How long a connection may take to send the headers of a request, and how often that is checked. */
+const MAX_HEADERS_MS = 5_000;
+const CHECK_MS = 1_000;
 /** How long the start waits for the list of recordings. */
 const MAX_FIRST_LIST_MS = 2_000;
 
@@ -51,11 +55,11 @@ const MAX_FIRST_LIST_MS = 2_000;
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
   const { journals, port, page } = readInspectionOptions(options);
   const runs = runList(journals);
-  const server = createServer();
-  server.maxConnections = MAX_CONNECTIONS;
+  const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
+  const connections = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
   const { port: actualPort } = server.address() as AddressInfo;
-  const authorizer = createRequestAuthorizer(actualPort);
+  const authorizer = createRequestAuthorizer(actualPort, connections.keep);
   const endpoints = new Map<string, SocketEndpoint>([
     [
       'socket',

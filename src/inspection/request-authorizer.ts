@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** A rejected request: the HTTP status and one line of text. */
 export interface Rejection {
@@ -26,19 +27,21 @@ const TOKEN_BYTES = 24;
 
 export const notFound: Rejection = { status: 404, text: 'Not found.' };
 
-export function createRequestAuthorizer(port: number): RequestAuthorizer {
+/** Returns the authorizer of a server on this port. `accepted` is called with the connection of each allowed request. */
+export function createRequestAuthorizer(port: number, accepted: (socket: Socket) => void): RequestAuthorizer {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenDigest = digestOf(token);
   // URL drops the default port, as browsers do.
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => new URL(`http://${name}:${port}`).host);
   return {
     token,
-    authorize({ method = '', url = '', headers: { host = '' } }) {
+    authorize({ method = '', url = '', headers: { host = '' }, socket }) {
       if (!hosts.includes(host)) return { status: 403, text: 'Unknown host name.' };
       const [path = ''] = url.split('?', 1);
       const [before, given = '', ...rest] = path.split('/');
       if (before !== '' || !timingSafeEqual(digestOf(given), tokenDigest)) return notFound;
       if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'Method not allowed; use GET or HEAD.' };
+      accepted(socket);
       return { path: rest.length === 0 ? null : rest.join('/'), host };
     },
   };

@@ -56,7 +56,7 @@ async function serve(places: readonly [string, SocketEndpoint][] = []) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const door = createRequestAuthorizer(port);
+  const door = createRequestAuthorizer(port, () => {});
   const pages: SocketEndpoint = {
     maxMessageBytes: 1_000,
     maxSockets: 2,

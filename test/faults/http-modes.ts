@@ -476,6 +476,7 @@ const events: readonly Row[] = [
   ['good', 'a good reply', 'completed', good],
   ['no-usage', 'a good reply without usage', 'completed', send(TEXT + FINISH + DONE)],
   ['no-done', 'no [DONE]', 'completed', send(TEXT + FINISH)],
+  ['usage-last', 'no end mark, but usage in the last chunk', 'completed', send(TEXT + USAGE)],
   ['no-finish', 'no finish reason', 'completed', send(TEXT + DONE)],
   ['no-last-blank-line', 'no blank line after the last event', 'completed', send((TEXT + FINISH).slice(0, -2))],
   ['crlf', 'CRLF line endings', 'completed', send(GOOD.replaceAll('\n', '\r\n'))],

@@ -92,10 +92,11 @@ async function checkKey(
   }
 }
 
-/** The state of a reply. `hasContent`: it had text, reasoning or a tool call. */
+/** The state of a reply. `usageAt`: the first chunk with usage, counted from 1. `hasContent`: it had text, reasoning or a tool call. */
 interface Progress {
   readonly calls: ToolCalls;
   count: number;
+  usageAt: number;
   hasContent: boolean;
   refusal: string;
   reason: FinishReason | null;
@@ -103,7 +104,7 @@ interface Progress {
 }
 
 /** How long a reply with a finish reason waits for its usage, or for more text: some servers send a finish reason with every chunk. */
-const USAGE_GRACE_MS = 1_000;
+const USAGE_GRACE_MS = 500;
 
 /**
  * Converts chunks to model parts: deltas, then one `finish` or `failure`. A finish reason or `[DONE]` makes a reply whole: an error after
@@ -115,7 +116,7 @@ async function* replyParts(
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
   const calls = new ToolCalls(names);
-  const progress: Progress = { calls, count: 0, hasContent: false, refusal: '', reason: null, usage: null };
+  const progress: Progress = { calls, count: 0, usageAt: 0, hasContent: false, refusal: '', reason: null, usage: null };
   try {
     for await (const data of body) {
       const { reason, usage } = progress;
@@ -141,6 +142,7 @@ function deltas({ choice, ...chunk }: Chunk, progress: Progress): readonly Model
   const delta = choice?.delta ?? (progress.hasContent ? null : choice?.message);
   progress.count += 1;
   progress.usage = usageOf(chunk.usage ?? choice?.usage) ?? progress.usage;
+  if (progress.usage !== null) progress.usageAt ||= progress.count;
   if (choice?.finish_reason) progress.reason = finishReason(choice.finish_reason);
   if (!delta) return [];
   if (progress.refusal.length < MAX_REFUSAL_CHARS) progress.refusal += delta.refusal;
@@ -154,8 +156,10 @@ function deltas({ choice, ...chunk }: Chunk, progress: Progress): readonly Model
   return parts;
 }
 
-function lastPart(progress: Progress, isWhole: boolean): ModelPart {
-  const { count, hasContent, refusal, usage } = progress;
+/** `isMarked`: the body marked its end. Usage that comes with the last of several chunks is such a mark, too. */
+function lastPart(progress: Progress, isMarked: boolean): ModelPart {
+  const { count, usageAt, hasContent, refusal, usage } = progress;
+  const isWhole = isMarked || (count > 1 && usageAt === count);
   if (count === 0) {
     const message =
       'the reply contains no chat completion; check that the base URL is that of an OpenAI-compatible API';

@@ -124,6 +124,18 @@ describe('a reply without one of its end marks', () => {
     expect(replyOf(await partsOf(model(server.baseURL), request)).end).toBe('other');
   });
 
+  test('usage that comes only with the last chunk ends it, but not usage in every chunk', async () => {
+    const counted = (content: string) => event({ ...chunk({ content }), usage });
+    for (const [body, end] of [
+      [text + event({ choices: [], usage }), 'other'],
+      [counted('who') + counted('le'), 'stream_cut'],
+      [counted('whole'), 'stream_cut'],
+    ] as const) {
+      const server = await chatServer(({ response }) => void streaming(response).end(body));
+      expect(replyOf(await partsOf(model(server.baseURL)))).toMatchObject({ text: 'whole', end });
+    }
+  });
+
   test('without both it was cut, and so was a reply of [DONE] alone', async () => {
     for (const body of [text, event(chunk({ role: 'assistant' })) + DONE]) {
       const server = await chatServer(({ response }) => void streaming(response).end(body));

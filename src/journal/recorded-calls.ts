@@ -19,20 +19,20 @@ export interface RecordedCall {
   readonly events: readonly RecordedEvent[];
 }
 
-/** Returns the calls of a recording, by their number, each with its events in order. */
+/** Returns the calls of a recording, in order, each with its events in order. */
 export function recordedCalls(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
-  const calls: (RecordedCall & { readonly events: RecordedEvent[] })[] = [];
+  const calls = new Map<number, RecordedCall & { readonly events: RecordedEvent[] }>();
   const byAttempt = new Map<string, RecordedEvent[]>();
   let retrieving: RecordedEvent[] | null = null;
   for (const entry of recorded) {
     const { seq } = entry;
     if (entry.type === 'call-start') {
       const events: RecordedEvent[] = [];
-      calls[entry.call] = { call: entry.call, kind: kindName(entry), events };
+      calls.set(entry.call, { call: entry.call, kind: kindName(entry), events });
       if (entry.attemptId !== undefined) byAttempt.set(entry.attemptId, events);
       if (entry.actor === 'retrievePassages') retrieving = events;
     }
-    if (entry.type === 'call-event') calls[entry.call]?.events.push({ seq, event: entry.event });
+    if (entry.type === 'call-event') calls.get(entry.call)?.events.push({ seq, event: entry.event });
     if (entry.type === 'text-delta' || entry.type === 'prompt') {
       const { seq: _, atMs: __, ...annotation } = entry;
       byAttempt.get(entry.attemptId)?.push({ seq, annotation });
@@ -42,7 +42,7 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
       retrieving?.push({ seq, annotation });
     }
   }
-  return calls;
+  return [...calls.values()];
 }
 
 /** Returns the kind of a call: its actor, followed by the task of a model reply or the name of a capability. */

@@ -1,4 +1,5 @@
 import type { RecordedState } from '../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
@@ -22,7 +23,7 @@ export interface StateHistory {
  * Returns every state of a run, computed by replaying it. If it cannot be replayed (another version of the chart or of the format, or other
  * prompts), only the recorded keyframes are returned.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
+ * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if recorded states contradict each other.
  */
 export function stateHistory(
   entries: readonly JournalEntry[],
@@ -51,16 +52,27 @@ export function stateHistory(
   };
 }
 
-/** Returns the keyframes, with the changes between them that version 1 of the format recorded. */
+/**
+ * Returns the keyframes, with the changes between them that version 1 of the format recorded. Throws `invalid_journal` for a change that
+ * does not fit the state before it.
+ */
 function recordedStates(entries: readonly JournalEntry[]): readonly StateAfter[] {
   const states: StateAfter[] = [];
   for (const entry of entries) {
     const last = states.at(-1)?.state;
     if (entry.type === 'keyframe') states.push({ seq: entry.seq, state: entry.state });
-    else if (entry.type === 'state' && last !== undefined)
-      states.push({ seq: entry.seq, state: withChanges(last, entry.changes) as RecordedState });
+    else if (entry.type === 'state' && last !== undefined) states.push({ seq: entry.seq, state: changed(last, entry) });
   }
   return states;
+}
+
+function changed(state: RecordedState, { seq, changes }: Extract<JournalEntry, { type: 'state' }>): RecordedState {
+  try {
+    return withChanges(state, changes) as RecordedState;
+  } catch (cause) {
+    const message = `entry ${seq}: its changes do not fit the state before it; expected a journal as it was recorded`;
+    throw new PostChainError('invalid_journal', message, { cause });
+  }
 }
 
 const histories = new WeakMap<
@@ -72,7 +84,7 @@ const histories = new WeakMap<
  * Returns the chart's state after an entry, without reports in flight. The first call for a list of entries replays the run; pass the same
  * custom prompts as in the run. Null if the state is unknown there: see `stateHistory`.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
+ * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if recorded states contradict each other.
  */
 export function stateAt(
   entries: readonly JournalEntry[],

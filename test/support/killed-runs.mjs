@@ -4,6 +4,7 @@ import { replies, scriptedModel } from '../../dist/testing.js';
 /**
  * Many runs at once, each on a chain of its own with one store. `onCall` gets the id of the run for each model call. As a program it
  * starts the runs, or resumes those that are not complete, and prints a line per model call: `node killed-runs.mjs file|sqlite PLACE COUNT`.
+ * With `stay` at the end, it prints why their journals failed, and waits to be killed.
  */
 export function someChains(kind, place, count, onCall) {
   const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
@@ -30,7 +31,11 @@ export async function continueRuns({ store, chains }) {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const [, , kind, place, count] = process.argv;
+  const [, , kind, place, count, then] = process.argv;
   const runs = await continueRuns(someChains(kind, place, Number(count), () => process.stdout.write('call\n')));
   await Promise.all(runs.map(({ answer }) => answer));
+  if (then === 'stay') {
+    process.stdout.write(`${JSON.stringify({ failures: runs.map(({ journalFailure }) => journalFailure) })}\n`);
+    setInterval(() => {}, 60_000);
+  }
 }

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, it, onTestFinished } from 'vitest';
+import { entriesOf } from '../../src/journal/journal-lines.ts';
+import { replay } from '../../src/journal/replay.ts';
+import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import { temporaryFolder } from '../support/cli.ts';
+import { lockInOtherProcess } from '../support/file-lock.ts';
+// @ts-expect-error: plain JavaScript, because it also runs in child processes.
+import { continueRuns, someChains } from '../support/killed-runs.mjs';
+
+const RUNS = 20;
+
+/** Starts twenty runs in a process, and returns when they have made `calls` model calls. */
+async function startRuns(place: string, calls: number) {
+  const child = spawn(process.execPath, ['test/support/killed-runs.mjs', 'sqlite', place, String(RUNS), 'stay'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  for (let call = 0; call < calls; call += 1) await lines.next();
+  return {
+    /** Resolves with what the process prints when its runs have ended. */
+    async ended(): Promise<{ failures: readonly (string | null)[] }> {
+      for (;;) {
+        const { value } = await lines.next();
+        if (value !== 'call') return JSON.parse(value ?? 'null');
+      }
+    },
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+it('records twenty runs whole while another process locks the file for longer than two seconds', async () => {
+  const place = join(temporaryFolder(), 'runs.db');
+  const runs = await startRuns(place, RUNS);
+  const release = await lockInOtherProcess(place);
+  // Long enough for the wait that used to fail.
+  await new Promise((resolve) => setTimeout(resolve, 2_600));
+  await release();
+  const { failures } = await runs.ended();
+  expect(failures).toEqual(Array.from({ length: RUNS }, () => null));
+  await runs.kill();
+
+  const store = sqliteJournals(place);
+  onTestFinished(() => store.close());
+  for (const { runId, status } of await store.list()) {
+    expect(status).toBe('completed');
+    expect(replay(await entriesOf(store.read(runId))).divergence).toBeNull();
+  }
+  expect(await store.list()).toHaveLength(RUNS);
+});
+
+it('resumes runs that were killed while another process locked the file', async () => {
+  const place = join(temporaryFolder(), 'runs.db');
+  const runs = await startRuns(place, RUNS);
+  const release = await lockInOtherProcess(place);
+  await runs.kill();
+  await release();
+  const all = someChains('sqlite', place, RUNS, () => {});
+  onTestFinished(() => all.store.close());
+  for (const run of await continueRuns(all)) {
+    expect((await run.answer).answerText).toBe('It is so, for certain.');
+    expect(run.journalFailure).toBeNull();
+  }
+  expect((await all.store.list()).map(({ status }: { status: string }) => status)).toEqual(
+    Array.from({ length: RUNS }, () => 'completed'),
+  );
+});

@@ -226,10 +226,9 @@ function orInvalidPath<Value>(path: string, act: () => Value): Value {
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new PostChainError(
-      'invalid_path',
-      `Cannot write the journal "${path}" (${reason}); expected a path in an existing, writable directory`,
-      { cause },
-    );
+    const remedy = /^(?:ENOSPC|EDQUOT)\b/u.test(reason)
+      ? 'free space on its volume'
+      : 'expected a path in an existing, writable directory';
+    throw new PostChainError('invalid_path', `Cannot write the journal "${path}" (${reason}); ${remedy}`, { cause });
   }
 }

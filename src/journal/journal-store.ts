@@ -68,7 +68,7 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
     });
 
   const store: JournalStore = {
-    create: (runId) => writerTo(backend.create(runId), lineWriter(lineOptions)),
+    create: (runId) => writerTo(createSink(backend, runId), lineWriter(lineOptions)),
     async *read(runId) {
       for await (const { entry } of readEach(runId)) yield entry;
     },
@@ -94,6 +94,26 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
     for await (const { json } of readEach(runId)) yield json;
   });
   return store;
+}
+
+/** Creates a journal. On a full disk, the journal fails at its first entry: a run must not fail to start. */
+function createSink(backend: JournalBackend, runId: string): LineSink {
+  try {
+    return backend.create(runId);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    return {
+      append() {
+        throw error;
+      },
+      close() {},
+    };
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  const { code } = Object((error as Error).cause) as { readonly code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
 /** The entries after which a `checkpoint` is written through to the disk. */

@@ -8,13 +8,15 @@ import { replies, scriptedModel } from '../../dist/testing.js';
  * what happened as one line of JSON.
  */
 const [, , kind, folder, freeBlocks] = process.argv;
-const journals = kind === 'file' ? fileJournals(join(folder, 'runs')) : sqliteJournals(join(folder, 'runs.db'));
+const journalsIn = (name) =>
+  kind === 'file' ? fileJournals(join(folder, name)) : sqliteJournals(join(folder, `${name}.db`));
+const journals = journalsIn('runs');
 const sessions = sqliteSessions(join(folder, 'sessions.db'));
 const model = scriptedModel((request) => ({ reply: replies[request.task] }));
 const chain = createPostChain({ model, journals });
 const request = { request: 'Is it so?' };
-const runToEnd = async () => {
-  const run = chain.run(request);
+const runToEnd = async (chainOrNumber) => {
+  const run = (typeof chainOrNumber === 'object' ? chainOrNumber : chain).run(request);
   const { answerText } = await run.answer;
   for await (const _ of run.events);
   return { runId: run.runId, answerText, failure: run.journalFailure };
@@ -27,12 +29,15 @@ await runToEnd();
 await sessions.open();
 const ballast = join(folder, 'ballast');
 const blocks = [];
+let unstarted = [];
 try {
   for (;;) {
     blocks.push(`${ballast}-${blocks.length}`);
     writeFileSync(blocks.at(-1), Buffer.alloc(4_096));
   }
 } catch {
+  // Not even a new store can be created.
+  unstarted = [await runToEnd(), await runToEnd(createPostChain({ model, journals: journalsIn('new') }))];
   // Every run gets its first entries, and none of them all.
   for (const block of blocks.splice(-Number(freeBlocks))) rmSync(block, { force: true });
 }
@@ -54,4 +59,4 @@ for (const { runId, status } of await journals.list())
 await sessions.append('u1', turn('s2'), { signal });
 const turns = await sessions.recall('u1', { turns: 9, signal });
 const after = await journals.list();
-process.stdout.write(JSON.stringify({ full, listed, session, later, resumed, turns: turns.length, after }));
+process.stdout.write(JSON.stringify({ unstarted, full, listed, session, later, resumed, turns: turns.length, after }));

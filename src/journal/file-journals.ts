@@ -91,6 +91,11 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
     return {
       append(lines, { sync }) {
         lock?.check();
+        if (fs().fstatSync(file).nlink === 0)
+          throw new PostChainError(
+            'invalid_path',
+            `The journal file "${pathOf(runId)}" was removed while it was written`,
+          );
         fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
         if (!sync) return;
         fs().fsyncSync(file);
@@ -108,7 +113,10 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
     create: (runId: string) =>
       orInvalidPath(givenPath, () => {
         if (fs().existsSync(pathOf(runId))) throw runExists(runId);
-        return openSink(runId, claim(runId), (path) => fs().openSync(path, 'a', 0o600));
+        return createdSink(
+          pathOf(runId),
+          openSink(runId, claim(runId), (path) => fs().openSync(path, 'a', 0o600)),
+        );
       }),
     replace: (runId: string) =>
       orInvalidPath(givenPath, () => openSink(runId, claim(runId), (path) => fs().openSync(path, 'w', 0o600))),
@@ -140,6 +148,24 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
       ];
     },
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** Returns the sink of a new file, which is removed if not even its first lines can be written. */
+function createdSink(path: string, sink: LineSink): LineSink {
+  let isEmpty = true;
+  return {
+    append(lines, options) {
+      try {
+        sink.append(lines, options);
+        isEmpty = false;
+      } catch (error) {
+        // If the lock is lost, the file is another process's.
+        if (isEmpty && !(error instanceof PostChainError)) fs().rmSync(path, { force: true });
+        throw error;
+      }
+    },
+    close: () => sink.close(),
+  };
 }
 
 /** Forces the names of new files to the disk. Windows cannot open a directory for that, and needs no such call. */

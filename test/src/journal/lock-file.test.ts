@@ -2,6 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type { JournalWriter } from '../../../machines/contracts/journal.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../src/journal/lease.ts';
 import { readLock, takeLock, takeOverLock } from '../../../src/journal/lock-file.ts';
@@ -109,4 +111,25 @@ it('is taken from a process that died while it took over', () => {
   takeLock(path, 'run').check();
   expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id, token: 5 });
   expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+});
+
+it('reports a journal file that is removed while its run continues', async () => {
+  const folder = temporaryFolder();
+  const store = fileJournals(folder);
+  const { run } = startScripted({}, { journals: { ...store, create: removedAfterStart } });
+  function removedAfterStart(runId: string): JournalWriter {
+    const writer = store.create(runId);
+    return {
+      get failure() {
+        return writer.failure;
+      },
+      write(entries) {
+        if (entries[0]?.seq !== 0) rmSync(join(folder, 'run-1.jsonl'), { force: true });
+        return writer.write(entries);
+      },
+      close: () => writer.close(),
+    };
+  }
+  expect((await run.answer).answerText).not.toBe('');
+  expect(run.journalFailure).toMatch(/^The journal file ".*run-1\.jsonl" was removed while it was written$/u);
 });

@@ -73,7 +73,7 @@ it.each([
   ['doubled lines', doubledLine, 100],
   ['swapped lines', swappedLines, 100],
   ['zeroed ranges', zeroedRange, 100],
-] as const)('finds all damage to journal files: %s (%#)', async (name, damage, times) => {
+] as const)('[promise 6] finds all damage to journal files: %s', async (name, damage, times) => {
   const folder = temporaryFolder();
   const original = await recorded(fileJournals(folder));
   const bytes = readFileSync(join(folder, 'run-1.jsonl'));
@@ -88,29 +88,32 @@ it.each([
   ['bit flips', flippedBit, 200],
   ['truncations', truncated, 50],
   ['zeroed ranges', zeroedRange, 50],
-] as const)('finds all damage to SQLite files, and survives it: %s', async (name, damage, times) => {
-  const folder = temporaryFolder();
-  const path = join(folder, 'whole.db');
-  const store = sqliteJournals(path);
-  const original = await recorded(store);
-  store.close();
-  const bytes = readFileSync(path);
-  const random = createRandom(SEED);
-  for (let at = 0; at < times; at += 1) {
-    const copy = join(folder, `${at}.db`);
-    writeFileSync(copy, damage(Buffer.from(bytes), random));
-    const damaged = sqliteJournals(copy);
-    const label = `${name}, number ${at} of seed ${SEED}`;
-    const { entries, error } = await readDamaged(damaged, 'run-1');
-    // Damage outside the rows of the journal, such as in free space, changes nothing.
-    expect(asText(entries), label).toEqual(asText(original.slice(0, entries.length)));
-    if (error !== null)
-      expect(error, label).toMatchObject({ code: expect.stringMatching(/^invalid_(?:journal|path)$/u) });
-    await damaged.list().catch((failed) => expect(failed, label).toMatchObject({ code: 'invalid_path' }));
-    damaged.close();
-  }
-  copyFileSync(path, join(folder, 'again.db'));
-  expect(asText((await readDamaged(sqliteJournals(join(folder, 'again.db')), 'run-1')).entries)).toEqual(
-    asText(original),
-  );
-});
+] as const)(
+  '[promise 6] survives damage to SQLite files, and yields no changed entry: %s',
+  async (name, damage, times) => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'whole.db');
+    const store = sqliteJournals(path);
+    const original = await recorded(store);
+    store.close();
+    const bytes = readFileSync(path);
+    const random = createRandom(SEED);
+    for (let at = 0; at < times; at += 1) {
+      const copy = join(folder, `${at}.db`);
+      writeFileSync(copy, damage(Buffer.from(bytes), random));
+      const damaged = sqliteJournals(copy);
+      const label = `${name}, number ${at} of seed ${SEED}`;
+      const { entries, error } = await readDamaged(damaged, 'run-1');
+      // Damage outside the rows of the journal, such as in free space, changes nothing.
+      expect(asText(entries), label).toEqual(asText(original.slice(0, entries.length)));
+      if (error !== null)
+        expect(error, label).toMatchObject({ code: expect.stringMatching(/^invalid_(?:journal|path)$/u) });
+      await damaged.list().catch((failed) => expect(failed, label).toMatchObject({ code: 'invalid_path' }));
+      damaged.close();
+    }
+    copyFileSync(path, join(folder, 'again.db'));
+    expect(asText((await readDamaged(sqliteJournals(join(folder, 'again.db')), 'run-1')).entries)).toEqual(
+      asText(original),
+    );
+  },
+);

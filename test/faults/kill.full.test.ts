@@ -97,7 +97,7 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
   });
 
   it('[promise 6] loses no run and no entry of many at once, killed at random points, also while resuming', async () => {
-    const [rounds, count] = isLong ? [12, 100] : [3, 12];
+    const [rounds, count] = isLong ? [8, 100] : [3, 12];
     const random = createRandom(SEED);
     for (let round = 0; round < rounds; round += 1) {
       const { place } = createPlace(kind);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
-import { entriesOf } from '../../../src/journal/journal-lines.ts';
-import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { hasContainers, startWriter, type WriterProcess } from '../../support/journal-writers.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { JournalEntry, JournalStore } from '../../machines/contracts/journal.ts';
+import { fileJournals } from '../../src/journal/file-journals.ts';
+import { entriesOf } from '../../src/journal/journal-lines.ts';
+import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import { temporaryFolder } from '../support/cli.ts';
+import { hasContainers, startWriter, type WriterProcess } from '../support/journal-writers.ts';
+import { startScripted } from '../support/run-chain.ts';
 
 const kinds = ['file', 'sqlite'] as const;
 const places = ['beside it', 'in another PID namespace (needs unshare)'] as const;

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { fileJournals, journalFile } from '../journal/file-journals.ts';
 import { sqliteJournals } from '../journal/sqlite-journals.ts';
 import { homePath } from './home.ts';
@@ -31,7 +32,8 @@ export function journalsForRun(flags: JournalFlags): JournalStore {
       try {
         return store.create(runId);
       } catch (error) {
-        return { failure: error instanceof Error ? error.message : String(error), write: () => {}, close: () => {} };
+        process.stderr.write(`postchain: warning: the run is not recorded: ${oneLine(firstLineOf(error))}\n`);
+        return { failure: null, write: () => {}, close: () => {} };
       }
     },
   };

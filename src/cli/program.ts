@@ -73,7 +73,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
         '  POSTCHAIN_JOURNALS      default of --journals\n' +
         '  POSTCHAIN_HOME          directory of journals and sessions (~/.postchain)\n' +
         '  POSTCHAIN_CONTINUATION  "model": the model may run several tools in a row\n' +
-        '\nExit codes: 0 answered, 1 other error, 2 invalid usage,\n            3 degraded answer, 130 interrupted',
+        '\nExit codes: 0 answered, 1 other error, 2 invalid usage,\n            3 degraded answer, 4 incomplete journal, 130 interrupted',
     )
     .action(async (request, flags) => {
       const [{ readRequest }, { runCommand }] = await Promise.all([

@@ -44,10 +44,11 @@ export async function completeRun(
     inspector = await openInspectorFor(flags, streams);
     const run = await start(prepared);
     inspector?.watch(run);
-    const { answer, isTerminated } = await follow(run, prepared, { ...flags, quiet }, streams);
+    const { answer, isRecorded, isTerminated } = await follow(run, prepared, { ...flags, quiet }, streams);
     streams.stdout.write(render(answer));
     if (!isTerminated) await inspector?.stay();
-    return exitCode(answer);
+    const code = exitCode(answer);
+    return isRecorded || code === INTERRUPTED ? code : JOURNAL_INCOMPLETE;
   } finally {
     await inspector?.close();
     await prepared.close();
@@ -95,7 +96,7 @@ async function follow(
   { notes }: PreparedRun,
   { quiet = false, ...flags }: RunFlags,
   { stdin, stderr }: Streams,
-): Promise<{ readonly answer: FinalAnswer; readonly isTerminated: boolean }> {
+): Promise<{ readonly answer: FinalAnswer; readonly isRecorded: boolean; readonly isTerminated: boolean }> {
   const screen = createScreen(stderr);
   const [first, ...others] = notes;
   if (!quiet) for (const note of [`${first} · run ${oneLine(run.runId).slice(0, 8)}`, ...others]) screen.line(note);
@@ -115,7 +116,7 @@ async function follow(
   screen.clear();
   if (run.journalFailure) screen.line(`postchain: warning: the journal is incomplete: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
-  return { answer, isTerminated: isTerminated() };
+  return { answer, isRecorded: run.journalFailure === null, isTerminated: isTerminated() };
 }
 
 /** At a terminal the user answers, otherwise lines of the input. A quiet run does not ask for consent. */
@@ -126,8 +127,12 @@ function answererFor(consent: RunFlags['consent'], quiet: boolean, terminal: Ter
   return quiet ? withConsent(answerer, 'keep', 'default') : answerer;
 }
 
+/** An exit code of its own, because a run with this end cannot be resumed or replayed, whatever its answer. */
+const JOURNAL_INCOMPLETE = 4;
+const INTERRUPTED = 130;
+
 function exitCode({ status, metadata }: FinalAnswer): number {
-  if (status === 'cancelled' || metadata.reason === 'interrupted') return 130;
+  if (status === 'cancelled' || metadata.reason === 'interrupted') return INTERRUPTED;
   return metadata.degraded ? 3 : 0;
 }
 

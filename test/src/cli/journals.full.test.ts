@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TASKS } from '../../../machines/contracts/phase.ts';
@@ -60,8 +60,7 @@ describe('recorded runs', () => {
     const model = await aModel();
     const user = aUser(model.env);
     await user.call('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
-    const [name = ''] = readdirSync(user.place);
-    const text = readFileSync(join(user.place, name), 'utf8');
+    const text = (await user.call('show', 'last', '--json')).stdout;
     expect(text).toContain('Is it so?');
     expect(text).not.toContain('sk-a-key');
   });
@@ -83,7 +82,7 @@ describe('recorded runs', () => {
     const run = await startCli(['run', 'Is it so?', '--quiet'], { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
     expect(run).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/warning: the journal is incomplete: Cannot write the journal/u),
+      stderr: expect.stringMatching(/warning: the run is not recorded: Cannot write the journal/u),
     });
     const asked = await aUser({}, join(home, 'journals')).call('run', 'Is it so?', '--quiet');
     expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Cannot write the journal/u) });
@@ -102,13 +101,11 @@ describe('recorded runs', () => {
   });
 
   it('are rejected if an entry was changed by hand', async () => {
-    const place = temporaryFolder();
-    const user = aUser({}, place);
-    await user.call('run', 'Is it so?');
-    const [name = ''] = readdirSync(place);
-    const text = readFileSync(join(place, name), 'utf8').replace('"type":"phase-end"', '"type":"phase-start"');
-    writeFileSync(join(place, name), text);
-    const { code, stderr } = await user.call('replay', 'last');
+    const file = join(temporaryFolder(), 'run.jsonl');
+    const user = aUser({});
+    await user.call('run', 'Is it so?', '--journal', file);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"type":"phase-end"', '"type":"phase-start"'));
+    const { code, stderr } = await user.call('replay', file);
     expect(stderr).toMatch(/cannot read entry \d+: checksum mismatch/u);
     expect(code).toBe(2);
   });

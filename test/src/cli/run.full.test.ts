@@ -135,7 +135,7 @@ describe('postchain run', () => {
     const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs', '--journal', '/dev/full');
     expect(stderr).toContain('warning: the journal is incomplete: ENOSPC');
     expect(stdout).toContain('The Yield phase decides');
-    expect(code).toBe(0);
+    expect(code).toBe(4);
   });
 
   it('prints the degraded answer and exits with 130 on Ctrl-C', async () => {

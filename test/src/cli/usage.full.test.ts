@@ -82,7 +82,7 @@ describe('postchain', () => {
     const { code, stdout } = await cli('run', '--help');
     expect(code).toBe(0);
     expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
-      '0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 130 interrupted',
+      '0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 4 incomplete journal, 130 interrupted',
     );
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });

@@ -61,16 +61,18 @@ export function resolveConsent(
     // Other operations lose no content, so there is nothing to override.
     if (!isLoss(operation)) return operation;
     const decided = itemChoice === undefined ? choice : readChoice(itemChoice);
-    const resolved = { ...metadata, requiresConsent: false, consent: decided };
-    if (decided === 'summarize' && operation.operation === 'TRANSFORM') return { ...operation, metadata: resolved };
-    if (decided === 'remove')
+    // A message without a planned summary cannot be summarized: it is kept.
+    const consent = decided === 'summarize' && operation.operation !== 'TRANSFORM' ? 'keep' : decided;
+    const resolved = { ...metadata, requiresConsent: false, consent };
+    if (consent === 'summarize') return { ...operation, metadata: resolved };
+    if (consent === 'remove')
       return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: resolved };
     return {
       operation: 'TAG',
       id,
       target,
       data: { tags: [KEPT_BY_USER] },
-      reason: KEPT_BY[by],
+      reason: consent === decided ? KEPT_BY[by] : 'kept because no summary of it was planned',
       metadata: resolved,
     };
   });

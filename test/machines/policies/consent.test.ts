@@ -93,6 +93,16 @@ describe('the decision of the user', () => {
     expect(kept.map(({ id }) => id)).toContain('m1');
   });
 
+  it('[U9] keeps and reports as kept a message that has no planned summary, even if a summary was chosen', () => {
+    const [, kept] = resolveConsent(batch, 'keep', { m1: 'summarize' });
+    expect(kept).toMatchObject({
+      operation: 'TAG',
+      target: 'm1',
+      reason: 'kept because no summary of it was planned',
+      metadata: { consent: 'keep' },
+    });
+  });
+
   it('[U8] marks kept messages so that they are not asked about again', () => {
     const [first] = applyOperations(messages, resolveConsent(batch, 'keep'));
     expect(first?.tags).toContain(KEPT_BY_USER);

@@ -1,5 +1,6 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
@@ -8,6 +9,14 @@ import { excerpt, stateName } from '../fold/text.ts';
 const LINE_CHARS = 200;
 
 type Summarize<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
+
+const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
+  without_json: 'replied without JSON; the other reply form is tried',
+  json: 'replies in JSON',
+  prose: 'answers in prose, which is used as it is',
+  unavailable: 'hangs, and is not called for now',
+  available: 'replies again',
+};
 
 /** One-line summaries by entry type. Other types are summarized by their members. */
 const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } = {
@@ -25,6 +34,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
     `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${pluralize(usage.outputTokens, 'token')}` : `failed: ${failureText(failure)}`}`,
   'attempt-retry': ({ attempt, delayMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(delayMs))} ms`,
   prompt: ({ attemptId, digest }) => `${attemptId}, digest ${digest}`,
+  'model-status': ({ model, change }) => `model ${model + 1}: ${MODEL_CHANGES[change]}`,
   'text-delta': ({ text }) => start(text),
   'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
   'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,

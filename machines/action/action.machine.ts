@@ -15,6 +15,7 @@ export const actionMachine = actionSetup.createMachine({
   initial: 'beginning',
   on: {
     'usage.reported': { actions: [{ type: 'assignUsageInFlight', params: ({ event }) => event }, 'reportUsage'] },
+    'models.learned': { actions: [{ type: 'assignModels', params: ({ event }) => event }, 'reportModels'] },
   },
   states: {
     beginning: {

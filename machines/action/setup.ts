@@ -1,6 +1,6 @@
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
-import type { AttemptOutcome, UsageReport } from '../contracts/attempt.ts';
+import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
 import type { ArgumentsCheck, CapabilityResult, StopReason } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
@@ -14,6 +14,7 @@ import {
 } from '../policies/capability-loop.ts';
 import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
+import { newModels } from '../policies/model-status.ts';
 import { newExecution } from '../policies/retry.ts';
 import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';
@@ -25,8 +26,10 @@ type Thrown = { readonly error: unknown };
 export function initialActionState(input: ActionInput): ActionState {
   return {
     ...input,
+    models: input.models ?? newModels(input.policy.maxFallbacks),
     hasParent: input.hasParent ?? false,
     reply: null,
+    prose: false,
     checked: {},
     begun: 0,
     runs: 0,
@@ -52,7 +55,7 @@ const vocabulary = setup({
     context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
-    events: {} as UsageReport,
+    events: {} as UsageReport | ModelsReport,
     emitted: {} as ActionEmittedEvent,
   },
   actors: missingActionActors,
@@ -76,6 +79,10 @@ export const actionSetup = vocabulary.extend({
       const finished = addUsage(execution.usage, usageInFlight.finished);
       enqueue.sendParent({ type: 'usage.reported', finished, call: usageInFlight.call } satisfies LoopReport);
     }),
+    assignModels: assign((_, { models }: ModelsReport) => ({ models })),
+    reportModels: enqueueActions(({ context: { hasParent, models }, enqueue }) => {
+      if (hasParent) enqueue.sendParent({ type: 'models.learned', models } satisfies LoopReport);
+    }),
     reportProgress: enqueueActions(({ context, enqueue }) => {
       if (context.hasParent) enqueue.sendParent({ type: 'loop.progressed', loop: context } satisfies LoopReport);
     }),
@@ -83,7 +90,7 @@ export const actionSetup = vocabulary.extend({
       const charged = { execution, usageInFlight: NOTHING_USED };
       if (!outcome.ok) return { failure: outcome.failure, ...charged };
       const reply = outcome.value as ActionReply;
-      return { reply, call: reply.call, ...charged };
+      return { reply, call: reply.call, prose: outcome.prose, ...charged };
     }),
     recordError: assign(({ context }, { error }: Thrown) => ({
       failure: unexpectedFailure(error),
@@ -145,6 +152,8 @@ export const actionSetup = vocabulary.extend({
 
 /** Returns what the machine ends with: the value is an `ActionResult` without its `phase` and `step`. */
 export function actionOutcome(state: ActionState): AttemptOutcome {
-  const { failure, execution } = state;
-  return failure === null ? { ok: true, value: loopResult(state), execution } : { ok: false, failure, execution };
+  const { failure, execution, prose } = state;
+  return failure === null
+    ? { ok: true, value: loopResult(state), execution, prose }
+    : { ok: false, failure, execution };
 }

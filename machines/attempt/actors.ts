@@ -1,5 +1,6 @@
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
 import type { AttemptPolicy, Feedback, ReplyEvent, Validation } from '../contracts/attempt.ts';
+import type { Failure } from '../contracts/failure.ts';
 import { missingActor } from '../missing-actor.ts';
 
 /**
@@ -11,6 +12,12 @@ export interface ReadReplyInput {
   readonly task: string;
   readonly attempt: number;
   readonly model: number;
+  /** The reply form: 0 is the configured one, 1 the other one, 2 text. */
+  readonly form: number;
+  /** Whether a reply without JSON may be prose. */
+  readonly mayBeProse: boolean;
+  /** Why the model is not called: no model is left for the task. Null if it is called. */
+  readonly refused: Failure | null;
   readonly input: unknown;
   readonly feedback: Feedback | null;
   readonly policy: AttemptPolicy;

@@ -1,6 +1,6 @@
 import type { AttemptActors } from './actors.ts';
 import { attemptSetup } from './setup.ts';
-import { attemptOutcome, initialAttemptState } from './state.ts';
+import { attemptOutcome, initialAttemptState, refusedCall, replyFormOf } from './state.ts';
 
 /**
  * Gets one typed value from a language model: it streams a reply, validates it, and retries while that can help. Corrections and
@@ -21,14 +21,16 @@ export const attemptMachine = attemptSetup.createMachine({
   states: {
     calling: {
       description: 'One call of the model, from opening it to the end of its stream.',
-      entry: ['emitStart', 'reportUsage'],
+      entry: ['emitStart', 'reportUsage', 'reportModels'],
       invoke: {
         src: 'readReply',
         input: ({ context }) => ({
           attemptId: context.id,
           task: context.task,
           attempt: context.execution.attempts.length + 1,
-          model: context.execution.fallbacks,
+          model: context.model,
+          ...replyFormOf(context),
+          refused: refusedCall(context),
           input: context.input,
           feedback: context.feedback,
           policy: context.policy,
@@ -93,7 +95,7 @@ export const attemptMachine = attemptSetup.createMachine({
     recordingFailure: {
       description:
         'The attempt failed: it is recorded, its partial values are discarded, and the policy decides what happens next.',
-      entry: ['recordFailure', 'emitEnd', 'reportUsage'],
+      entry: ['recordFailure', 'emitEnd', 'emitModelStatus', 'reportUsage', 'reportModels'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },
         { guard: 'failureIsHopeless', target: 'failed' },
@@ -107,7 +109,11 @@ export const attemptMachine = attemptSetup.createMachine({
       after: { backoff: 'calling' },
       exit: 'clearAttempt',
     },
-    succeeded: { description: 'A validated value.', type: 'final', entry: 'emitEnd' },
+    succeeded: {
+      description: 'A validated value.',
+      type: 'final',
+      entry: ['emitEnd', 'emitModelStatus', 'reportModels'],
+    },
     failed: { description: 'No value; the last failure is the reason.', type: 'final' },
   },
 });

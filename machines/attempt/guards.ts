@@ -22,12 +22,12 @@ export const attemptGuards = {
   /** The user's own retry rule may decline a retry that the budgets allow. */
   retryIsAllowed: ({ context }: Args): GuardResult => {
     const { execution, failure, policy, next } = context;
-    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy, elapsed(context));
+    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy, elapsed(context), context);
     return { holds: holds && next !== null, inputs: { ...inputs, declined: holds && next === null } };
   },
   fallbackIsDue: ({ context }: Args): GuardResult => {
     const { execution, failure, policy } = context;
-    return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context));
+    return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context), context);
   },
   waitIsOver: ({ context }: Args): GuardResult => ({
     holds: waitMs(context) <= 0,

@@ -3,6 +3,7 @@ import type {
   AttemptInput,
   AttemptOutcome,
   CallProgress,
+  ModelsReport,
   Reply,
   ReplyEvent,
   UsageReport,
@@ -11,6 +12,7 @@ import type {
 import type { EmittedEvent } from '../contracts/events.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
+import { changeBetween, formFailure, learnFrom, statusOf, successor } from '../policies/model-status.ts';
 import {
   countFallback,
   countRetry,
@@ -37,21 +39,31 @@ import {
 
 /** Records the failed attempt and plans the next call; the hooks are the user's own retry rules. */
 export function recordFailure(state: AttemptState, hooks: RetryHooks): Partial<AttemptState> {
-  const record = attemptRecord(state);
+  const { policy, reply } = state;
+  const failed = formFailure(state.failure ?? NO_FAILURE, statusOf(state));
+  const record = attemptRecord({ ...state, failure: failed });
   const kept = keptRecord(hooks, record, state.execution);
-  const execution = recordAttempt(state.execution, kept.value ?? record, state.policy.prices);
-  const failure = kept.broke ?? state.failure ?? NO_FAILURE;
+  const execution = recordAttempt(state.execution, kept.value ?? record, policy.prices);
+  const failure = kept.broke ?? failed;
   const elapsedMs = elapsed({ ...state, execution });
-  const text = state.reply?.text ?? '';
+  const learned = learn({ ...state, failure: failed });
+  const route = { ...state, models: learned.models };
   return {
     execution,
     isInFlight: false,
-    ...planNextCall(execution, failure, text, state.policy, { hooks, elapsedMs }),
+    ...learned,
+    ...planNextCall(execution, failure, reply?.text ?? '', policy, { hooks, elapsedMs, route }),
   };
 }
 
+/** Returns what is known of the models after the current call. */
+function learn(state: AttemptState): Pick<AttemptState, 'models' | 'statusBefore'> {
+  const statusBefore = statusOf(state);
+  return { models: state.models.with(state.model, learnFrom(statusBefore, state, state.policy)), statusBefore };
+}
+
 /** Returns the fields that the next call starts with. */
-function nextCall(context: AttemptState) {
+function callAfter(context: AttemptState) {
   const { next, feedback } = context;
   return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };
 }
@@ -62,7 +74,7 @@ const vocabulary = setup({
     input: {} as AttemptInput,
     output: {} as AttemptOutcome,
     events: {} as ReplyEvent,
-    emitted: {} as Extract<EmittedEvent, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' }>,
+    emitted: {} as Extract<EmittedEvent, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' | 'model-status' }>,
   },
   actors: missingAttemptActors,
   guards: {
@@ -83,6 +95,15 @@ export const attemptSetup = vocabulary.extend({
       if (!context.hasParent) return;
       enqueue.sendParent({ type: 'usage.reported', ...usageInFlight(context) } satisfies UsageReport);
     }),
+    reportModels: enqueueActions(({ context, enqueue }) => {
+      const { hasParent, models } = context;
+      if (hasParent) enqueue.sendParent({ type: 'models.learned', models } satisfies ModelsReport);
+    }),
+    emitModelStatus: enqueueActions(({ context, enqueue }) => {
+      const { id, task, model, statusBefore, policy } = context;
+      const change = changeBetween(statusBefore, statusOf(context), policy);
+      if (change !== null) enqueue.emit({ type: 'model-status', attemptId: id, task, model, change });
+    }),
     assignProgress: assign((_, progress: CallProgress) => ({ progress: progressOf(progress) })),
     assignReply: assign((_, { reply, ...progress }: CallProgress & { reply: Reply }) => ({
       reply,
@@ -92,6 +113,7 @@ export const attemptSetup = vocabulary.extend({
     assignValue: assign(({ context }, validation: Validation) => ({
       value: validation.ok ? validation.value : null,
       execution: recordAttempt(context.execution, attemptRecord(context), context.policy.prices),
+      ...learn(context),
       isInFlight: false,
     })),
     recordMismatch: assign((_, validation: Validation) => ({
@@ -118,14 +140,20 @@ export const attemptSetup = vocabulary.extend({
     clearAttempt: assign(NEW_ATTEMPT),
     prepareRetry: assign(({ context }) => ({
       execution: countRetry(context.execution, context.failure ?? NO_FAILURE),
-      ...nextCall(context),
+      ...callAfter(context),
     })),
-    prepareFallback: assign(({ context }) => ({ execution: countFallback(context.execution), ...nextCall(context) })),
+    prepareFallback: assign(({ context }) => ({
+      execution: countFallback(context.execution),
+      model: successor(context, context.policy) ?? context.model,
+      gaveUp: [...context.gaveUp, context.model],
+      ...callAfter(context),
+    })),
     emitStart: emit(({ context }) => ({
       type: 'attempt-start' as const,
       attemptId: context.id,
       task: context.task,
       attempt: context.execution.attempts.length + 1,
+      model: context.model,
     })),
     emitEnd: emit(({ context }) => ({
       type: 'attempt-end' as const,
@@ -139,7 +167,7 @@ export const attemptSetup = vocabulary.extend({
       type: 'attempt-retry' as const,
       attemptId: context.id,
       attempt: context.execution.attempts.length + 1,
-      model: context.execution.fallbacks,
+      model: context.model,
       delayMs: waitMs(context),
     })),
   },

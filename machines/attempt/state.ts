@@ -13,6 +13,16 @@ import type {
 } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import type { ModelStatus } from '../contracts/model-status.ts';
+import {
+  type ModelRoute,
+  mayBeProse,
+  NEW_MODEL,
+  newModels,
+  noModelFailure,
+  startRoute,
+  statusOf,
+} from '../policies/model-status.ts';
 import { newExecution } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 
@@ -20,10 +30,15 @@ import { callUsage } from '../policies/usage.ts';
  * The state of the attempt machine, all of it JSON. `progress`, `reply`, `value` and `failure` belong to the current attempt and are
  * cleared before the next one.
  */
-export interface AttemptState extends AttemptInput {
+export interface AttemptState extends AttemptInput, ModelRoute {
+  readonly models: readonly ModelStatus[];
   readonly hasParent: boolean;
+  /** Whether there was a model to call when the attempt started. */
+  readonly hasModel: boolean;
   readonly execution: AttemptExecution;
   readonly feedback: Feedback | null;
+  /** What was known of the current model before its last call. */
+  readonly statusBefore: ModelStatus;
   /** Whether a call has started that is not in `execution` yet. */
   readonly isInFlight: boolean;
   /** How far the call has come; null before its first chunk. */
@@ -48,13 +63,20 @@ export const NEW_ATTEMPT = {
 } as const;
 
 export function initialAttemptState(input: AttemptInput): AttemptState {
+  const { task, policy } = input;
+  const { model, ...route } = startRoute(task, input.models ?? newModels(policy.maxFallbacks), policy);
   return {
     ...input,
+    ...route,
+    model: model ?? 0,
+    hasModel: model !== null,
     hasParent: input.hasParent ?? false,
+    statusBefore: NEW_MODEL,
     execution: newExecution(input),
     feedback: null,
     elapsedMs: 0,
     ...NEW_ATTEMPT,
+    isInFlight: model !== null,
   };
 }
 
@@ -64,9 +86,27 @@ export function usageInFlight(state: AttemptState): UsageInFlight {
 }
 
 /** Returns what the usage of the current call is computed from. */
-export function currentCall({ input, progress, reply, policy, execution }: AttemptState): CallInFlight {
-  const price = policy.prices[execution.fallbacks] ?? null;
-  return { input, replyChars: progress?.chars ?? 0, usage: reply?.usage ?? null, price };
+export function currentCall({ input, progress, reply, policy, model }: AttemptState): CallInFlight {
+  const price = policy.prices[model] ?? null;
+  return {
+    input,
+    model,
+    isAlive: progress !== null || reply !== null,
+    replyChars: progress?.chars ?? 0,
+    usage: reply?.usage ?? null,
+    price,
+  };
+}
+
+/** Returns why no model is called, or null. */
+export function refusedCall(state: AttemptState): Failure | null {
+  return state.hasModel ? null : noModelFailure(state);
+}
+
+/** Returns the form of the next reply, and whether it may be prose. */
+export function replyFormOf(state: AttemptState): { readonly form: number; readonly mayBeProse: boolean } {
+  const { form } = statusOf(state);
+  return { form, mayBeProse: mayBeProse(state, state.execution.corrections, state.policy) };
 }
 
 /**
@@ -96,7 +136,7 @@ export function attemptRecord(state: AttemptState): AttemptRecord {
   const { execution, reply, failure, progress } = state;
   return {
     attempt: execution.attempts.length + 1,
-    model: execution.fallbacks,
+    model: state.model,
     text: reply?.text ?? '',
     failure,
     usage: callUsage(currentCall(state)),
@@ -123,6 +163,7 @@ function durationMs({ failure, policy, progress, reply, elapsedMs }: AttemptStat
   }
 }
 
-export function attemptOutcome({ execution, value, failure }: AttemptState): AttemptOutcome {
-  return failure === null ? { ok: true, value, execution } : { ok: false, failure, execution };
+export function attemptOutcome({ execution, value, failure, reply }: AttemptState): AttemptOutcome {
+  if (failure !== null) return { ok: false, failure, execution };
+  return { ok: true, value, execution, prose: reply?.prose ?? false };
 }

@@ -20,6 +20,7 @@ export const chainMachine = chainSetup.createMachine({
   initial: 'cycling',
   on: {
     'usage.reported': { actions: { type: 'assignUsageInFlight', params: ({ event }) => event } },
+    'models.learned': { actions: { type: 'assignModels', params: ({ event }) => event } },
     'loop.progressed': { actions: { type: 'assignLoopInFlight', params: ({ event }) => event } },
   },
   states: {
@@ -404,6 +405,11 @@ export const chainMachine = chainSetup.createMachine({
                   guard: 'loopDetected',
                   target: '#synthesizing',
                   actions: { type: 'completeRun', params: { rule: 'loopDetected' } },
+                },
+                {
+                  guard: 'answerIsProse',
+                  target: '#synthesizing',
+                  actions: { type: 'completeRun', params: { rule: 'answerIsProse' } },
                 },
                 { guard: 'directionWanted', target: 'awaitingDirection' },
                 {

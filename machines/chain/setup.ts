@@ -1,6 +1,6 @@
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { LoopReport } from '../contracts/action-state.ts';
-import type { AttemptOutcome, UsageReport } from '../contracts/attempt.ts';
+import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
 import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
 import type { Interruption } from '../contracts/decision.ts';
@@ -105,6 +105,12 @@ const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
   model_unavailable: 'the model was unavailable',
 };
 
+/** A phase that was broken off ends as its capability loop does, or else with its failure. */
+const brokenOffEvents = (before: ChainState, state: ChainState, cause: string) => {
+  const ends = abortEvents(before, state, cause);
+  return ends.length > 0 ? ends : [emittedEvents.phaseEnd(state)];
+};
+
 const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
 
 /** The names that the chart uses. Actions call policies, assign the changes and emit events. */
@@ -113,6 +119,7 @@ export const chainSetup = vocabulary.extend({
     assignUsageInFlight: assign(({ context }, { finished, call }: UsageReport) => ({
       inFlight: { ...context.inFlight, usage: { finished, call } },
     })),
+    assignModels: assign((_, { models }: ModelsReport) => ({ models })),
     assignLoopInFlight: assign((_, { loop }: Extract<LoopReport, { type: 'loop.progressed' }>) => ({
       inFlight: { loop, usage: { finished: loop.execution.usage, call: null } },
     })),
@@ -149,17 +156,15 @@ export const chainSetup = vocabulary.extend({
     failPhaseByError: enqueueActions(
       assignThenEmit(
         (state, { error }: Thrown) => outcomes.failByError(state, state.phase, error),
-        (state) => [emittedEvents.phaseEnd(state)],
+        (state, { error }, before) => brokenOffEvents(before, state, unexpectedFailure(error).message),
       ),
     ),
-    timeOutPhase: enqueueActions(({ context, enqueue }) => {
-      const cause = outcomes.phaseTimeoutMessage(context, context.phase);
-      const aborted = { ...context, ...outcomes.settleAborted(context, cause) };
-      const timedOut = { ...aborted, ...outcomes.timeOutPhase(aborted, context.phase) };
-      enqueue.assign(timedOut);
-      for (const event of abortEvents(context, aborted, cause)) enqueue.emit(event);
-      if (!outcomes.hasResult(aborted, context.phase)) enqueue.emit(emittedEvents.phaseEnd(timedOut));
-    }),
+    timeOutPhase: enqueueActions(
+      assignThenEmit(
+        (state, _: unknown) => outcomes.timeOutPhase(state, state.phase),
+        (state, _, before) => brokenOffEvents(before, state, outcomes.phaseTimeout(before, before.phase).message),
+      ),
+    ),
     settleAborted: enqueueActions(
       assignThenEmit(
         (state, { cause }: { cause: string }) => outcomes.settleAborted(state, cause),

@@ -1,4 +1,4 @@
-import type { AttemptExecution, AttemptPolicy, UsageInFlight, UsageReport } from './attempt.ts';
+import type { AttemptExecution, AttemptPolicy, ModelsReport, UsageInFlight, UsageReport } from './attempt.ts';
 import type {
   CapabilityCall,
   CapabilityFailure,
@@ -9,6 +9,7 @@ import type {
   StopReason,
 } from './capability.ts';
 import type { Failure } from './failure.ts';
+import type { ModelStatus } from './model-status.ts';
 import type { ActionReply, PhaseInput } from './phase-io.ts';
 
 /** The input of the action machine, which runs the capability loop. */
@@ -16,6 +17,8 @@ export interface ActionInput {
   readonly id: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
   readonly policy: AttemptPolicy;
+  /** What the run knows of the models; by default nothing. */
+  readonly models?: readonly ModelStatus[];
   readonly decider: DeciderKind;
   readonly maxContinuations: number;
   /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
@@ -30,8 +33,8 @@ export interface ActionInput {
   readonly hasParent?: boolean;
 }
 
-/** Sent to the parent machine: usage, and the loop's state when a capability run starts or ends. */
-export type LoopReport = UsageReport | { readonly type: 'loop.progressed'; readonly loop: ActionState };
+/** Sent to the parent machine: usage, what is known of the models, and the loop's state when a capability run starts or ends. */
+export type LoopReport = UsageReport | ModelsReport | { readonly type: 'loop.progressed'; readonly loop: ActionState };
 
 /** What went wrong. `code` is null unless the requested capability call was invalid. */
 export interface LoopProblem {
@@ -41,8 +44,11 @@ export interface LoopProblem {
 
 /** The state of the loop, all of it JSON. `call` is the requested next step, `checked` its validated arguments. */
 export interface ActionState extends ActionInput {
+  readonly models: readonly ModelStatus[];
   readonly hasParent: boolean;
   readonly reply: ActionReply | null;
+  /** Whether the model answered in prose. */
+  readonly prose: boolean;
   readonly checked: Record<string, unknown>;
   /** Capability runs that started: one more than `runs` while a capability runs. */
   readonly begun: number;

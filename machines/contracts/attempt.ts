@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
+import type { ModelStatus } from './model-status.ts';
 import { type Price, priceSchema, type TokenUsage, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
 
 /**
@@ -24,6 +25,8 @@ export const attemptPolicySchema = limitsSchema
     maxTokens: z.int().min(1).nullable().default(null),
     /** The entire execution, waits and retries included. */
     totalMs: limitsSchema.shape.totalMs,
+    /** Time that the invoking machine gives the execution: no longer wait is started. Null: as long as `totalMs`. */
+    parentMs: z.number().positive().nullable().default(null),
     /** The share of a backoff that is random: 0 waits the full time, 1 anything from 0 to the full time. */
     backoffJitter: z.number().min(0).max(1).default(0),
     /** Characters of the previous reply and its errors to show to the model; 0 shows nothing. */
@@ -34,6 +37,10 @@ export const attemptPolicySchema = limitsSchema
     maxFallbacks: z.int().min(0).default(0),
     /** Failed attempts after which the next model takes over, even if retries are left. */
     fallbackAfter: z.int().min(1).max(MAX_TIMER_MS).default(MAX_TIMER_MS),
+    /** Calls in a row that may hang before the model is not called any more. */
+    maxHungCalls: z.int().min(1).max(MAX_TIMER_MS).default(MAX_TIMER_MS),
+    /** Whether to try the other reply forms if a reply contains no JSON, and to accept prose if none works. */
+    triesReplyForms: z.boolean().default(false),
     /** Prices of the models, in order; null if unknown. */
     prices: z.array(priceSchema.nullable()).readonly().default([]),
   });
@@ -42,9 +49,13 @@ export type AttemptPolicy = Readonly<z.infer<typeof attemptPolicySchema>>;
 /** The policy with every default. */
 export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 
-/** A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. */
+/**
+ * A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. `prose`: there was
+ * no JSON, and the text was put into the main text field of the value.
+ */
 export const replySchema = z.object({
   text: z.string(),
+  prose: z.boolean(),
   value: z.unknown(),
   failure: failureSchema.nullable(),
   usage: tokenUsageSchema,
@@ -98,7 +109,9 @@ export interface AttemptInput {
   readonly task: string;
   readonly input: unknown;
   readonly policy: AttemptPolicy;
-  /** Whether another machine invokes this one. If so, it receives `usage.reported`. */
+  /** What is known of the models; by default nothing. */
+  readonly models?: readonly ModelStatus[];
+  /** Whether another machine invokes this one. If so, it receives `usage.reported` and `models.learned`. */
   readonly hasParent?: boolean;
 }
 
@@ -106,6 +119,10 @@ export interface AttemptInput {
 export interface CallInFlight {
   /** The input from which the prompt is rendered. */
   readonly input: unknown;
+  /** The index of the model. */
+  readonly model: number;
+  /** Whether any part of the reply has arrived. */
+  readonly isAlive: boolean;
   /** Characters of the reply received so far. */
   readonly replyChars: number;
   /** The usage that the model reported; null until the reply has ended. */
@@ -124,6 +141,12 @@ export interface UsageReport extends UsageInFlight {
   readonly type: 'usage.reported';
 }
 
+/** Sent to the parent machine when a call has shown something new about a model. */
+export interface ModelsReport {
+  readonly type: 'models.learned';
+  readonly models: readonly ModelStatus[];
+}
+
 /**
  * The next call after a failed attempt, as the policy prepared it. The wait is clamped to what a timer supports, 0 to
  * 2^31 - 1 ms.
@@ -137,9 +160,9 @@ export const nextCallSchema = z.object({
 });
 export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 
-/** The output of the attempt machine: a validated value, or the last failure. */
+/** The output of the attempt machine: a validated value, or the last failure. `prose`: the model answered in prose. */
 export type AttemptOutcome<Value = unknown> =
-  | { readonly ok: true; readonly value: Value; readonly execution: AttemptExecution }
+  | { readonly ok: true; readonly value: Value; readonly execution: AttemptExecution; readonly prose: boolean }
   | { readonly ok: false; readonly failure: Failure; readonly execution: AttemptExecution };
 
 /**

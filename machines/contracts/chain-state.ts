@@ -7,6 +7,7 @@ import type { Assessment, Decision, GuardResult, Interruption } from './decision
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { messageSchema } from './message.ts';
+import type { ModelStatus } from './model-status.ts';
 import type { Retrieval } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
@@ -74,6 +75,8 @@ export interface SourceRetry {
 
 /** The operations that Understanding proposes, and the measurements behind them. */
 export interface Evaluation {
+  /** Whether the model answered in prose. */
+  readonly prose: boolean;
   readonly reply: UnderstandingReply;
   readonly measures: ContextMeasures;
   readonly operations: readonly ContextOperation[];
@@ -94,6 +97,8 @@ export type RecordedState = Omit<ChainState, 'inFlight'>;
  * and by what must stay, `decisions` and `failures` to the newest 16, the recursion history to the newest 64.
  */
 export interface ChainState extends ChainInput {
+  /** What the run has learned about the first model and its fallbacks, in order. */
+  readonly models: readonly ModelStatus[];
   readonly envelope: Envelope;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;

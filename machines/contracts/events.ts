@@ -6,6 +6,7 @@ import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { messageSchema } from './message.ts';
+import { modelChangeSchema } from './model-status.ts';
 import { phaseSchema } from './phase.ts';
 import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
 import { finalAnswerSchema } from './synthesis.ts';
@@ -141,7 +142,21 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     problem: z.string().nullable(),
   }),
   z.object({ type: z.literal('session-stored'), sessionId: z.string(), problem: z.string().nullable() }),
-  z.object({ type: z.literal('attempt-start'), attemptId: z.string(), task: z.string(), attempt: z.int() }),
+  z.object({
+    type: z.literal('attempt-start'),
+    attemptId: z.string(),
+    task: z.string(),
+    attempt: z.int(),
+    /** Index of the model: 0 is the first, 1 its first fallback. */
+    model: z.int().min(0),
+  }),
+  z.object({
+    type: z.literal('model-status'),
+    attemptId: z.string(),
+    task: z.string(),
+    model: z.int().min(0),
+    change: modelChangeSchema,
+  }),
   z.object({
     type: z.literal('attempt-end'),
     attemptId: z.string(),

@@ -28,7 +28,7 @@ export const limitsSchema = z.strictObject({
   /** Writing the final answer. After that, the answer is composed without a model. */
   synthesisMs: milliseconds.default(60_000),
   /** From the call to the first chunk of a reply. */
-  firstChunkMs: milliseconds.default(60_000),
+  firstChunkMs: milliseconds.default(40_000),
   /** Between two chunks of a reply. The timeout fires up to an eighth later, never early. */
   chunkMs: milliseconds.default(30_000),
   /** One run of a capability. */
@@ -39,6 +39,8 @@ export const limitsSchema = z.strictObject({
   maxCorrections: z.int().min(0).default(2),
   /** Further calls after a transport failure. */
   maxTransportRetries: z.int().min(0).default(3),
+  /** Calls in a row that may hang before the run does without the model. */
+  maxHungCalls: z.int().min(1).max(MAX_TIMER_MS).default(2),
   /** The first wait before a transport retry. It doubles each time up to `backoffMaxMs`; a server's Retry-After takes precedence. */
   backoffBaseMs: z.number().min(0).max(MAX_TIMER_MS).default(500),
   backoffMaxMs: z.number().min(0).max(MAX_TIMER_MS).default(30_000),

@@ -52,13 +52,18 @@ export const actionReplySchema = z.object({
 });
 export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 
+/** The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. */
+const anyResult = { step: z.int().min(1), prose: z.boolean() };
+
 /** The result of Action: the reply, and the results of the capabilities that ran. */
 const actionResultSchema = z.object({
   phase: z.literal('action'),
-  step: z.int().min(1),
+  ...anyResult,
   reply: actionReplySchema,
   results: z.array(capabilityResultSchema).readonly(),
   stopReason: stopReasonSchema,
+  /** What was wrong with the next step or with the decider; null if nothing was. */
+  problem: z.string().nullable(),
   /** What the session remembers of it. */
   memory: z.array(memoryEntrySchema).readonly(),
 });
@@ -76,7 +81,7 @@ export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
 /** The result of Experience. `sourceFailure`: why the search failed; the phase continued without passages. */
 const experienceResultSchema = z.object({
   phase: z.literal('experience'),
-  step: z.int().min(1),
+  ...anyResult,
   reply: experienceReplySchema,
   retrieval: retrievalSchema,
   sourceFailure: z.string().nullable(),
@@ -95,7 +100,7 @@ export type IntentionReply = Readonly<z.infer<typeof intentionReplySchema>>;
 
 const intentionResultSchema = z.object({
   phase: z.literal('intention'),
-  step: z.int().min(1),
+  ...anyResult,
   reply: intentionReplySchema,
   /** Instructions in the request that contradict each other, in words. */
   conflicts: z.array(z.string()).readonly(),
@@ -114,7 +119,7 @@ export type ObservationReply = Readonly<z.infer<typeof observationReplySchema>>;
 
 const observationResultSchema = z.object({
   phase: z.literal('observation'),
-  step: z.int().min(1),
+  ...anyResult,
   reply: observationReplySchema,
   /** Connections that contradict an existing link: reported, never overwritten. */
   conflicts: z.array(z.string()).readonly(),
@@ -162,7 +167,7 @@ export type Pruning = Readonly<z.infer<typeof pruningSchema>>;
 
 const understandingResultSchema = z.object({
   phase: z.literal('understanding'),
-  step: z.int().min(1),
+  ...anyResult,
   reply: understandingReplySchema,
   statistics: contextStatisticsSchema,
   pruningLog: z.array(pruningSchema).readonly(),
@@ -187,7 +192,7 @@ export const yieldReplySchema = z.object({
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 
-const yieldResultSchema = z.object({ phase: z.literal('yield'), step: z.int().min(1), reply: yieldReplySchema });
+const yieldResultSchema = z.object({ phase: z.literal('yield'), ...anyResult, reply: yieldReplySchema });
 export type YieldResult = Readonly<z.infer<typeof yieldResultSchema>>;
 
 /** The result of a phase: the model's validated reply, and what the engine added to it. */

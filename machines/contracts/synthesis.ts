@@ -26,7 +26,13 @@ export type Fallback = (typeof FALLBACKS)[number];
  * (`why`, if the user should know). `usage` is the usage of its calls.
  */
 export const synthesisOutcomeSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('written'), reply: synthesisReplySchema, usage: usageSchema }),
+  z.object({
+    type: z.literal('written'),
+    reply: synthesisReplySchema,
+    usage: usageSchema,
+    /** The model answered in prose, which became the text. */
+    prose: z.boolean(),
+  }),
   z.object({ type: z.literal('failed'), fallback: z.enum(FALLBACKS), error: z.string(), usage: usageSchema }),
   z.object({ type: z.literal('composed'), why: z.string(), usage: usageSchema }),
 ]);
@@ -40,6 +46,8 @@ const degradationSchema = z.enum([
   'incomplete_state',
   'deadline_passed',
   'budget_exhausted',
+  'prose_replies',
+  'decider_failed',
   'ttl_exhausted',
   'zero_passes',
   'loop_detected',
@@ -164,6 +172,10 @@ const runViewSchema = z.object({
     .describe('an object with tokens and messages'),
   /** Why the documents could not be searched. */
   sourceFailure: text.nullable().default(null).describe('a string, or null'),
+  /** The phases whose newest reply is prose instead of JSON. */
+  prosePhases: texts.default([]).describe('an array of strings'),
+  /** Why the continuation decider of the last Action failed. */
+  deciderProblem: text.nullable().default(null).describe('a string, or null'),
   /** Why the session could not be recalled or kept. */
   sessionProblem: text.nullable().default(null).describe('a string, or null'),
 });

@@ -112,8 +112,16 @@ export function abortLoop(loop: ActionState, cause: string): ActionState {
 }
 
 /** Returns the result of Action without its `phase` and `step`. */
-export function loopResult({ reply, results, stopReason, memory }: ActionState): Omit<ActionResult, 'phase' | 'step'> {
-  return { reply: reply ?? NO_REPLY, results, stopReason, memory };
+export function loopResult(loop: ActionState): Omit<ActionResult, 'phase' | 'step'> {
+  const { reply, prose, results, stopReason, problem, memory } = loop;
+  return {
+    reply: reply ?? NO_REPLY,
+    prose,
+    results,
+    stopReason,
+    problem: problem?.message ?? null,
+    memory,
+  };
 }
 
 /** If the first step was given, no model wrote a reply. */

@@ -15,13 +15,20 @@ const SHOWN_STEPS = 64;
 const KEPT_ATTEMPTS = 16;
 
 /** Returns the attempt that asks for the first reply: an answer, and the capability to run. */
-export function actionAttempt({ id, input, policy, maxTokens }: ActionState): AttemptInput {
-  return { id, task: 'action', input, policy: { ...policy, maxTokens: Math.max(1, maxTokens) }, hasParent: true };
+export function actionAttempt({ id, input, policy, models, maxTokens }: ActionState): AttemptInput {
+  return {
+    id,
+    task: 'action',
+    input,
+    policy: { ...policy, maxTokens: Math.max(1, maxTokens) },
+    models,
+    hasParent: true,
+  };
 }
 
 /** Returns the attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
-  const { id, runs, policy, execution, maxTokens } = state;
+  const { id, runs, policy, models, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
   const maxCalls = Math.max(1, policy.maxCalls - modelCalls);
   return {
@@ -29,6 +36,7 @@ export function continuationAttempt(state: ActionState): AttemptInput {
     task: 'continuation',
     input: continuationInput(state),
     policy: { ...policy, maxCalls, maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens) },
+    models,
     hasParent: true,
   };
 }

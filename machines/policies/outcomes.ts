@@ -1,10 +1,12 @@
 import type { AttemptOutcome } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { Failure } from '../contracts/failure.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
+import { withAborted } from './model-status.ts';
 import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import {
@@ -27,7 +29,7 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
   const chargedState = { ...state, ...charged };
   if (!outcome.ok)
     return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
-  return { ...charged, ...withOutput(chargedState, phaseOutput(chargedState, phase, outcome.value)) };
+  return { ...charged, ...withOutput(chargedState, phaseOutput(chargedState, phase, outcome.value, outcome.prose)) };
 }
 
 /** Returns the state with a phase done and its capability runs remembered. */
@@ -57,7 +59,7 @@ export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Ch
   const reply = outcome.value as UnderstandingReply;
   return {
     ...chargeExecution(state, outcome.execution),
-    evaluation: evaluateContext(state, visibleMessages(state), reply),
+    evaluation: { ...evaluateContext(state, visibleMessages(state), reply), prose: outcome.prose },
   };
 }
 
@@ -80,23 +82,29 @@ export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Ch
 
 /** Fails the phase because its actor threw, which is a bug or a missing actor. */
 export function failByError(state: ChainState, phase: Phase, error: unknown): Change {
-  return {
-    usage: addUsage(state.usage, usageSoFar(state.inFlight.usage)),
-    inFlight: NOTHING_IN_FLIGHT,
-    ...failPhase(state, phase, unexpectedFailure(error)),
-  };
+  const failure = unexpectedFailure(error);
+  const aborted = settleAborted(state, failure.message);
+  return { ...aborted, ...failUnfinished({ ...state, ...aborted }, phase, failure) };
 }
 
-/** Fails the phase with a deadline, unless an aborted capability loop left a result. */
+/** Fails the phase with a deadline. A call in flight that has returned no byte by then has hung. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
-  const failed = failPhase(state, phase, failureOf('deadline', 'phase_deadline', phaseTimeoutMessage(state, phase)));
+  const failure = phaseTimeout(state, phase);
+  const aborted = settleAborted(state, failure.message);
+  const models = withAborted(state.models, state.inFlight.usage.call);
+  return { ...aborted, models, ...failUnfinished({ ...state, ...aborted }, phase, failure) };
+}
+
+/** Fails the phase, unless an aborted capability loop left a result. */
+function failUnfinished(state: ChainState, phase: Phase, failure: Failure): Change {
+  const failed = failPhase(state, phase, failure);
   return hasResult(state, phase) ? { ...failed, failure: null, direction: phaseAfter(phase) ?? DEFAULT_PHASE } : failed;
 }
 
-export function phaseTimeoutMessage({ limits }: ChainState, phase: Phase): string {
-  return `${phase} did not finish within ${limits.phaseMs} ms.`;
+export function phaseTimeout({ limits }: ChainState, phase: Phase): Failure {
+  return failureOf('deadline', 'phase_deadline', `${phase} did not finish within ${limits.phaseMs} ms.`);
 }
 
-export function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {
+function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {
   return results[phase]?.step === recursion.step;
 }

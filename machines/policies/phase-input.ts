@@ -41,6 +41,7 @@ export function actionInput(state: ChainState): ActionInput {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
     policy: attemptPolicy(state),
+    models: state.models,
     decider,
     maxContinuations: limits.maxContinuations,
     capabilityMs: limits.capabilityMs,
@@ -60,6 +61,7 @@ export function phaseAttempt(state: ChainState): AttemptInput {
     task: phase,
     input: phaseInput(state, phase),
     policy: attemptPolicy(state),
+    models: state.models,
     hasParent: true,
   };
 }
@@ -71,6 +73,7 @@ export function summaryAttempt(state: ChainState): AttemptInput {
     task: 'summary',
     input: summaryInput(state),
     policy: attemptPolicy(state),
+    models: state.models,
     hasParent: true,
   };
 }
@@ -119,7 +122,7 @@ export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'
 
 /** Returns the policy of a run's calls; everything else has its default, for example backoff without jitter. */
 export function callLimits({ limits, prices, fallbackModels }: CallBounds): AttemptPolicy {
-  const { maxCorrections, maxTransportRetries, firstChunkMs, chunkMs, totalMs } = limits;
+  const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, phaseMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
   return {
     ...DEFAULT_POLICY,
@@ -127,9 +130,12 @@ export function callLimits({ limits, prices, fallbackModels }: CallBounds): Atte
     maxFallbacks: fallbackModels,
     maxCorrections,
     maxTransportRetries,
+    maxHungCalls,
+    triesReplyForms: true,
     firstChunkMs,
     chunkMs,
     totalMs,
+    parentMs: phaseMs,
     backoffBaseMs,
     backoffMaxMs,
     maxReplyChars,

@@ -20,20 +20,20 @@ import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { understandingOutput } from './understanding.ts';
 
 /** Turns the validated reply of a phase into its result, content and operations. */
-export function phaseOutput(state: ChainState, phase: Phase, value: unknown): PhaseOutput {
+export function phaseOutput(state: ChainState, phase: Phase, value: unknown, prose = false): PhaseOutput {
   switch (phase) {
     case 'action':
       return actionOutput(state, value as Omit<ActionResult, 'phase' | 'step'>);
     case 'experience':
-      return experienceOutput(state, value as ExperienceReply);
+      return experienceOutput(state, value as ExperienceReply, prose);
     case 'intention':
-      return intentionOutput(state, value as IntentionReply);
+      return intentionOutput(state, value as IntentionReply, prose);
     case 'observation':
-      return observationOutput(state, value as ObservationReply);
+      return observationOutput(state, value as ObservationReply, prose);
     case 'understanding':
       return understandingOutput(state, visibleMessages(state));
     case 'yield':
-      return yieldOutput(state, value as YieldReply);
+      return yieldOutput(state, value as YieldReply, prose);
     default: {
       const never: never = phase;
       return never;
@@ -93,7 +93,7 @@ function describeResult({ capability, success, synthesized, output, error }: Cap
 }
 
 /** Experience: adds every new passage under its own id, and tags those that the model found relevant. */
-function experienceOutput(state: ChainState, reply: ExperienceReply): PhaseOutput<ExperienceResult> {
+function experienceOutput(state: ChainState, reply: ExperienceReply, prose: boolean): PhaseOutput<ExperienceResult> {
   const { list, add, addText } = operationsOf(state, 'experience');
   const retrieval = withOwnIds(state.retrieval?.found ?? { query: '', passages: [], widened: false });
   const existing = new Set(state.messages.map(({ id }) => id));
@@ -112,7 +112,7 @@ function experienceOutput(state: ChainState, reply: ExperienceReply): PhaseOutpu
   const { step } = state.recursion;
   const sourceFailure = state.retrieval?.failure ?? null;
   return {
-    result: { phase: 'experience', step, reply, retrieval, sourceFailure },
+    result: { phase: 'experience', step, prose, reply, retrieval, sourceFailure },
     content: reply.summary,
     operations: list.all,
   };
@@ -139,7 +139,7 @@ function contentOf({ heading, text }: Passage): string {
  * Intention: raises the priority of messages that serve the goal, tags those that do not, and keeps the goal and the
  * contradictions in the request.
  */
-function intentionOutput(state: ChainState, reply: IntentionReply): PhaseOutput<IntentionResult> {
+function intentionOutput(state: ChainState, reply: IntentionReply, prose: boolean): PhaseOutput<IntentionResult> {
   const { list, addText } = operationsOf(state, 'intention');
   const { alignment, lowAlignment } = state.thresholds;
   const ids = visibleIds(state);
@@ -154,7 +154,7 @@ function intentionOutput(state: ChainState, reply: IntentionReply): PhaseOutput<
   if (reply.goal !== '') addText(`Goal: ${reply.goal}`, 'the goal');
   const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
   const { step } = state.recursion;
-  return { result: { phase: 'intention', step, reply, conflicts }, content: reply.goal, operations: list.all };
+  return { result: { phase: 'intention', step, prose, reply, conflicts }, content: reply.goal, operations: list.all };
 }
 
 /** Whether the intent is unclear: the model reports it, or the request contradicts itself. */
@@ -163,7 +163,7 @@ export function isUnclear({ intention }: ChainState['results']): boolean {
 }
 
 /** Observation: links and tags what is worth keeping. A connection that contradicts an existing link is reported. */
-function observationOutput(state: ChainState, reply: ObservationReply): PhaseOutput<ObservationResult> {
+function observationOutput(state: ChainState, reply: ObservationReply, prose: boolean): PhaseOutput<ObservationResult> {
   const { list, addText } = operationsOf(state, 'observation');
   const { link, persist } = state.thresholds;
   const ids = visibleIds(state);
@@ -190,17 +190,17 @@ function observationOutput(state: ChainState, reply: ObservationReply): PhaseOut
   const references = [...new Set(reply.entities.flatMap(({ messageIds }) => messageIds))].filter((id) => ids.has(id));
   addText(content, 'insights of Observation', references);
   const { step } = state.recursion;
-  return { result: { phase: 'observation', step, reply, conflicts }, content, operations: list.all };
+  return { result: { phase: 'observation', step, prose, reply, conflicts }, content, operations: list.all };
 }
 
 const pair = (from: string, to: string): string => JSON.stringify([from, to]);
 
 /** Yield: keeps the current answer with its references. The chart decides. */
-function yieldOutput(state: ChainState, reply: YieldReply): PhaseOutput<YieldResult> {
+function yieldOutput(state: ChainState, reply: YieldReply, prose: boolean): PhaseOutput<YieldResult> {
   const { list, addText } = operationsOf(state, 'yield');
   const ids = visibleIds(state);
   const references = reply.usedMessageIds.filter((id) => ids.has(id));
   addText(reply.answer, 'the current answer', references);
   const { step } = state.recursion;
-  return { result: { phase: 'yield', step, reply }, content: reply.answer, operations: list.all };
+  return { result: { phase: 'yield', step, prose, reply }, content: reply.answer, operations: list.all };
 }

@@ -6,6 +6,7 @@ import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
 import { applyOperations, REQUEST } from './context.ts';
+import { newModels } from './model-status.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 
@@ -45,6 +46,7 @@ export function initialState(input: ChainInput): ChainState {
   const messages = initialMessages(input);
   return {
     ...input,
+    models: newModels(input.fallbackModels),
     messages,
     envelope: { phase: null, content: '', operations: [] },
     recursion: {

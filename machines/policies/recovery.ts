@@ -13,9 +13,14 @@ export function phaseSaved({ failure, direction }: ChainState): GuardResult {
  * reply, the latter is more informative: models are available, and the next phase may succeed.
  */
 export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
-  if (failure.stage !== 'transport') return failure;
+  if (!isUnreachable(failure)) return failure;
   const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
-  return [...lastOf.values()].find((last) => last !== null && last.stage !== 'transport') ?? failure;
+  return [...lastOf.values()].find((last) => last !== null && !isUnreachable(last)) ?? failure;
+}
+
+/** Whether a call did not reach its model. A prompt that is too long fails only its own phase: another one is shorter. */
+function isUnreachable({ stage, code }: Failure): boolean {
+  return stage === 'transport' && code !== 'prompt_too_long';
 }
 
 /**
@@ -23,8 +28,8 @@ export function informativeFailure({ attempts }: AttemptExecution, failure: Fail
  * too.
  */
 export function modelUnavailable({ failure }: ChainState): GuardResult {
-  const stage = failure?.failure.stage ?? null;
-  return { holds: stage === 'transport', inputs: { stage, code: failure?.failure.code ?? null } };
+  const { stage = null, code = null } = failure?.failure ?? {};
+  return { holds: failure !== null && isUnreachable(failure.failure), inputs: { stage, code } };
 }
 
 export function phaseMayRepeat({ failure, phaseRetries, limits }: ChainState): GuardResult {

@@ -14,6 +14,7 @@ import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
+import { fitsTask, isAvailable, isRefused, type ModelRoute, newModels, statusOf, successor } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
@@ -30,25 +31,29 @@ export function isHopeless(failure: Failure): GuardResult {
 
 /**
  * Whether the budget for this kind of failure allows another call, and the time does: a wait longer than the time left
- * is not started. Corrections (the reply was invalid) and transport retries (it was incomplete) have separate budgets.
- * The failed attempt is the execution's last; `elapsedMs` is the time of all attempts and waits so far.
+ * is not started. Corrections (the reply was invalid) and transport retries (it was incomplete) have separate budgets. A
+ * model that hangs is not called again. The failed attempt is the execution's last; `elapsedMs` is the time of all attempts
+ * and waits so far.
  */
 export function retryAllowed(
   execution: AttemptExecution,
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
+  route: ModelRoute = routeOf(execution, policy),
 ): GuardResult {
+  const { hungCalls, available, fits } = modelAllows(route, policy);
   const transport = isTransport(failure);
   const used = transport ? execution.transportRetries : execution.corrections;
   const allowed = transport ? policy.maxTransportRetries : policy.maxCorrections;
   const calls = execution.usage.modelCalls;
   const repeated = policy.stopOnRepeatedError && repeatsError(execution);
   const waitMs = backoffMs(execution, failure, policy);
-  const leftMs = policy.totalMs - elapsedMs;
+  const leftMs = Math.min(policy.totalMs, policy.parentMs ?? policy.totalMs) - elapsedMs;
   const tokens = tokensAllow(execution, policy);
   return {
-    holds: used < allowed && calls < policy.maxCalls && tokens.holds && !repeated && waitMs < leftMs,
+    holds:
+      used < allowed && calls < policy.maxCalls && tokens.holds && !repeated && waitMs < leftMs && available && fits,
     inputs: {
       kind: transport ? 'transport' : 'correction',
       used,
@@ -58,6 +63,8 @@ export function retryAllowed(
       waitMs,
       leftMs,
       ...tokens.inputs,
+      ...(hungCalls > 0 && { hungCalls, maxHungCalls: policy.maxHungCalls }),
+      ...(!fits && { proseOnly: true }),
       ...(policy.stopOnRepeatedError && { repeated }),
     },
   };
@@ -73,21 +80,34 @@ export function fallbackDue(
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
+  route: ModelRoute = routeOf(execution, policy),
 ): GuardResult {
-  const { fallbacks, attempts, usage } = execution;
-  const left = policy.maxFallbacks - fallbacks;
-  const stuck = isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds;
-  const failed = attempts.filter(({ model }) => model === fallbacks).length;
+  const { attempts, usage } = execution;
+  const next = successor(route, policy);
+  const stuck = isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs, route).holds;
+  const failed = attempts.filter(({ model }) => model === route.model).length;
   return {
     holds:
-      left > 0 &&
+      next !== null &&
       failure.stage !== 'deadline' &&
       failure.code !== POLICY_BROKE &&
       usage.modelCalls < policy.maxCalls &&
       tokensAllow(execution, policy).holds &&
       (stuck || failed >= policy.fallbackAfter),
-    inputs: { left, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
+    inputs: { next, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
   };
+}
+
+/** Returns the route of an execution that knows nothing about its models and took them in order. */
+function routeOf({ task, fallbacks }: AttemptExecution, { maxFallbacks }: AttemptPolicy): ModelRoute {
+  const gaveUp = Array.from({ length: fallbacks }, (_, model) => model);
+  return { task, models: newModels(maxFallbacks), model: fallbacks, gaveUp };
+}
+
+/** Whether the current model may be called again: it does not hang, and there is a form that its reply could have. */
+function modelAllows(route: ModelRoute, policy: AttemptPolicy) {
+  const status = statusOf(route);
+  return { hungCalls: status.hungCalls, available: isAvailable(status, policy), fits: fitsTask(route, policy) };
 }
 
 /** Whether another prompt like the last fits into the tokens that are left. */
@@ -99,15 +119,16 @@ function tokensAllow({ usage, attempts }: AttemptExecution, { maxTokens }: Attem
 }
 
 /** Whether the last two invalid replies of the current model failed in the same way, issue by issue. */
-function repeatsError({ attempts, fallbacks }: AttemptExecution): boolean {
+function repeatsError({ attempts }: AttemptExecution): boolean {
+  const current = attempts.at(-1)?.model;
   const invalid = attempts.flatMap(({ failure, model }) =>
-    failure === null || isTransport(failure) || model !== fallbacks ? [] : [failure],
+    failure === null || isTransport(failure) || model !== current ? [] : [failure],
   );
   const [before, last] = invalid.slice(-2).map(({ stage, code, issues }) => JSON.stringify([stage, code, issues]));
   return last !== undefined && before === last && attempts.at(-1)?.failure === invalid.at(-1);
 }
 
-/** Returns the execution with one more finished attempt, at its model's price. */
+/** Returns the execution with one more finished attempt, at its model's price. A refused call was not made. */
 export function recordAttempt(
   execution: AttemptExecution,
   record: AttemptRecord,
@@ -117,7 +138,7 @@ export function recordAttempt(
   return {
     ...execution,
     attempts: [...execution.attempts, record],
-    usage: addCall(execution.usage, record.usage, price),
+    usage: isRefused(record.failure) ? execution.usage : addCall(execution.usage, record.usage, price),
   };
 }
 
@@ -161,17 +182,24 @@ interface Planned {
   readonly failure: Failure;
 }
 
+interface PlanContext {
+  readonly hooks: RetryHooks;
+  readonly elapsedMs: number;
+  readonly route?: ModelRoute | undefined;
+}
+
 /** Plans the call after a failed attempt, whose reply had this text. The user's retry hooks have the last word. */
 export function planNextCall(
   execution: AttemptExecution,
   failure: Failure,
   text: string,
   policy: AttemptPolicy,
-  { hooks, elapsedMs }: { readonly hooks: RetryHooks; readonly elapsedMs: number },
+  { hooks, elapsedMs, route }: PlanContext,
 ): Planned {
   const feedback = feedbackFor(text, failure, policy.maxFeedbackChars);
-  if (fallbackDue(execution, failure, policy, elapsedMs).holds) return { next: { waitMs: 0, feedback }, failure };
-  if (isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs).holds)
+  if (fallbackDue(execution, failure, policy, elapsedMs, route).holds)
+    return { next: { waitMs: 0, feedback }, failure };
+  if (isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs, route).holds)
     return { next: null, failure };
   const next = { waitMs: backoffMs(execution, failure, policy), feedback };
   const { value, broke } = requestedCall(hooks, next, execution, failure);
@@ -191,6 +219,7 @@ const STAGES: readonly FailureStage[] = ['extraction', 'schema', 'refinement', '
 export function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
   if (maxChars === 0 || !failure.retryable || !STAGES.includes(failure.stage)) return null;
   const half = Math.floor(maxChars / 2);
+  if (failure.code === 'form_rejected') return null;
   const issues = failure.issues
     .slice(0, MAX_ISSUES)
     .map(({ path, message }) => headAndTail(`- ${path || '(root)'}: ${message}`, MAX_ISSUE_CHARS));

@@ -83,19 +83,20 @@ export function evaluateContext(
     maxMessages: state.limits.maxMessages,
     tokensAllowed: tokensAllowed(state),
   });
-  return { reply, measures, operations };
+  return { reply, prose: false, measures, operations };
 }
 
 /** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
-  const { reply, operations, measures } = evaluation;
+  const { reply, prose, operations, measures } = evaluation;
   const contextLimits = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
   return {
     result: {
       phase: 'understanding',
       step: state.recursion.step,
       reply,
+      prose,
       statistics: statistics({ messages, measures, operations, ...contextLimits }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,

@@ -65,6 +65,12 @@ export function countRepeats(
   return history.filter(({ target, fingerprint }) => target === next.target && fingerprint === next.fingerprint).length;
 }
 
+/** Whether the model gave its answer in prose: it cannot assess the answer, and another cycle would not change that. */
+export function answerIsProse({ results }: ChainState): GuardResult {
+  const prose = results.yield?.prose ?? false;
+  return { holds: prose, inputs: { prose } };
+}
+
 /**
  * The rules that complete a run, in order. To add one, add it here and to the transitions of the state `deciding`:
  * guards, decisions and types derive from this table.
@@ -76,6 +82,7 @@ export const YIELD_RULES = {
   answerConverged: { evaluate: answerConverged, rationale: 'the answer no longer changes', isConverged: true },
   taskComplete: { evaluate: taskComplete, rationale: 'the task is complete', isConverged: true },
   loopDetected: { evaluate: loopDetected, rationale: 'the next cycle would repeat an earlier one', isConverged: false },
+  answerIsProse: { evaluate: answerIsProse, rationale: 'the model answers in prose', isConverged: false },
 } as const satisfies Readonly<Record<string, YieldRuleDefinition>>;
 
 export type YieldRule = keyof typeof YIELD_RULES;

@@ -1,6 +1,7 @@
 import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import type { Phase, Task } from '../../machines/contracts/phase.ts';
 import { type ContextStatistics, type Pruning, type Replies, replySchemas } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
@@ -80,6 +81,14 @@ function createFindings(): (entry: JournalEntry) => string {
   };
 }
 
+const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
+  without_json: 'the model replied without JSON: trying the other reply form',
+  json: 'the model replies in JSON in this form',
+  prose: 'the model answers in prose: its text is used as it is',
+  unavailable: 'the model hangs: it is not called for now',
+  available: 'the model replies again',
+};
+
 function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null {
   switch (event.type) {
     case 'phase-end':
@@ -92,6 +101,8 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
       return aside(
         `starting attempt ${event.attempt}${event.delayMs > 0 ? ` in ${Math.round(event.delayMs)} ms` : ''}`,
       );
+    case 'model-status':
+      return aside(MODEL_CHANGES[event.change]);
     case 'retrieval':
       return aside(retrievalText(event));
     case 'capability-end':

@@ -137,6 +137,8 @@ export const replyArbitraries: { readonly [P in Phase]: fc.Arbitrary<unknown> } 
       confidence: unit,
       call: fc.option(fc.record({ capability: fc.string(), arguments: fc.json() })),
     }),
+    prose: fc.boolean(),
+    problem: fc.option(fc.string()),
     results: few(
       fc
         .record({ success: fc.boolean(), output: replyText })
@@ -264,6 +266,7 @@ const usage = { modelCalls: 1, inputTokens: 20, outputTokens: 10, estimated: tru
 const synthesisOutcomeArbitrary: fc.Arbitrary<SynthesisOutcome> = fc.oneof(
   fc.record({
     type: fc.constant('written' as const),
+    prose: fc.constant(false),
     reply: synthesisReplyArbitrary as fc.Arbitrary<SynthesisReply>,
     usage: fc.constant(usage),
   }),

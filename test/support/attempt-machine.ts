@@ -37,7 +37,7 @@ export const USAGE: TokenUsage = { inputTokens: 10, outputTokens: 5, estimated: 
 
 /** A reply with a value that the rig's validator takes. */
 export function reply(changes: Partial<Reply> = {}): Reply {
-  return { text: '{"good":true}', value: { good: true }, failure: null, usage: USAGE, ...changes };
+  return { text: '{"good":true}', value: { good: true }, prose: false, failure: null, usage: USAGE, ...changes };
 }
 
 /** A reply that the rig's validator refuses. */

@@ -134,8 +134,27 @@ const CALLING = ['opening', 'streaming'];
 /** A call to another model is begun at once, and so is a correction; an attempt that is over says why. */
 const NEXT_CALL = ['opening'];
 
-const hasFallback = ({ execution, policy }: AttemptState): boolean => execution.fallbacks < policy.maxFallbacks;
+/** C4, A14: the other model takes over once, and once more if it is known to answer in prose. */
+const hasFallback = ({ execution, policy, models, model, gaveUp }: AttemptState): boolean => {
+  const other = 1 - model;
+  const status = models[other];
+  if (status === undefined || policy.maxFallbacks === 0 || status.hungCalls >= policy.maxHungCalls) return false;
+  if (!gaveUp.includes(other)) return true;
+  const isProse = status.form === 2 && !status.repliesInJson;
+  return isProse && gaveUp.filter((one) => one === other).length < 2 && execution.fallbacks < 4;
+};
 const mayCorrect = ({ execution, policy }: AttemptState): boolean => execution.corrections < policy.maxCorrections;
+/** A14: no form of the reply is left, and prose is no decision. */
+const mayCorrectForm = (state: AttemptState): boolean => {
+  const { task, policy, models, model } = state;
+  const status = models[model];
+  const isLastForm = policy.triesReplyForms && status?.repliesInJson === false && status.form > 0;
+  return mayCorrect(state) && !(isLastForm && task === 'continuation');
+};
+/** The model hung once before. */
+const hangsAgain = ({ policy, models, model }: AttemptState): boolean =>
+  (models[model]?.hungCalls ?? 0) + 1 >= policy.maxHungCalls;
+const waitsBefore = ({ policy }: AttemptState): boolean => policy.backoffBaseMs > 0;
 
 /** A4, A13: a retry is left, and its wait is over before the time is. What ran into a timer took as long. */
 const mayRetry =
@@ -158,13 +177,21 @@ const retryRows = (
   from: readonly string[],
   on: RegExp,
   tookMs: (context: AttemptState) => number,
+  isOver: (context: AttemptState) => boolean = () => false,
 ): readonly AttemptRow[] => [
-  { from, on, when: mayRetry(tookMs), to: ['backingOff'], by: 'A4, A13' },
+  {
+    from,
+    on,
+    when: (state) => mayRetry(tookMs)(state) && !isOver(state) && waitsBefore(state),
+    to: ['backingOff'],
+    by: 'A4, A13',
+  },
+  { from, on, when: (state) => mayRetry(tookMs)(state) && !isOver(state), to: NEXT_CALL, by: 'A4, A13' },
   ...fallbackOr(from, on, 'A4, C4'),
 ];
 
-const correctionRows = (from: readonly string[], on: RegExp): readonly AttemptRow[] => [
-  { from, on, when: mayCorrect, to: NEXT_CALL, by: 'A4, A9' },
+const correctionRows = (from: readonly string[], on: RegExp, when = mayCorrect): readonly AttemptRow[] => [
+  { from, on, when, to: NEXT_CALL, by: 'A4, A9' },
   ...fallbackOr(from, on, 'A4, C4'),
 ];
 
@@ -189,12 +216,12 @@ export const ATTEMPT_TABLE: readonly AttemptRow[] = [
   { from: ['opening'], on: /: starts$/, to: ['streaming'], by: 'A1' },
   { from: ['streaming'], on: /: continues$/, to: ['streaming'], by: 'A1' },
   { from: CALLING, on: /: lost$/, to: ['opening'], by: 'A8' },
-  { from: CALLING, on: /: complete$/, to: ['validating'], by: 'A2, A6' },
+  { from: CALLING, on: /: (complete|prose)$/, to: ['validating'], by: 'A2, A6, A14' },
   ...retryRows(CALLING, /: connection lost$/, () => 0),
   ...fallbackOr(CALLING, /: (rate limited for an hour|unauthorized|error)$/, 'A13'),
-  ...correctionRows(CALLING, /: no JSON$/),
-  ...retryRows(['opening'], /^after firstChunkDeadline$/, ({ policy }) => policy.firstChunkMs),
-  ...retryRows(['streaming'], /^after stallDeadline$/, ({ policy }) => policy.chunkMs * 1.125),
+  ...correctionRows(CALLING, /: no JSON$/, mayCorrectForm),
+  ...retryRows(['opening'], /^after firstChunkDeadline$/, ({ policy }) => policy.firstChunkMs, hangsAgain),
+  ...retryRows(['streaming'], /^after stallDeadline$/, ({ policy }) => policy.chunkMs * 1.125, hangsAgain),
 
   { from: ['validating'], on: /: valid$/, to: ['succeeded'], by: 'A1' },
   ...correctionRows(['validating'], /: invalid$/),
@@ -219,7 +246,7 @@ const stoppedBy =
 
 export const ACTION_TABLE: readonly ActionRow[] = [
   // C8: an attempt reports its usage, which is passed on to the chain.
-  { from: ['classifying', 'thinking'], on: /: reports its usage$/, to: ['the same'], by: 'C8' },
+  { from: ['classifying', 'thinking'], on: /: reports its (usage|models)$/, to: ['the same'], by: 'C8' },
   // R1: the request is classified once, unless it is known what to run.
   { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },
@@ -530,6 +557,15 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: AFTER_MEASURING, by: 'U10' },
   { from: ['understanding.summarizing'], on: /^(attempt|after phaseDeadline)/, to: AFTER_SUMMARY, by: 'U5' },
 
+  // A14: an answer in prose cannot be assessed, in another cycle neither.
+  {
+    from: ['yield.assessing'],
+    on: /: in prose$/,
+    when: ({ hasEmbeddings, assessment }) => !hasEmbeddings || assessment === null,
+    to: ['writing'],
+    so: endedBy('answerIsProse'),
+    by: 'A14',
+  },
   // Y2: when a cycle is the last.
   {
     from: ['yield.assessing'],

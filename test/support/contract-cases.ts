@@ -203,7 +203,7 @@ const attemptCases: readonly ContractCase[] = [
     '[A11]',
     'a reply',
     replySchema,
-    { text: '{}', value: {}, failure: null, usage: { inputTokens: 1, outputTokens: 1, estimated: true } },
+    { text: '{}', value: {}, prose: false, failure: null, usage: { inputTokens: 1, outputTokens: 1, estimated: true } },
     ['text', null],
   ),
   contractCase(
@@ -301,6 +301,8 @@ export const synthesisInputSample: SynthesisInput = {
     elapsedMs: 1_500,
     excess: { tokens: 0, messages: 0 },
     sourceFailure: null,
+    prosePhases: [],
+    deciderProblem: null,
     sessionProblem: null,
   },
 };

@@ -150,9 +150,11 @@ export const results = {
   action: {
     phase: 'action',
     step: 1,
+    prose: false,
     reply: { response: 'It was 1932.', confidence: 0.6, call: { capability: 'draft', arguments: '{}' } },
     results: [aCapabilityResult()],
     stopReason: 'done',
+    problem: null,
     memory: [
       { role: 'user', content: 'When was the bridge opened?' },
       { role: 'assistant', capability: 'draft', success: true, summary: 'a draft' },
@@ -161,6 +163,7 @@ export const results = {
   experience: {
     phase: 'experience',
     step: 2,
+    prose: false,
     reply: { summary: 'The papers say 1932.', relevantPassageIds: ['p1'], missing: ['the day'], confidence: 0.8 },
     retrieval: { query: 'bridge', passages: [aPassage()], widened: false },
     sourceFailure: null,
@@ -168,6 +171,7 @@ export const results = {
   intention: {
     phase: 'intention',
     step: 3,
+    prose: false,
     reply: {
       goal: 'the year of opening',
       alternatives: ['the year of design'],
@@ -180,6 +184,7 @@ export const results = {
   observation: {
     phase: 'observation',
     step: 4,
+    prose: false,
     reply: {
       insights: ['1932 is named twice'],
       undigested: false,
@@ -192,6 +197,7 @@ export const results = {
   understanding: {
     phase: 'understanding',
     step: 5,
+    prose: false,
     reply: { integrated: 'Opened in 1932.', assessments: [{ messageId: 'm1', relevance: 0.9, reason: 'on topic' }] },
     statistics: {
       messagesBefore: 4,
@@ -222,6 +228,7 @@ export const results = {
   yield: {
     phase: 'yield',
     step: 6,
+    prose: false,
     reply: {
       answer: 'In 1932.',
       confidence: 0.95,
@@ -326,7 +333,12 @@ export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => (
   ...changes,
 });
 
-export const succeeded = (value: unknown): AttemptOutcome => ({ ok: true, value, execution: anExecution() });
+export const succeeded = (value: unknown): AttemptOutcome => ({
+  ok: true,
+  prose: false,
+  value,
+  execution: anExecution(),
+});
 export const failed = (changes: Partial<Failure> = {}): AttemptOutcome => ({
   ok: false,
   failure: aFailure(changes),

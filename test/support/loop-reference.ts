@@ -250,6 +250,9 @@ type RememberedEntry = { role: 'user'; content: string } | { role: 'assistant'; 
 
 export const REQUEST = 'Write a note.';
 export const RESPONSE = 'I will see.';
+export const PROSE = 'Let me think about it.';
+/** Calls in a row that may hang before the model is given up. */
+const MOST_HUNG = 2;
 const DONE_DECISION: ModelDecision = { says: 'done' };
 const SUCCESS: Behavior = { does: 'gives', value: 'ran' };
 const GOOD_CALL: PlannedCall = { goes: 'good', inputTokens: 7, outputTokens: 3 };
@@ -260,8 +263,10 @@ export function referenceLoop(plan: LoopPlan): Outcome {
   const { outcome } = world;
   let wish: PlannedStep | null = plan.first.wish;
   if (plan.first.by === 'model') {
-    if (!askModel(world, 'action')) return { ...outcome, stopReason: 'no_reply' };
-    outcome.response = RESPONSE;
+    const asked = askModel(world, 'action');
+    if (asked === null) return { ...outcome, stopReason: 'no_reply' };
+    outcome.response = asked === 'prose' ? PROSE : RESPONSE;
+    if (asked === 'prose') wish = null;
   }
   if (wish === null) return stop(world, 'nothing_to_run');
   for (;;) {
@@ -300,7 +305,9 @@ function initialLoopState(plan: LoopPlan) {
     decided: [],
     stopped: null,
   };
-  return { plan, outcome, decisions: 0, thoughts: 0 };
+  /** What the run knows of its model: the reply forms that it gave no JSON in, whether it gave any, and how often it hung. */
+  const model = { formsFailed: 0, repliesInJson: false, hung: 0 };
+  return { plan, outcome, decisions: 0, thoughts: 0, model };
 }
 type LoopState = ReturnType<typeof initialLoopState>;
 
@@ -376,7 +383,7 @@ function askFunction(world: LoopState): ModelDecision | 'decider_failed' {
 function askDecidingModel(world: LoopState): ModelDecision | 'decider_failed' | 'budget_exhausted' {
   const { plan, outcome } = world;
   if (outcome.tasks.length >= plan.maxCalls || tokensUsed(outcome) >= plan.maxTokens) return 'budget_exhausted';
-  if (!askModel(world, 'continuation')) return 'decider_failed';
+  if (askModel(world, 'continuation') === null) return 'decider_failed';
   return recordDecision(outcome, plan.thoughts[world.thoughts++] ?? DONE_DECISION);
 }
 
@@ -388,9 +395,9 @@ function recordDecision(outcome: Outcome, thought: ModelDecision): ModelDecision
   return thought;
 }
 
-/** Whether the model comes to a valid reply: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. */
-function askModel(world: LoopState, task: string): boolean {
-  const { plan, outcome } = world;
+/** The valid reply that the model comes to, or null: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. A model that answers in prose is asked in the other form, and then taken at its word (A14). */
+function askModel(world: LoopState, task: string): 'valid' | 'prose' | null {
+  const { plan, outcome, model } = world;
   let corrections = 0;
   let transportRetries = 0;
   for (;;) {
@@ -402,11 +409,17 @@ function askModel(world: LoopState, task: string): boolean {
       outcome.tokens.inputTokens += call.inputTokens;
       outcome.tokens.outputTokens += call.outputTokens;
     }
-    if (call.goes === 'good') return true;
+    model.hung = call.goes === 'hangs' ? model.hung + 1 : 0;
+    const isLastTry = corrections >= plan.maxCorrections || (model.formsFailed > 0 && !model.repliesInJson);
+    if (call.goes === 'prose' && task === 'action' && isLastTry) return 'prose';
+    if (call.goes === 'good' || call.goes === 'misfit') model.repliesInJson = true;
+    if (call.goes === 'prose' && !model.repliesInJson) model.formsFailed += 1;
+    if (call.goes === 'good') return 'valid';
+    if (model.hung === MOST_HUNG || (model.formsFailed > 1 && !model.repliesInJson)) return null;
     const isWrong = call.goes === 'prose' || call.goes === 'misfit';
     const mayRetry = isWrong ? corrections < plan.maxCorrections : transportRetries < plan.maxTransportRetries;
-    if (call.goes === 'refused' || !mayRetry || outcome.tasks.length >= plan.maxCalls) return false;
-    if (tokensUsed(outcome) + call.inputTokens > plan.maxTokens) return false;
+    if (call.goes === 'refused' || !mayRetry || outcome.tasks.length >= plan.maxCalls) return null;
+    if (tokensUsed(outcome) + call.inputTokens > plan.maxTokens) return null;
     if (isWrong) corrections += 1;
     else transportRetries += 1;
   }

@@ -17,6 +17,7 @@ import {
   type ModelDecision,
   type Outcome,
   type PlannedStep,
+  PROSE,
   plannedCall,
   REQUEST,
   RESPONSE,
@@ -141,7 +142,7 @@ function plannedModel(plan: LoopPlan, noted: Observations, remembered: () => num
       const { steps, runsLeft } = input as { steps: unknown[]; runsLeft: number };
       noted.asked.push({ steps: steps.length, runsLeft, remembered: remembered() });
     }
-    if (goes === 'prose') return { text: 'Let me think about it.', usage };
+    if (goes === 'prose') return { text: PROSE, replyForm: 'text', usage };
     if (goes === 'misfit') return { text: '{"done": "soon", "response": 5}', usage };
     if (goes === 'unavailable') return { failure: { code: 'server_error', status: 500 }, usage };
     if (goes === 'refused') return { failure: { code: 'unauthorized', retryable: false }, usage };
@@ -223,7 +224,7 @@ function startMachine(plan: LoopPlan, parts: LoopParts) {
   const input = {
     ...given,
     input: { ...given.input, request: REQUEST, capabilities: own },
-    policy: { ...given.policy, maxCorrections, maxTransportRetries, maxCalls },
+    policy: { ...given.policy, triesReplyForms: true, maxHungCalls: 2, maxCorrections, maxTransportRetries, maxCalls },
     call: step === undefined ? null : { capability: step.capability, arguments: String(step.arguments) },
     decider,
     maxContinuations,

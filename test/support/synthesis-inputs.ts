@@ -39,6 +39,8 @@ interface RunFacts {
   readonly elapsedMs: number | null;
   readonly excess: { readonly tokens: number; readonly messages: number };
   readonly sourceFailure: string | null;
+  readonly prosePhases: readonly string[];
+  readonly deciderProblem: string | null;
   readonly sessionProblem: string | null;
 }
 
@@ -296,6 +298,8 @@ const EMPTY_RUN: RunFacts = {
   elapsedMs: null,
   excess: { tokens: 0, messages: 0 },
   sourceFailure: null,
+  prosePhases: [],
+  deciderProblem: null,
   sessionProblem: null,
 };
 
@@ -322,6 +326,8 @@ function generateRun(draw: FieldGenerator, given: JsonRecord): RunFacts {
     currency: field<string | null>(run, at('currency'), [null, 'EUR'], ['', 5], null),
     elapsedMs: field<number | null>(run, at('elapsedMs'), [null, 1_500.5, 1e300], ['x', -1, Number.NaN], null),
     excess: generateExcess(draw, run),
+    prosePhases: field<readonly string[]>(run, at('prosePhases'), [[], [], ['yield']], ['yield', 5], []),
+    deciderProblem: field<string | null>(run, at('deciderProblem'), [null, null, 'it threw.'], [5, {}], null),
     sourceFailure: field<string | null>(run, at('sourceFailure'), [null, null, 'the index is down.'], [5, {}], null),
     sessionProblem: field<string | null>(run, at('sessionProblem'), [null, null, 'the store is shut.'], [5, {}], null),
   });

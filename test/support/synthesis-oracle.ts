@@ -37,6 +37,8 @@ const PRECEDENCE: readonly Degradation[] = [
   'incomplete_state',
   'deadline_passed',
   'budget_exhausted',
+  'prose_replies',
+  'decider_failed',
   'ttl_exhausted',
   'zero_passes',
   'loop_detected',
@@ -80,6 +82,8 @@ function conditions(
       bad.length > 0 || kind === 'phase_failed' || (lost && kind !== 'model_unavailable') || noAnswer || nothing,
     deadline_passed: kind === 'deadline',
     budget_exhausted: kind === 'budget' || rule === 'budgetExhausted',
+    prose_replies: run.prosePhases.length > 0,
+    decider_failed: run.deciderProblem !== null,
     ttl_exhausted: ttl === 0 || rule === 'cycleLimitReached',
     zero_passes: passes === 0,
     loop_detected: rule === 'loopDetected',
@@ -284,8 +288,8 @@ export function randomOutcome(draw: Random): RandomOutcome {
     case 'misfit': {
       const reply = draw.pick(INVALID_REPLIES) as never;
       const outcome = draw.chance(0.5)
-        ? outcomeOf({ ok: true, value: reply, execution })
-        : ({ type: 'written', reply, usage: USAGE } as const);
+        ? outcomeOf({ ok: true, prose: false, value: reply, execution })
+        : ({ type: 'written', prose: false, reply, usage: USAGE } as const);
       return failedOutcome(outcome, 'validation', SPENT_TOKENS);
     }
     case 'failure': {
@@ -308,7 +312,7 @@ function writtenOutcome(draw: Random): RandomOutcome {
   const confidence = draw.pick([0, 0.3, 0.9, 1]);
   const reply = { ...VALID_REPLY, answerText, confidence, ...(draw.chance(0.3) && FORGED_FIELDS) };
   return {
-    outcome: { type: 'written', reply, usage: USAGE },
+    outcome: { type: 'written', prose: false, reply, usage: USAGE },
     writing: { written: { text: answerText.trim(), confidence }, fallback: null, tokens: SPENT_TOKENS },
   };
 }

@@ -13,6 +13,7 @@ const RULES = /** @type {const} */ ([
   'answerConverged',
   'taskComplete',
   'loopDetected',
+  'answerIsProse',
 ]);
 const PHASES = /** @type {const} */ (['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
 

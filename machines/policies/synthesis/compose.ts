@@ -14,6 +14,7 @@ import {
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
+import { PROSE_REMEDY } from '../model-status.ts';
 import { addUsage } from '../usage.ts';
 import { readOutcome } from './outcome.ts';
 import { type InputProblem, NO_DRAFT, problemText, type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
@@ -172,6 +173,9 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
     );
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
+  note('prose_replies', proseReplies(input, written));
+  if (input.run.deciderProblem)
+    note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${input.run.deciderProblem}`);
   if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
@@ -186,6 +190,13 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
+}
+
+function proseReplies({ run }: SynthesisInput, written: SynthesisOutcome): string {
+  const isProse = written.type === 'written' && written.prose;
+  const tasks = [...run.prosePhases, ...(isProse ? ['synthesis'] : [])];
+  if (tasks.length === 0) return '';
+  return `The model answered in prose instead of JSON (${tasks.join(', ')}), so its text is used as it is; ${PROSE_REMEDY}.`;
 }
 
 const UNWRITTEN: Readonly<Record<Fallback, string>> = {

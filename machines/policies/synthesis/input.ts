@@ -35,6 +35,9 @@ const RUN: Readers<SynthesisInput['run']> = {
     messages: understanding?.statistics.messagesOver ?? 0,
   }),
   sourceFailure: ({ results: { experience } }) => experience?.sourceFailure ?? null,
+  prosePhases: ({ results }) => PHASES.filter((phase) => results[phase]?.prose),
+  deciderProblem: ({ results: { action } }) =>
+    action?.stopReason === 'decider_failed' ? (action.problem ?? 'no reason given') : null,
   sessionProblem: (state) => state.sessionProblem,
 };
 

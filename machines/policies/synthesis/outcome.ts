@@ -14,7 +14,7 @@ import { NO_USAGE } from '../usage.ts';
 export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
   const { usage } = attempted.execution;
   if (!attempted.ok) return failedOutcome(fallbackOf(attempted.failure), attempted.failure.message, usage);
-  return readReply(attempted.value, usage);
+  return readReply(attempted.value, usage, attempted.prose);
 }
 
 /** Returns the outcome if the attempt actor itself threw. */
@@ -51,22 +51,22 @@ export function readOutcome(given: unknown): SynthesisOutcome {
   try {
     const read = synthesisOutcomeSchema.safeParse(given);
     if (read.success && read.data.type !== 'written') return read.data;
-    const { type, reply, usage } = given as Extract<SynthesisOutcome, { type: 'written' }>;
-    if (type === 'written') return readReply(reply, usageOf(usage));
+    const { type, reply, usage, prose } = given as Extract<SynthesisOutcome, { type: 'written' }>;
+    if (type === 'written') return readReply(reply, usageOf(usage), prose === true);
   } catch {
     // A getter or proxy threw.
   }
   return failedOutcome('other', 'the outcome of the model call cannot be read');
 }
 
-function readReply(value: unknown, usage: Usage): SynthesisOutcome {
+function readReply(value: unknown, usage: Usage, prose: boolean): SynthesisOutcome {
   const read = synthesisReplySchema.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
     const field = issue?.path.join('.') || 'the reply';
     return failedOutcome('validation', `${field}: ${issue?.message ?? 'unknown problem'}`, usage);
   }
-  return { type: 'written', reply: read.data, usage };
+  return { type: 'written', reply: read.data, usage, prose };
 }
 
 function usageOf(given: unknown): Usage {

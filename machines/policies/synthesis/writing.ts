@@ -69,6 +69,8 @@ export function writingPolicy(
   const { limits } = bounds;
   return {
     ...callLimits(bounds),
+    parentMs: null,
+    triesReplyForms: false,
     maxCorrections: Math.min(1, limits.maxCorrections),
     maxTransportRetries: Math.min(1, limits.maxTransportRetries),
     maxCalls: 3 + bounds.fallbackModels,
@@ -224,7 +226,8 @@ export function writingInput(state: ChainState): AttemptInput {
     id: executionId(state, 'synthesis'),
     task: 'synthesis',
     input: plan.input,
-    policy: writingPolicy(state, plan),
+    policy: { ...writingPolicy(state, plan), parentMs: deadlines(state).synthesisMs, triesReplyForms: true },
+    models: state.models,
     hasParent: true,
   };
 }

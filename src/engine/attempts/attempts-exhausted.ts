@@ -2,6 +2,7 @@ import type { AttemptExecution, AttemptRecord } from '../../../machines/contract
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
+import { lacksJson } from '../../../machines/policies/model-status.ts';
 
 /**
  * All attempts failed. The error carries each of them: the model's text, what was wrong with it path by path, its usage and duration.
@@ -29,11 +30,13 @@ export class AttemptsExhausted extends PostChainError {
   }
 }
 
-function messageOf({ stage, message, issues }: Failure, { task, attempts }: AttemptExecution): string {
+function messageOf(failure: Failure, { task, attempts }: AttemptExecution): string {
+  const { stage, message, issues } = failure;
   const count = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   const [first] = issues;
   const where = first === undefined ? '' : ` First: ${first.path || '(root)'}: ${sentence(first.message)}`;
-  const detail = `${sentence(message)}${where} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
+  const remedy = lacksJson(failure) ? ` Try the other replyForm ('text' or 'tool-call'), or another model.` : '';
+  const detail = `${sentence(message)}${where}${remedy} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
   return `No value for "${task}" after ${count}; the last failed in ${stage}: ${detail}`;
 }
 

@@ -3,7 +3,8 @@ import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../..
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { recordFailure } from '../../../machines/attempt/setup.ts';
 import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
-import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
@@ -123,19 +124,25 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     send({ type, openedAtMs, ...progress }),
   );
 
+  let promptChars = 0;
+
   async function read(): Promise<void> {
     const { model, spec, request } = callOf(parts, call);
     const { items } = observer;
-    observer.onRequest?.(call, request);
-    const promptChars = requestChars(spec, request);
-    const tooLong = await promptTooLong(model, request, promptChars);
+    if (call.refused === null) observer.onRequest?.(call, request);
+    promptChars = requestChars(spec, request);
+    // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
+    const unsent = call.refused === null ? promptTooLong(model, request, promptChars) : refusedReply(call.refused);
+    const refused = unsent instanceof Promise ? await unsent : unsent;
+    if (over) return;
     const reply =
-      tooLong ??
+      refused ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {
         form: request.replyForm,
         toolName: request.schemaName,
         acceptsList: spec.shape.mayBeList,
         offered: offeredBy(spec, request),
+        fromProse: call.mayBeProse ? spec.fromProse : undefined,
         maxChars: call.policy.maxReplyChars,
         takeTurn: takeTurnOf(clock),
         promptChars,
@@ -167,7 +174,13 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   }
 
   read().catch((error: unknown) =>
-    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, reply: thrown(error) }),
+    send({
+      type: 'reply.ended',
+      openedAtMs,
+      atMs: clock.now(),
+      chars: heartbeat.chars,
+      reply: thrown(error, { promptChars, chars: heartbeat.chars }),
+    }),
   );
   return () => {
     // A call that has ended needs no abort, which would create an error with a stack.
@@ -184,8 +197,14 @@ function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyI
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
   const spec = specFor(call.task);
-  const request: ModelRequest = requestOf(spec, call, replyForm, model.nativeTools === true);
+  const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true);
   return { model, spec, request };
+}
+
+/** Returns the reply form: 0 is the configured one, 1 the other one; prose is requested as text. */
+function formAt(form: number, configured: ReplyForm): ReplyForm {
+  if (form === 0) return configured;
+  return form === 1 ? (REPLY_FORMS.find((other) => other !== configured) ?? configured) : 'text';
 }
 
 function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
@@ -194,9 +213,16 @@ function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): Offer
 }
 
 /** Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. */
-async function promptTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
+function promptTooLong(
+  model: ChatModel,
+  request: ModelRequest,
+  promptChars: number,
+): Reply | null | Promise<Reply | null> {
+  return promptChars / 4 <= model.contextWindowTokens ? null : countedTooLong(model, request, promptChars);
+}
+
+async function countedTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
   const { id, contextWindowTokens } = model;
-  if (promptChars / 4 <= contextWindowTokens) return null;
   const counted = await countedTokens(model, request);
   const tokens = counted ?? Math.ceil(promptChars / 4);
   if (tokens <= contextWindowTokens) return null;
@@ -217,14 +243,27 @@ async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelReque
   }
 }
 
-/** A prompt or an observer that throws is a bug; the run still continues to an answer. */
-function thrown(error: unknown): Reply {
+/** A prompt or an observer that throws is a bug; the run still continues to an answer, and what arrived is charged. */
+function thrown(
+  error: unknown,
+  { promptChars, chars }: { readonly promptChars: number; readonly chars: number },
+): Reply {
   const { message } = unexpectedFailure(error);
-  return unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
+  const reply = unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
+  if (chars === 0) return reply;
+  return {
+    ...reply,
+    usage: { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true },
+  };
 }
 
 function unread(failure: Reply['failure']): Reply {
-  return { text: '', value: null, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+  return { text: '', value: null, prose: false, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+}
+
+/** A call that is not made uses nothing. */
+function refusedReply(failure: Failure): Reply {
+  return { ...unread(failure), usage: { inputTokens: 0, outputTokens: 0, estimated: false } };
 }
 
 /** Above this, the character count is reported again whenever it has grown by a quarter. */

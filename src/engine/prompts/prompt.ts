@@ -21,6 +21,9 @@ interface ToolUse<Input> {
   readonly toolsInWords?: ((input: Input) => string) | undefined;
 }
 
+/** The confidence of a reply that a model gave in prose: nothing states how sure it is. */
+export const PROSE_CONFIDENCE = 0.2;
+
 /** A prompt: the schemas of its input and output, and two templates. The reply's JSON Schema is appended to the system template. */
 export interface Prompt<Input = never> extends ToolUse<Input> {
   readonly name: Task;
@@ -33,6 +36,8 @@ export interface Prompt<Input = never> extends ToolUse<Input> {
   /** If the prompt has `tools`, leaves them out. */
   readonly system: (input: Input) => string;
   readonly user: (input: Input) => string;
+  /** Returns the reply for a model that answers in prose: the text in the main field. Without it, prose is not accepted. */
+  readonly fromProse?: ((text: string) => unknown) | undefined;
 }
 
 export function definePrompt<Input>(prompt: Prompt<Input>): Prompt<Input> {
@@ -45,6 +50,7 @@ export interface PromptSpec extends ToolUse<unknown> {
   readonly shape: OutputShape;
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly ChatTurn[];
+  readonly fromProse?: ((text: string) => unknown) | undefined;
 }
 
 const specs = new WeakMap<Prompt, PromptSpec>();
@@ -58,6 +64,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     shape: replyShape(prompt),
     turns: (input) => turnsOf(prompt, input),
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
+    fromProse: prompt.fromProse,
     fromToolCall: prompt.fromToolCall,
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };

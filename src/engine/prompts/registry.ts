@@ -30,7 +30,7 @@ import {
 } from '../../../machines/contracts/synthesis.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 
-import { definePrompt, type Prompt, type ToolCall } from './prompt.ts';
+import { definePrompt, PROSE_CONFIDENCE, type Prompt, type ToolCall } from './prompt.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
@@ -93,6 +93,7 @@ Phase: Action, the present. Answer the request as well as the current context al
         : `If one of these capabilities would help, put it into "call", with its arguments as JSON text. Otherwise set "call" to null.
 ${capabilityList(capabilities)}`,
     fromToolCall: (call, text) => ({ response: text, confidence: 0, call: capabilityCall(call) }),
+    fromProse: (text) => ({ response: text, confidence: PROSE_CONFIDENCE, call: null }),
   }),
   experience: definePrompt<InputOf<'experience'>>({
     name: 'experience',
@@ -104,6 +105,7 @@ ${capabilityList(capabilities)}`,
 Phase: Experience, the past. Summarize what the passages say about the request. List the ids of the relevant passages.
 List the information that is still missing to answer the request.`,
     user: (input) => paragraphs(phaseText(input), `Passages:\n${passageBlocks(input.passages)}`),
+    fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
   }),
   intention: definePrompt<InputOf<'intention'>>({
     name: 'intention',
@@ -116,6 +118,13 @@ Phase: Intention, the desired future. State the goal of the request and its alte
 Rate how clear the request is, and how well each message serves the goal.
 Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
     user: phaseText,
+    fromProse: (text) => ({
+      goal: text,
+      alternatives: [],
+      clarity: PROSE_CONFIDENCE,
+      unclearIntent: false,
+      alignment: [],
+    }),
   }),
   observation: definePrompt<InputOf<'observation'>>({
     name: 'observation',
@@ -128,6 +137,7 @@ Phase: Observation, what to keep. List insights that are worth remembering, enti
 and connections between messages. Rate the importance of each message.
 Set "undigested" to true if an insight has not been used yet.`,
     user: phaseText,
+    fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
   understanding: definePrompt<InputOf<'understanding'>>({
     name: 'understanding',
@@ -139,6 +149,7 @@ Set "undigested" to true if an insight has not been used yet.`,
 Phase: Understanding, what to let go. Integrate what is known so far.
 Rate how relevant each search message and each assistant message still is to the request, and give the reason.`,
     user: phaseText,
+    fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
   yield: definePrompt<InputOf<'yield'>>({
     name: 'yield',
@@ -151,6 +162,16 @@ Phase: Yield. Give the best answer so far, the ids of the messages that support 
 State whether the task is complete, how sufficient the information is, and whether a tool is needed.
 Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to null.`,
     user: (input) => paragraphs(phaseText(input), `Answer of the previous cycle:\n${input.previousAnswer || '(none)'}`),
+    fromProse: (text) => ({
+      answer: text,
+      confidence: PROSE_CONFIDENCE,
+      taskComplete: false,
+      informationSufficiency: PROSE_CONFIDENCE,
+      needsTools: false,
+      proposedPhase: null,
+      rationale: 'The model answered in prose.',
+      usedMessageIds: [],
+    }),
   }),
   continuation: definePrompt<ContinuationInput>({
     name: 'continuation',
@@ -213,6 +234,7 @@ Use only the given context. List the ids of the messages that you used. Put doub
         `Steps:\n${executionResults.map(({ phase, content }) => noteBlock(phase, content)).join('\n') || '(none)'}`,
         `Context:\n${messageBlocks(run.messages)}`,
       ),
+    fromProse: (text) => ({ answerText: text, confidence: PROSE_CONFIDENCE, usedMessageIds: [], notes: '' }),
   }),
 };
 

@@ -52,6 +52,7 @@ export function withOfferedTools(
       if (part.type === 'tool-call-delta') unknown ??= part.name;
       return driver.claim(part);
     },
+    proseIn: (given) => (call === null ? driver.proseIn(given) : ''),
     failureOf(missing) {
       if (call !== null) return truncatedFailure(call.name);
       const namesUnknownTool = readsJsonText && missing.miss === 'none' && missing.reason !== 'length';

@@ -9,8 +9,15 @@ import { oneLine } from '../../../machines/text/clip.ts';
 import type { TakeTurn } from '../turns.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
-import { PartSource, type StreamEnd } from './part-source.ts';
-import { createTextDriver, type FoundValue, type MissingValue, type StreamDriver } from './stream-driver.ts';
+import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
+import {
+  createTextDriver,
+  type FoundValue,
+  LeadingThought,
+  type MissingValue,
+  QUOTED_CHARS,
+  type StreamDriver,
+} from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 
 interface StreamObserver {
@@ -37,6 +44,8 @@ export interface ReadStreamOptions extends StreamObserver {
   readonly acceptsList: boolean;
   /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;
+  /** Returns the value for a reply in prose; without it, a reply without JSON has failed. */
+  readonly fromProse?: ((text: string) => unknown) | undefined;
   readonly maxChars: number;
   /** When the next part may be read. */
   readonly takeTurn: TakeTurn;
@@ -61,17 +70,28 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
   try {
     const found = await readValue(source, driver, options);
     const { text, end } = source;
+    const prose = found === null && streamFailure(end) === null ? driver.proseIn(text).trim() : '';
+    if (prose !== '' && options.fromProse !== undefined) {
+      const value = options.fromProse(prose);
+      options.onPartial(value);
+      return { text: prose, value, prose: true, failure: null, usage: usageOf(source, options) };
+    }
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
     const failure = streamFailure(end) ?? none;
     return {
       text: driver.call?.describe() ?? text,
+      prose: false,
       value: failure === null ? found?.value : null,
       failure,
-      usage: end.usage ?? (isUnprocessed(end, source.chars) ? NO_USAGE : estimate(options.promptChars, source.chars)),
+      usage: usageOf(source, options),
     };
   } finally {
     source.close();
   }
+}
+
+function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions): TokenUsage {
+  return end.usage ?? (isUnprocessed(end, chars) ? NO_USAGE : estimate(promptChars, chars));
 }
 
 function driverFor(options: ReadStreamOptions): StreamDriver {
@@ -287,7 +307,8 @@ function createToolCallDriver(toolName: string): StreamDriver {
   const tool = `the tool “${oneLine(toolName, MAX_NAME_CHARS)}”`;
   let index: number | null = null;
   let otherCall: string | null = null;
-  let sawText = false;
+  const prose = new GrowingText();
+  const thought = new LeadingThought();
 
   function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
     if (miss === 'too-deep')
@@ -313,19 +334,21 @@ function createToolCallDriver(toolName: string): StreamDriver {
 
   function instead(): string {
     if (otherCall !== null) return `a call of “${oneLine(otherCall, MAX_NAME_CHARS)}” came instead`;
-    return sawText ? 'text came instead' : 'nothing came instead';
+    const text = oneLine(prose.text, QUOTED_CHARS);
+    return text === '' ? 'nothing came instead' : `text came instead: “${text}”`;
   }
 
   return {
     finder: new StrictFinder(),
     call: null,
     claim(part) {
-      if (part.type === 'text-delta') sawText ||= part.text.trim() !== '';
+      if (part.type === 'text-delta') prose.add(part.text.slice(thought.endIn(part.text)));
       if (part.type !== 'tool-call-delta') return false;
       if (part.name === toolName) index ??= part.index;
       else otherCall ??= part.name;
       return part.name === toolName && part.index === index;
     },
+    proseIn: () => (index === null ? prose.text : ''),
     failureOf: missingValueFailure,
   };
 }

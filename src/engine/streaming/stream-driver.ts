@@ -77,19 +77,23 @@ export interface StreamDriver {
   claim(part: DeltaPart): boolean;
   /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
   readonly call: OfferedCall | null;
+  /** Returns the prose of a reply without JSON, given its own text; empty if JSON started in it. */
+  proseIn(text: string): string;
   failureOf(missing: MissingValue): Failure;
 }
 
 /** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
+  const finder = new ProseFinder({ acceptsList });
   let tool: string | null = null;
   return {
-    finder: new ProseFinder({ acceptsList }),
+    finder,
     claim(part) {
       if (part.type === 'tool-call-delta') tool ??= part.name;
       return part.type === 'text-delta';
     },
     call: null,
+    proseIn: (text) => (finder.miss === 'none' ? withoutThought(text) : ''),
     failureOf(missing) {
       const isCallInstead = tool !== null && missing.text.trim() === '' && missing.reason !== 'length';
       return isCallInstead ? calledFailure(tool ?? '') : missingValueFailure(missing);
@@ -117,7 +121,18 @@ function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
     return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
   if (miss === 'unfinished')
     return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; expected one complete JSON object.');
-  return failureOf('extraction', 'no_json', 'The reply contains no valid JSON; expected one JSON object.');
+  return failureOf(
+    'extraction',
+    'no_json',
+    `The reply contains no valid JSON; expected one JSON object. It begins “${oneLine(withoutThought(text), QUOTED_CHARS)}”.`,
+  );
+}
+
+/** Characters of a reply that a failure quotes. */
+export const QUOTED_CHARS = 120;
+
+function withoutThought(text: string): string {
+  return text.slice(new LeadingThought().endIn(text));
 }
 
 /** The characters that, after a bracket and whitespace, make it the start of JSON; other brackets are prose. */

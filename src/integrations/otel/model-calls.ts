@@ -26,22 +26,22 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   const tokens = createTokenTotals(spans);
   const modelIds = [modelId, ...fallbackModelIds];
   const open = new Map<string, ModelCall>();
-  /** The parent span of an attempt series, and the index of the model in use after fallbacks. */
-  const executions = new Map<string, { readonly parent: OpenSpan; model: number }>();
+  /** The parent spans of attempt series. */
+  const parents = new Map<string, OpenSpan>();
   /** A call may start before the journal records its phase. */
   let early: EntryOf<'attempt-start'>[] = [];
 
   const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
 
-  function begin({ attemptId, task, attempt }: EntryOf<'attempt-start'>): void {
-    const execution = executions.get(attemptId) ?? { parent: task === 'synthesis' ? run : phases.span(), model: 0 };
-    executions.set(attemptId, execution);
-    const shared = modelOf(execution.model);
+  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>): void {
+    const parent = parents.get(attemptId) ?? (task === 'synthesis' ? run : phases.span());
+    parents.set(attemptId, parent);
+    const shared = modelOf(model);
     const prompt = prompts[task];
     const span = spans.begin({
       operation: 'chat',
       subject: String(shared['gen_ai.request.model']),
-      parent: execution.parent,
+      parent,
       shared,
       attributes: {
         ...parts.conversation,
@@ -58,7 +58,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   return {
     /** Starts a phase, and the calls that were recorded before it. */
     enterPhase(): void {
-      executions.clear();
+      parents.clear();
       const pending = early;
       early = [];
       for (const entry of pending) begin(entry);
@@ -91,10 +91,9 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
       });
     },
     retry({ attemptId, attempt, model, delayMs }: EntryOf<'attempt-retry'>): void {
-      const execution = executions.get(attemptId);
-      if (execution === undefined) return;
-      execution.model = model;
-      spans.addEvent(execution.parent, 'postchain.retry', {
+      const parent = parents.get(attemptId);
+      if (parent === undefined) return;
+      spans.addEvent(parent, 'postchain.retry', {
         ...modelOf(model),
         'postchain.attempt': attempt,
         'postchain.backoff_ms': delayMs,

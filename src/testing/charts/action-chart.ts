@@ -12,7 +12,7 @@ import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails } from '../exploration/occurrences.ts';
-import { attemptOutcomes, CLOCK, LOOKUP, reportsUsage } from './stand-ins.ts';
+import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
 const UNKNOWN: CapabilityCall = { capability: 'unknown', arguments: '{}' };
@@ -66,8 +66,8 @@ export const actionChart = {
     'the first call is given': inputOf('function', { call: CALL }),
   },
   outcomes: {
-    classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage],
-    continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage],
+    classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage, reportsModels],
+    continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage, reportsModels],
     validateArguments: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
     executeCapability: [done(SUCCEEDED, 'succeeds'), done(FAILED, 'throws'), fails()],
     decideContinuation: [

@@ -1,4 +1,6 @@
+import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import type { AttemptState } from '../../../machines/attempt/state.ts';
 import {
   type AttemptInput,
   attemptPolicySchema,
@@ -30,39 +32,71 @@ const NOW = { openedAtMs: 0, atMs: 0, chars: 4 };
 
 function replyWith(failure: Failure | null): Reply {
   const usage = { inputTokens: 1, outputTokens: 1, estimated: false };
-  return { text: failure === null ? '{}' : '', value: failure === null ? {} : undefined, failure, usage };
+  return { text: failure === null ? '{}' : '', value: failure === null ? {} : undefined, prose: false, failure, usage };
 }
 
-const ended = (failure: Failure | null, name: string) =>
-  sends({ type: 'reply.ended', ...NOW, reply: replyWith(failure) } as never, name);
+const ended = (failure: Failure | null, name: string, changes: Partial<Reply> = {}) =>
+  sends({ type: 'reply.ended', ...NOW, reply: { ...replyWith(failure), ...changes } } as never, name);
 
-function inputWith(policy: object): AttemptInput {
-  return { id: 'explored', task: 'answer', input: 'Is it so?', policy: attemptPolicySchema.parse(policy) };
+function inputWith(policy: object, changes: Partial<AttemptInput> = {}): AttemptInput {
+  return { id: 'explored', task: 'yield', input: 'Is it so?', policy: attemptPolicySchema.parse(policy), ...changes };
 }
+
+/** As in a chain: the reply forms are tried, and a model that hangs is given up. */
+const IN_CHAIN = { triesReplyForms: true, maxHungCalls: 2, maxTransportRetries: 1, backoffBaseMs: 0 };
 
 /** The attempt machine with every outcome of its model and schema. */
 export const attemptChart = {
   machine: attemptMachine,
-  inputs: { 'one model': inputWith({}), 'two models': inputWith({ maxFallbacks: 1 }) },
+  inputs: {
+    'one model': inputWith({}),
+    'two models': inputWith({ maxFallbacks: 1 }),
+    'in a chain': inputWith(IN_CHAIN),
+    'in a chain, two models': inputWith({ ...IN_CHAIN, maxFallbacks: 1, maxHungCalls: 1, maxTransportRetries: 0 }),
+    'a decision in a chain': inputWith(IN_CHAIN, { task: 'continuation' }),
+  },
   outcomes: {
-    readReply: [
+    readReply: (input) => [
       sends({ type: 'reply.started', ...NOW } as never, 'starts'),
       sends({ type: 'reply.progressed', ...NOW } as never, 'continues'),
       sends({ type: 'reply.lost' }, 'lost'),
       ended(null, 'complete'),
+      ...((input as ReadReplyInput).mayBeProse ? [ended(null, 'prose', { prose: true })] : []),
       ...Object.entries(FAILURES).map(([name, failure]) => ended(failure, name)),
       fails(),
     ],
     validateReply: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
   },
   /** What the retry policy reads, and the time spent waiting. A lost reply uses no budget. */
-  abstraction: ({ context: { execution, failure, next, elapsedMs } }) => ({
+  abstraction: ({ status, context }) => ({
+    failure: context.failure?.code,
+    recorded: context.execution.attempts.at(-1)?.failure?.code,
+    ...(status === 'active' && decidingContext(context)),
+  }),
+} satisfies ExploredChart<typeof attemptMachine>;
+
+function decidingContext({
+  task,
+  reply,
+  execution,
+  next,
+  elapsedMs,
+  policy,
+  models,
+  model,
+  gaveUp,
+}: AttemptState): object {
+  return {
+    task,
+    // Without a chain, nothing is learned about the models.
+    ...(policy.triesReplyForms && { models, isProse: reply?.prose }),
+    model,
+    gaveUp,
     corrections: execution.corrections,
     transportRetries: execution.transportRetries,
     fallbacks: execution.fallbacks,
-    failure: failure?.code,
-    recorded: execution.attempts.at(-1)?.failure?.code,
     waitMs: next?.waitMs,
-    elapsedMs,
-  }),
-} satisfies ExploredChart<typeof attemptMachine>;
+    // In a chain, the model is given up long before the time is.
+    elapsedMs: policy.triesReplyForms ? 0 : elapsedMs,
+  };
+}

@@ -19,7 +19,7 @@ import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
 import { replies } from '../replies.ts';
-import { attemptOutcomes, CLOCK, LOOKUP, reportsUsage } from './stand-ins.ts';
+import { attemptOutcomes, CLOCK, LOOKUP, proseOutcome, reportsModels, reportsUsage } from './stand-ins.ts';
 
 /** A capability loop while its first capability runs. */
 function loopInProgress(input: ActionInput): LoopReport {
@@ -77,6 +77,9 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
 function repliesTo(task: Task, state: ChainState): Readonly<Record<string, unknown>> {
   return task === 'yield' ? yieldReplies(state) : { replied: replies[task] };
 }
+
+const proseAnswer = (input: AttemptInput): Outcome =>
+  proseOutcome(input, { ...replies.yield, answer: 'It is so.', confidence: 0.2 }, 'in prose');
 
 function measured({ messages }: MeasureContextInput): readonly Outcome[] {
   const tokens = messages.map(({ content }) => Math.ceil(content.length / 4));
@@ -137,13 +140,25 @@ export const chainChart = {
   outcomes: {
     attempt: (input, { context }) => {
       const { task } = input as AttemptInput;
-      const outcomes = attemptOutcomes(input as AttemptInput, repliesTo(task as Task, context as ChainState));
+      const outcomes = [
+        ...attemptOutcomes(input as AttemptInput, repliesTo(task as Task, context as ChainState)),
+        ...(task === 'yield' ? [proseAnswer(input as AttemptInput)] : []),
+      ];
       // A report affects only how many calls are left after an abort, which matters only if few are left.
-      return (context as ChainState).limits.maxModelCalls > FEW_CALLS ? [...outcomes, reportsUsage] : outcomes;
+      return (context as ChainState).limits.maxModelCalls > FEW_CALLS
+        ? [...outcomes, reportsUsage, reportsModels]
+        : outcomes;
     },
     action: (input) => [
       ...attemptOutcomes(input as AttemptInput, {
-        replied: { reply: replies.action, results: [], stopReason: 'nothing_to_run', memory: [] },
+        replied: {
+          reply: replies.action,
+          prose: false,
+          results: [],
+          stopReason: 'nothing_to_run',
+          problem: null,
+          memory: [],
+        },
       }),
       ...((input as ActionInput).input.capabilities.length > 0
         ? [sends(loopInProgress(input as ActionInput), 'reports a capability run')]
@@ -202,7 +217,13 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
       (phase === 'action' && context.inFlight.loop !== null) ||
       (phase === 'experience' && context.sourceRetry?.retries) ||
       (phase === 'understanding' && evaluation && planOf(context)) ||
-      (phase === 'yield' && assessment && [assessment.proposal, assessment.confidence, assessment.toCompare !== null]),
+      (phase === 'yield' &&
+        assessment && [
+          assessment.proposal,
+          assessment.confidence,
+          assessment.toCompare !== null,
+          context.results.yield?.prose,
+        ]),
   };
 }
 

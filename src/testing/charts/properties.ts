@@ -52,7 +52,12 @@ export const attemptProperties: readonly Property[] = [
     'over the retry limit',
     ({ context: { execution, policy } }) => execution.transportRetries > policy.maxTransportRetries,
   ),
-  never('over the fallback limit', ({ context: { execution, policy } }) => execution.fallbacks > policy.maxFallbacks),
+  // A model may take over twice: for its JSON, and for its prose.
+  never(
+    'over the fallback limit',
+    ({ context: { execution, policy } }) =>
+      execution.fallbacks > policy.maxFallbacks + (policy.triesReplyForms ? policy.maxFallbacks + 1 : 0),
+  ),
   never(
     'done without a value or a failure',
     ({ status, context: { value, failure } }) => status === 'done' && value == null && failure === null,

@@ -1,8 +1,9 @@
 import { SimulatedClock } from 'xstate';
 import { z } from 'zod';
-import type { AttemptInput, AttemptOutcome, UsageReport } from '../../../machines/contracts/attempt.ts';
+import type { AttemptInput, AttemptOutcome, ModelsReport, UsageReport } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
+import { newModels } from '../../../machines/policies/model-status.ts';
 import { newExecution } from '../../../machines/policies/retry.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { defineCapability } from '../../tools/capability.ts';
@@ -33,13 +34,23 @@ const report: UsageReport = { type: 'usage.reported', finished: USAGE, call: nul
 /** An attempt reports its usage to its parent and continues. */
 export const reportsUsage: Outcome = sends(report, 'reports its usage');
 
+const models: ModelsReport = { type: 'models.learned', models: newModels(0) };
+
+/** An attempt reports what is known of the models and continues. */
+export const reportsModels: Outcome = sends(models, 'reports its models');
+
 /** Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call. */
 export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<string, unknown>>): readonly Outcome[] {
   const execution = { ...newExecution(input), usage: USAGE };
   const ended = (outcome: AttemptOutcome, name: string) => done(outcome, name);
   return [
-    ...Object.entries(values).map(([name, value]) => ended({ ok: true, value, execution }, name)),
+    ...Object.entries(values).map(([name, value]) => ended({ ok: true, prose: false, value, execution }, name)),
     ...Object.entries(FAILURES).map(([name, failure]) => ended({ ok: false, failure, execution }, name)),
     fails(),
   ];
+}
+
+/** An attempt whose model answered in prose, with this reply. */
+export function proseOutcome(input: AttemptInput, value: unknown, name: string): Outcome {
+  return done({ ok: true, prose: true, value, execution: { ...newExecution(input), usage: USAGE } }, name);
 }

@@ -46,6 +46,7 @@ describe('coverage of the charts', () => {
     );
     expect([...new Set(silent.map(({ event }) => event))].sort()).toEqual([
       'loop.progressed',
+      'models.learned',
       'run.adjusted',
       'run.directed',
       'usage.reported',

@@ -10,6 +10,8 @@ describe('a single request', () => {
     const rig = startAction({ reply: actionReply(null) });
     expect(await rig.result()).toEqual({
       reply: actionReply(null),
+      prose: false,
+      problem: null,
       results: [],
       stopReason: 'nothing_to_run',
       memory: [],

@@ -157,9 +157,10 @@ describe('a previous attempt', () => {
 });
 
 describe('emitted events', () => {
-  const start = (attempt: number) => ({ type: 'attempt-start', attemptId: 's1.yield', task: 'yield', attempt });
+  const call = (attempt: number) => ({ attemptId: 's1.yield', task: 'yield', attempt });
+  const start = (attempt: number) => ({ type: 'attempt-start', ...call(attempt), model: 0 });
   const end = (attempt: number, failure: unknown) => ({
-    ...start(attempt),
+    ...call(attempt),
     type: 'attempt-end',
     failure,
     usage: USAGE,

@@ -64,7 +64,7 @@ describe('answer confidence', () => {
       usedMessageIds: [],
       notes: '',
     };
-    const written = { type: 'written', reply, usage: NO_USAGE } as const;
+    const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
     const state = asked(REQUEST, { messages: [found(TEXT)], results, assessment: anAssessment(), written });
     expect(answerOf(state).confidence).toBe(0.5);
   });

@@ -121,7 +121,7 @@ describe('retries', () => {
       calls: 0,
       maxCalls: 100,
       waitMs: policy().backoffBaseMs,
-      leftMs: policy().totalMs,
+      leftMs: policy().parentMs,
       tokens: 0,
       promptTokens: 0,
       maxTokens: 1_000_000,

@@ -28,6 +28,7 @@ describe('limits for the model calls of a loop', () => {
       task: 'action',
       input: loop.input,
       policy: { ...loop.policy, maxTokens: 70 },
+      models: loop.models,
       hasParent: true,
     });
   });

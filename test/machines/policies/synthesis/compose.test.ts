@@ -30,7 +30,7 @@ const done = aState({
   recursion: { completedCycles: 1 },
 });
 const reply = { answerText: 'The year was 1932.', confidence: 0.7, usedMessageIds: ['p1'], notes: 'Two sources.' };
-const written = { type: 'written', reply, usage: NO_USAGE } as const;
+const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
 
 describe('the final answer', () => {
   it('[E2] [E3] [E6] is valid and non-empty in any state, and does not mutate the state', () => {
@@ -48,7 +48,7 @@ describe('the final answer', () => {
   it('[E5] has flags that no model text can change', () => {
     fc.assert(
       fc.property(chainStateArbitrary, synthesisReplyArbitrary, (state, reply) => {
-        const said = { type: 'written', reply, usage: NO_USAGE } as const;
+        const said = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
         const { metadata, ...own } = answerOf({ ...state, written: composedOutcome('') });
         const { metadata: written, ...other } = answerOf({ ...state, written: said });
         expect(written).toEqual({ ...metadata, synthesis: { ...metadata.synthesis, writtenBy: 'model' } });

@@ -13,7 +13,7 @@ const good = deepFreeze({ ...structuredClone(synthesisInputSample), semanticVali
 const reply = { answerText: 'It was in 1932.', confidence: 0.6, usedMessageIds: [], notes: 'Two papers.' };
 const usage = { modelCalls: 2, inputTokens: 300, outputTokens: 40, estimated: false, cost: 0.5 };
 const execution = anExecution({ usage });
-const said = (value: unknown) => composeAnswer(good, { type: 'written', reply: value as never, usage });
+const said = (value: unknown) => composeAnswer(good, { type: 'written', prose: false, reply: value as never, usage });
 
 describe('the four fallbacks for the final answer', () => {
   it.each([
@@ -45,7 +45,7 @@ describe('the four fallbacks for the final answer', () => {
     ],
     [
       'validation',
-      outcomeOf({ ok: true, value: { answerText: ' ' }, execution }),
+      outcomeOf({ ok: true, prose: false, value: { answerText: ' ' }, execution }),
       'because its reply was invalid: answerText',
     ],
     ['other', brokenOutcome(new Error('it broke')), 'could not write the final answer: it broke.'],
@@ -76,7 +76,10 @@ describe('the four fallbacks for the final answer', () => {
   });
 
   it.each(INVALID_REPLIES.map((misfit) => [misfit]))('[E4] rejects an invalid reply of any kind: %j', (misfit) => {
-    for (const answer of [said(misfit), composeAnswer(good, outcomeOf({ ok: true, value: misfit, execution }))]) {
+    for (const answer of [
+      said(misfit),
+      composeAnswer(good, outcomeOf({ ok: true, prose: false, value: misfit, execution })),
+    ]) {
       expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
       expect(answer.confidence).toBe(0.9);
       expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
@@ -88,7 +91,7 @@ describe('claims of the model about its own answer', () => {
   it('[E5] never change the flags', () => {
     const claims = { ...FORGED_FIELDS, answer: 'x', __proto__: { degraded: false } };
     const degraded = { ...good, ttlRemaining: 0, convergenceStatus: false, totalPasses: 'x' };
-    const outcome = { type: 'written', reply, usage } as const;
+    const outcome = { type: 'written', prose: false, reply, usage } as const;
     const plain = composeAnswer(degraded, outcome);
     expect(composeAnswer(degraded, { ...outcome, reply: { ...reply, ...claims } })).toEqual(plain);
     expect(plain).toMatchObject({
@@ -107,7 +110,7 @@ describe('claims of the model about its own answer', () => {
     const confidenceOf = (answerText: string, hasDocuments = true) =>
       composeAnswer(
         { ...good, request: 'When was the bridge opened?', run: { ...run, hasDocuments, messages } },
-        { type: 'written', reply: { ...reply, answerText, confidence: 0.95 }, usage },
+        { type: 'written', prose: false, reply: { ...reply, answerText, confidence: 0.95 }, usage },
       ).confidence;
     expect(confidenceOf('It was opened on 19 March 1932.')).toBe(0.95);
     expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
@@ -117,7 +120,7 @@ describe('claims of the model about its own answer', () => {
     const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
     const messages = [aMessage({ id: 'p1', source })];
     const used = { ...reply, usedMessageIds: ['p1', 'p1', 'nobody'] };
-    const outcome = { type: 'written' as const, reply: used, usage };
+    const outcome = { type: 'written' as const, prose: false, reply: used, usage };
     expect(composeAnswer({ ...good, run: { ...run, messages } }, outcome)).toMatchObject({
       answerText: 'It was in 1932.',
       notes: 'Two papers.',
@@ -171,7 +174,7 @@ describe('the reported cost', () => {
   it('[E2] notes that the session could not be recalled without degrading the answer', () => {
     const { notes, status } = composeAnswer(
       { ...good, run: { ...run, sessionProblem: 'the store is shut.' } },
-      { type: 'written', reply, usage },
+      { type: 'written', prose: false, reply, usage },
     );
     expect([notes, status]).toEqual([
       'Two papers. Part of the session was not recalled: the store is shut.',

@@ -99,6 +99,7 @@ describe('events of a run', () => {
       'answerConverged',
       'taskComplete',
       'loopDetected',
+      'answerIsProse',
       'directionWanted',
       ...['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map(
         (name) => `nextPhaseIs(${name})`,

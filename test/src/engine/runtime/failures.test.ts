@@ -20,7 +20,7 @@ describe('failures in a run', () => {
   });
 
   it('[Y9] a phase whose replies never validate is retried and then skipped', async () => {
-    const { run, model } = startScripted({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 1 } });
+    const { run, model } = startScripted({ intention: { text: '{}' } }, { limits: { maxCorrections: 1 } });
     const answer = await run.answer;
     expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
     expect(model.calls.filter(({ task }) => task === 'intention')).toHaveLength(4);
@@ -50,7 +50,7 @@ describe('failures in a run', () => {
 
   it('[C3] a failed phase changes nothing and passes its input on', async () => {
     const { run, model } = startScripted(
-      { experience: { text: 'no' } },
+      { experience: { text: '{}' } },
       { limits: { maxCorrections: 0, maxPhaseRetries: 0 } },
     );
     await run.answer;

@@ -56,10 +56,10 @@ describe('a chain with fallback models', () => {
     expect(entriesOf(run, 'recovery')).toEqual([]);
   });
 
-  it('[C4] waits for a hanging model up to its limits, then uses the next', async () => {
+  it('[C4] waits for a hanging model as often as its limits say, then uses the next', async () => {
     const clock = new SimulatedClock();
     const [first, second] = [model('first', { hang: true }), model('second')];
-    const limits = { firstChunkMs: 15_000, maxTransportRetries: 1 };
+    const limits = { firstChunkMs: 15_000, maxTransportRetries: 1, maxHungCalls: 100 };
     const run = start({ model: first, fallbackModels: [second], clock, limits });
     let answered = false;
     void run.answer.then(() => {
@@ -144,8 +144,8 @@ describe('a chain with fallback models', () => {
     const wrong = { text: 'no JSON', usage };
     const options = { fallbackModels: [model('second')], limits: { maxCorrections: 0 }, prices };
     const { metadata } = await start({ ...options, model: model('first', wrong) }).answer;
-    // Seven calls of each model, at 0.002 and 0.2.
-    expect(metadata.usage.cost).toBeCloseTo(7 * 0.202, 10);
+    // Two calls of the first model, one in each reply form, at 0.002; seven of the second, at 0.2.
+    expect(metadata.usage.cost).toBeCloseTo(2 * 0.002 + 7 * 0.2, 10);
     const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
     expect(unpriced.metadata.usage.cost).toBeNull();
     expect(chainInput({ request: 'x' }, { ...options, model: model('toString') })).toMatchObject({
@@ -184,32 +184,42 @@ describe('fallback over HTTP', () => {
 
   it.each([
     [
+      7,
       'breaks',
       (response: Parameters<typeof respondWithJson>[0]) =>
         respondWithJson(response, 500, { error: { message: 'oops' } }),
     ],
     [
+      7,
       'rejects the key',
       (response: Parameters<typeof respondWithJson>[0]) => respondWithJson(response, 401, { error: { message: 'no' } }),
     ],
-    ['drops the connection', (response: Parameters<typeof respondWithJson>[0]) => void response.destroy()],
+    [7, 'drops the connection', (response: Parameters<typeof respondWithJson>[0]) => void response.destroy()],
     [
-      'returns an invalid response',
+      2,
+      'answers in prose',
       (response: Parameters<typeof respondWithJson>[0]) =>
         void streaming(response).end(completion('I would rather not.')),
     ],
-  ])('[C4] completes the answer with the second server if the first %s', async (_, answer) => {
-    const broken = await chatServer(({ response }) => answer(response));
-    const whole = await serverThatAnswers();
-    const chain = createPostChain({ model: at(broken.baseURL), fallbackModels: [at(whole.baseURL)], limits: NO_WAIT });
-    expect(await chain.run({ request: 'Is it so?' }).answer).toMatchObject({
-      status: 'completed',
-      answerText: replies.synthesis.answerText,
-      metadata: { degraded: false },
-    });
-    expect(broken.exchanges.length).toBeGreaterThan(6);
-    expect(whole.exchanges).toHaveLength(7);
-  });
+  ])(
+    '[C4] completes the answer with the second server after %i calls or more if the first %s',
+    async (calls, _, answer) => {
+      const broken = await chatServer(({ response }) => answer(response));
+      const whole = await serverThatAnswers();
+      const chain = createPostChain({
+        model: at(broken.baseURL),
+        fallbackModels: [at(whole.baseURL)],
+        limits: NO_WAIT,
+      });
+      expect(await chain.run({ request: 'Is it so?' }).answer).toMatchObject({
+        status: 'completed',
+        answerText: replies.synthesis.answerText,
+        metadata: { degraded: false },
+      });
+      expect(broken.exchanges.length).toBeGreaterThanOrEqual(calls);
+      expect(whole.exchanges).toHaveLength(7);
+    },
+  );
 
   it('[C4] completes the answer also if the first server does not exist', async () => {
     const gone = await serverThatAnswers();

@@ -58,7 +58,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       () => {},
       { reason: 'model_unavailable' },
     ],
-    ['a failing Yield', () => startScripted({ yield: { text: 'no' } }), () => {}, { reason: 'incomplete_state' }],
+    ['a failing Yield', () => startScripted({ yield: { text: '{}' } }), () => {}, { reason: 'incomplete_state' }],
     ['a stopped actor', () => startScripted(hanging), ({ run }) => run.actor.stop(), { reason: 'interrupted' }],
   ];
 

@@ -229,7 +229,7 @@ describe('a user history that is over the limit from the start', () => {
     const { run } = start('keep');
     const answer = await run.answer;
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarized: 0 });
-    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
     expect(answer.notes).toContain('tokens over its limit');
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });

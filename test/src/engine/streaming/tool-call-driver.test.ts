@@ -74,7 +74,7 @@ describe('a reply in tool-call arguments', () => {
 
 describe('a tool call that is not a reply', () => {
   test.each<[string, Parts, string]>([
-    ['text', ['{"a":1}'], 'text came instead'],
+    ['text', ['{"a":1}'], 'text came instead: “{"a":1}”'],
     ['a call of another tool', ['Well, ', other('{"a":1}')], 'a call of “search” came instead'],
     ['only reasoning', [reasoningPart('{"a":1}')], 'nothing came instead'],
     ['nothing', [], 'nothing came instead'],

@@ -125,7 +125,7 @@ describe('a run as spans', () => {
   });
 
   it('records a failed phase, the recovery, and why the answer is degraded', async () => {
-    const { spans } = await traceScripted({ intention: { text: 'no JSON' } }, { limits: { maxCorrections: 0 } });
+    const { spans } = await traceScripted({ intention: { text: '{"goal":' } }, { limits: { maxCorrections: 0 } });
     const table = tableOf(spans).split('\n');
     expect(table[0]).toBe('invoke_workflow postChain 0–0 ! incomplete_state');
     expect(table.filter((line) => line.includes('intention'))).toEqual([

@@ -210,7 +210,13 @@ describe('createTimers', () => {
 });
 
 const never = new AbortController().signal;
-const reply = { text: '', value: null, failure: null, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+const reply = {
+  text: '',
+  value: null,
+  prose: false,
+  failure: null,
+  usage: { inputTokens: 0, outputTokens: 0, estimated: true },
+};
 const ended: CallEvent = { type: 'reply.ended', openedAtMs: 1, atMs: 9, chars: 3, reply };
 
 const activityOf = (execute: Activity['execute']): Activity => ({

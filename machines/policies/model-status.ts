@@ -1,0 +1,196 @@
+import type { AttemptPolicy, CallInFlight, CallProgress, Reply } from '../contracts/attempt.ts';
+import type { Failure } from '../contracts/failure.ts';
+import { type ModelChange, type ModelStatus, PROSE_FORM } from '../contracts/model-status.ts';
+import { TASKS } from '../contracts/phase.ts';
+import { failureOf } from './failures.ts';
+
+/** A model that was not called yet. */
+export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
+
+/** Returns the statuses of models that were not called yet: the first one and its fallbacks. */
+export function newModels(fallbacks: number): readonly ModelStatus[] {
+  return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
+}
+
+/** The models of one attempt. */
+export interface ModelRoute {
+  readonly task: string;
+  readonly models: readonly ModelStatus[];
+  /** The index of the current model. */
+  readonly model: number;
+  /** The indexes of the models that another one took over from, in order. */
+  readonly gaveUp: readonly number[];
+}
+
+type Rules = Pick<AttemptPolicy, 'maxHungCalls' | 'triesReplyForms'>;
+
+/** Whether no reply form made the model reply in JSON. */
+export function isProseOnly({ form, repliesInJson }: ModelStatus): boolean {
+  return form === PROSE_FORM && !repliesInJson;
+}
+
+/** A hanging model is probed after this many attempts without it; each failed probe doubles the number. */
+const PROBE_AFTER = 8;
+
+/**
+ * Whether the model may be called: a circuit breaker. It opens after `maxHungCalls` calls in a row that hung. It is half
+ * open, for one call, when enough attempts have passed the model over.
+ *
+ * @see https://martinfowler.com/bliki/CircuitBreaker.html
+ */
+export function isAvailable({ hungCalls, passedOver }: ModelStatus, { maxHungCalls }: Rules): boolean {
+  return hungCalls < maxHungCalls || passedOver >= PROBE_AFTER * 2 ** (hungCalls - maxHungCalls);
+}
+
+/** Tasks without a main text field: prose cannot stand for their reply. */
+const STRUCTURED_TASKS: ReadonlySet<string> = new Set(['continuation', 'summary']);
+const PROSE_TASKS: ReadonlySet<string> = new Set(TASKS.filter((task) => !STRUCTURED_TASKS.has(task)));
+
+/**
+ * Returns the index of the model to call next, or null if none is left: the first available one that was not given up.
+ * Models that answer in prose come last, also if they were given up before that was known.
+ */
+export function nextModel({ task, models, gaveUp }: Omit<ModelRoute, 'model'>, rules: Rules): number | null {
+  const available = models.flatMap((status, model) => (isAvailable(status, rules) ? [{ status, model }] : []));
+  const inJson = available.find(({ status, model }) => !isProseOnly(status) && !gaveUp.includes(model));
+  if (inJson !== undefined) return inJson.model;
+  if (!PROSE_TASKS.has(task)) return null;
+  const inProse = available.find(({ status, model }) => isProseOnly(status) && mayReturnTo(model, gaveUp));
+  return inProse?.model ?? null;
+}
+
+function mayReturnTo(model: number, gaveUp: readonly number[]): boolean {
+  return gaveUp.at(-1) !== model && gaveUp.filter((one) => one === model).length < 2;
+}
+
+/** Returns the model that would take over from the current one, or null. */
+export function successor(route: ModelRoute, rules: Rules): number | null {
+  return nextModel({ ...route, gaveUp: [...route.gaveUp, route.model] }, rules);
+}
+
+/** Returns where an attempt starts; models that hang are passed over. `model` is null if none is left. */
+export function startRoute(
+  task: string,
+  models: readonly ModelStatus[],
+  rules: Rules,
+): Pick<ModelRoute, 'models' | 'gaveUp'> & { readonly model: number | null } {
+  return {
+    model: nextModel({ task, models, gaveUp: [] }, rules),
+    models: models.map((status) =>
+      isAvailable(status, rules) ? status : { ...status, passedOver: status.passedOver + 1 },
+    ),
+    gaveUp: [],
+  };
+}
+
+/** Returns the failure of an attempt that no model is left for. */
+export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'models'>): Failure {
+  if (models.some(isProseOnly))
+    return failureOf(
+      'extraction',
+      'prose_only',
+      `The model answers in prose, which cannot stand for the reply to "${task}"; ${PROSE_REMEDY}.`,
+      { retryable: false },
+    );
+  return failureOf('transport', 'model_unavailable', 'No model was called: each of them hung before.', {
+    retryable: false,
+  });
+}
+
+/** Whether no model was called because none was left. */
+export function isRefused(failure: Failure | null): boolean {
+  return failure?.code === 'model_unavailable' || failure?.code === 'prose_only';
+}
+
+/** What to do about a model that answers in prose. */
+export const PROSE_REMEDY =
+  "set replyForm: 'tool-call', use another model, or add a fallback model (--fallback-model on the command line)";
+
+/** Whether prose could stand for the reply: the task has a main text field, and no other model may reply in JSON. */
+function proseFits(route: ModelRoute, rules: Rules): boolean {
+  const next = successor(route, rules);
+  return PROSE_TASKS.has(route.task) && (next === null || isProseOnly(statusOf(route, next)));
+}
+
+/** Whether the current model can give the reply: in JSON, as far as is known, or in prose if that is enough. */
+export function fitsTask(route: ModelRoute, rules: Rules): boolean {
+  return !isProseOnly(statusOf(route)) || proseFits(route, rules);
+}
+
+/** Whether the next reply may be prose instead of JSON: there is no reply form left to try, or no correction. */
+export function mayBeProse(route: ModelRoute, corrections: number, policy: AttemptPolicy): boolean {
+  const { form, repliesInJson } = statusOf(route);
+  const isLastTry = corrections >= policy.maxCorrections || (form > 0 && !repliesInJson);
+  return policy.triesReplyForms && isLastTry && proseFits(route, policy);
+}
+
+export function statusOf({ models, model: current }: ModelRoute, model = current): ModelStatus {
+  return models[model] ?? NEW_MODEL;
+}
+
+/** Failures of a reply that contains no JSON in the requested form. */
+const WITHOUT_JSON: ReadonlySet<string> = new Set(['no_json', 'no_tool_call', 'empty_reply', 'form_rejected']);
+
+export function lacksJson({ stage, code }: Failure): boolean {
+  return stage === 'extraction' && WITHOUT_JSON.has(code);
+}
+
+/** HTTP statuses that are about the caller, not about the request. */
+const ABOUT_CALLER: ReadonlySet<unknown> = new Set([401, 402, 403]);
+
+/**
+ * Returns the failure of a call. If the server rejects a reply form that the run chose itself, the call failed because of
+ * the form, and another form may work.
+ */
+export function formFailure(failure: Failure, { form }: ModelStatus): Failure {
+  const { stage, code, retryable, status } = failure;
+  const isRejection = status !== null && status >= 400 && status < 500 && !ABOUT_CALLER.has(status);
+  const isAboutForm = code === 'tools_unsupported' || (isRejection && code !== 'prompt_too_long');
+  if (form !== 1 || stage !== 'transport' || retryable || !isAboutForm) return failure;
+  return { ...failure, stage: 'extraction', code: 'form_rejected', retryable: true };
+}
+
+/** The codes of a call that hung. */
+const HUNG: ReadonlySet<string> = new Set(['no_reply', 'stalled']);
+
+interface Ended {
+  /** The reply, if it was read to its end. */
+  readonly reply: Reply | null;
+  /** Null if no byte has arrived. */
+  readonly progress: CallProgress | null;
+  readonly failure: Failure | null;
+}
+
+/** Returns what is known of a model after one more call. */
+export function learnFrom(
+  status: ModelStatus,
+  { reply, progress, failure }: Ended,
+  { triesReplyForms }: Rules,
+): ModelStatus {
+  const isLate = failure?.stage === 'deadline';
+  if (isLate ? progress === null && reply === null : failure?.stage === 'transport' && HUNG.has(failure.code))
+    return { ...status, hungCalls: status.hungCalls + 1, passedOver: 0 };
+  if (isLate || isRefused(failure) || failure?.code === 'prompt_too_long') return status;
+  const alive = { ...status, hungCalls: 0, passedOver: 0 };
+  if (!triesReplyForms || reply === null) return alive;
+  if (reply.prose) return status.repliesInJson ? alive : { ...alive, form: PROSE_FORM };
+  if (reply.failure === null) return { ...alive, repliesInJson: true };
+  const triesNext = failure !== null && lacksJson(failure) && !status.repliesInJson;
+  return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
+}
+
+/** Returns what a call has shown about its model that changes how it is used, or null. */
+export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
+  const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
+  if (hung !== hangs) return hangs ? 'unavailable' : 'available';
+  if (isProseOnly(before) !== isProseOnly(after)) return isProseOnly(after) ? 'prose' : 'json';
+  if (before.form !== after.form) return 'without_json';
+  return after.form > 0 && before.repliesInJson !== after.repliesInJson ? 'json' : null;
+}
+
+/** Returns the statuses after a call in flight was aborted because its time was up: without any byte, it hung. */
+export function withAborted(models: readonly ModelStatus[], call: CallInFlight | null): readonly ModelStatus[] {
+  const status = call === null || call.isAlive ? undefined : models[call.model];
+  if (call === null || status === undefined) return models;
+  return models.with(call.model, { ...status, hungCalls: status.hungCalls + 1, passedOver: 0 });
+}

@@ -175,10 +175,10 @@ describe('emitted events', () => {
     expect(rig.facts).toEqual([
       start(1),
       end(1, SCHEMA_FAILURE),
-      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 2, model: 0, inMs: 0 },
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 2, model: 0, delayMs: 0 },
       start(2),
       end(2, expect.objectContaining({ code: 'stream_cut' })),
-      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 3, model: 0, inMs: 100 },
+      { type: 'attempt-retry', attemptId: 's1.yield', attempt: 3, model: 0, delayMs: 100 },
       start(3),
       end(3, null),
     ]);

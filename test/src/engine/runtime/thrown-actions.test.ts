@@ -26,7 +26,7 @@ it('[R7] [Y9] an Action whose actor throws keeps the results of its finished cap
   await settle(300);
   const { results, failures } = actor.getSnapshot().context;
   expect(failures).toMatchObject([{ phase: 'action', failure: { message: 'the loop is broken' } }]);
-  expect(results.action).toMatchObject({ stopReason: 'broken_off', results: [{ capability: 'draft', success: true }] });
+  expect(results.action).toMatchObject({ stopReason: 'aborted', results: [{ capability: 'draft', success: true }] });
   const phases = emitted.flatMap((event) => (event.type === 'phase-start' ? [event.phase] : []));
   expect(phases.slice(0, 2)).toEqual(['action', 'experience']);
   expect(emitted.filter(({ type }) => type === 'capability-stop')).toHaveLength(1);

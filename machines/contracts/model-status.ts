@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const PROSE_FORM = 2;
 
 /** What a run has learned about one of its models. */
-export const modelStatusSchema = z.object({
+const modelStatusSchema = z.object({
   /** The reply form to request: 0 is the configured one, 1 the other one, 2 text that may be prose. */
   form: z.int().min(0).max(PROSE_FORM),
   /** Whether a reply in this form contained JSON. */

@@ -25,7 +25,7 @@ export interface ModelRoute {
 type Rules = Pick<AttemptPolicy, 'maxHungCalls' | 'triesReplyForms'>;
 
 /** Whether no reply form made the model reply in JSON. */
-export function isProseOnly({ form, repliesInJson }: ModelStatus): boolean {
+function isProseOnly({ form, repliesInJson }: ModelStatus): boolean {
   return form === PROSE_FORM && !repliesInJson;
 }
 
@@ -50,7 +50,7 @@ const PROSE_TASKS: ReadonlySet<string> = new Set(TASKS.filter((task) => !STRUCTU
  * Returns the index of the model to call next, or null if none is left: the first available one that was not given up.
  * Models that answer in prose come last, also if they were given up before that was known.
  */
-export function nextModel({ task, models, gaveUp }: Omit<ModelRoute, 'model'>, rules: Rules): number | null {
+function nextModel({ task, models, gaveUp }: Omit<ModelRoute, 'model'>, rules: Rules): number | null {
   const available = models.flatMap((status, model) => (isAvailable(status, rules) ? [{ status, model }] : []));
   const inJson = available.find(({ status, model }) => !isProseOnly(status) && !gaveUp.includes(model));
   if (inJson !== undefined) return inJson.model;

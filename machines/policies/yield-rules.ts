@@ -66,7 +66,7 @@ export function countRepeats(
 }
 
 /** Whether the model gave its answer in prose: it cannot assess the answer, and another cycle would not change that. */
-export function answerIsProse({ results }: ChainState): GuardResult {
+function answerIsProse({ results }: ChainState): GuardResult {
   const prose = results.yield?.prose ?? false;
   return { holds: prose, inputs: { prose } };
 }

@@ -5,6 +5,7 @@ import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
 import { createRunningTotal } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
+import { createStateLog, type StateLog } from './state-log.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 
@@ -20,6 +21,7 @@ export interface RunFold {
   readonly context: ContextLog;
   readonly usage: UsageLog;
   readonly externalEvents: ExternalEvents;
+  readonly states: StateLog;
   take(entry: JournalEntry): void;
 }
 
@@ -31,6 +33,7 @@ export function createRunFold(): RunFold {
   const context = createContextLog();
   const usage = createUsageLog();
   const externalEvents = createExternalEvents();
+  const states = createStateLog();
   return {
     entries: entries.entries,
     timeLine: timeLine.timeLine,
@@ -39,8 +42,10 @@ export function createRunFold(): RunFold {
     context: context.log,
     usage: usage.log,
     externalEvents: externalEvents.externalEvents,
+    states,
     take(entry) {
-      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents]) fold.take(entry);
+      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states])
+        fold.take(entry);
     },
   };
 }

@@ -12,6 +12,8 @@ export interface RunView {
   readonly charts: RunCharts | null;
   /** The number of entries received. */
   readonly count: number;
+  /** The number of states received. */
+  readonly stateCount: number;
   /** The entry at the cursor. */
   readonly at: number;
   readonly end: { readonly problem: string | null } | null;
@@ -69,7 +71,7 @@ export function createInspector(source: PageSource): Inspector {
     if (run === undefined) return null;
     const cached = opened.get(run.runId);
     if (cached === undefined) return null;
-    const { log, fold, count, charts, end } = cached;
+    const { log, fold, count, stateCount, charts, end } = cached;
     const last = Math.max(0, count.value - 1);
     return {
       run,
@@ -78,6 +80,7 @@ export function createInspector(source: PageSource): Inspector {
       charts: charts.value,
       count: count.value,
       at: Math.min(cursor.value ?? last, last),
+      stateCount: stateCount.value,
       end: end.value,
     };
   });
@@ -99,6 +102,7 @@ export function createInspector(source: PageSource): Inspector {
         openRun(runId).charts.value = { charts, invoked };
       },
       entries: (runId, from, lines) => openRun(runId).add(from, lines),
+      states: (runId, from, frames) => openRun(runId).addStates(from, frames),
       end: (runId, problem) => openRun(runId).finish(problem),
     },
     (runId) => opened.get(runId)?.log.count ?? 0,
@@ -129,10 +133,13 @@ export interface OpenedRun {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly count: ReadonlySignal<number>;
+  /** Changes when states arrive. */
+  readonly stateCount: ReadonlySignal<number>;
   readonly charts: Signal<RunCharts | null>;
   /** No more entries will arrive; `problem`: why the rest is missing. */
   readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
   add(from: number, lines: readonly string[]): void;
+  addStates(from: number, frames: readonly string[]): void;
   finish(problem: string | null): void;
 }
 
@@ -145,6 +152,7 @@ function createOpenedRun(runId: string): OpenedRun {
   const log = createRunLog();
   const fold = createRunFold();
   const count = signal(0);
+  const stateCount = signal(0);
   const end = signal<{ readonly problem: string | null } | null>(null);
   let publishTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -161,6 +169,7 @@ function createOpenedRun(runId: string): OpenedRun {
     log,
     fold,
     count,
+    stateCount,
     end,
     charts: signal(null),
     add(from, lines) {
@@ -169,6 +178,10 @@ function createOpenedRun(runId: string): OpenedRun {
       const isLoading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
       if (isLoading) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
       else publishSoon();
+    },
+    addStates(from, frames) {
+      fold.states.add(from, frames);
+      stateCount.value = fold.states.count;
     },
     finish(problem) {
       batch(() => {

@@ -17,6 +17,7 @@ export interface PageListener {
   runs(runs: readonly InspectedRun[], selected: string | null): void;
   charts(runId: string, charts: RunCharts): void;
   entries(runId: string, from: number, lines: readonly string[]): void;
+  states(runId: string, from: number, frames: readonly string[]): void;
   end(runId: string, problem: string | null): void;
 }
 
@@ -88,7 +89,8 @@ export function socketSource(address: string): PageSource {
       case 'charts':
         return to.charts(message.runId, message);
       case 'entries':
-        return to.entries(message.runId, message.from, head < 0 ? [] : frame.slice(head + 1).split('\n'));
+      case 'states':
+        return to[message.type](message.runId, message.from, head < 0 ? [] : frame.slice(head + 1).split('\n'));
       case 'end':
         return to.end(message.runId, message.problem);
       case 'sent':
@@ -158,13 +160,14 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
   // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
   if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
-  const { run, charts, lines } = read(data);
+  const { run, charts, lines, states } = read(data);
   return {
     start(listener) {
       listener.connection('file');
       listener.runs([run], run.runId);
       listener.charts(run.runId, charts);
       listener.entries(run.runId, 0, lines);
+      listener.states(run.runId, 0, states);
       listener.end(run.runId, null);
     },
     open: () => {},
@@ -185,9 +188,10 @@ function read(data: string): ExportedRun {
   } catch {
     throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
   }
-  const { version, run, charts, lines } = exported ?? {};
+  const { version, run, charts, lines, states } = exported ?? {};
   if (version !== WIRE_VERSION)
     throw new Error(`Unsupported file version: expected ${WIRE_VERSION}; received ${String(version)}.`);
-  if (!run || !charts || !Array.isArray(lines)) throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
-  return { version, run, charts, lines };
+  if (!run || !charts || !Array.isArray(lines) || !Array.isArray(states))
+    throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
+  return { version, run, charts, lines, states };
 }

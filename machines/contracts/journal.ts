@@ -70,7 +70,7 @@ const annotationSchema = z.discriminatedUnion('type', [
     widened: z.boolean(),
     failure: z.string().nullable(),
   }),
-  /** Text of a reply as it arrived, joined to pieces of up to a quarter of a second or about a thousand characters. */
+  /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
   z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../journal/journal-lines.ts';
+import { stateHistory } from '../journal/state-at.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
-import { limitationsOf, runCharts } from './source.ts';
+import { frameWriter, limitationsOf, runCharts } from './source.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
@@ -28,7 +29,15 @@ export async function exportRun(
 ): Promise<ExportedPage> {
   const shown = redact ? redacted(entries, redact) : entries;
   const lines = shown.map((entry) => JSON.stringify(entry));
-  const exported: ExportedRun = { version: WIRE_VERSION, run: runIn(shown), charts: runCharts(), lines };
+  const { states, problem } = stateHistory(shown);
+  const run = runIn(shown);
+  const exported: ExportedRun = {
+    version: WIRE_VERSION,
+    run: problem === null ? run : { ...run, fidelity: [...run.fidelity, problem] },
+    charts: runCharts(),
+    lines,
+    states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
+  };
   const data = pageData(exported);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith('run', data, checksum), checksum };

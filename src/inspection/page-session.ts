@@ -157,6 +157,11 @@ function follow(source: RunSource, runId: string, from: number, page: Channel, o
       next += lines.length;
       await page.ready();
     },
+    async states(first, frames) {
+      if (isStopped) return;
+      page.send({ type: 'states', runId, from: first }, frames);
+      await page.ready();
+    },
     charts(charts) {
       changedCharts = charts;
       sendChartsSoon();

@@ -4,8 +4,10 @@ import type { JournalStore, RunStart, RunStatus, RunSummary } from '../../machin
 import type { Run } from '../engine/runtime/run.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { linesFrom } from '../journal/journal-store.ts';
+import { stateSteps, watchStates } from '../journal/state-at.ts';
 import {
   FRAME_CHARS,
+  frameWriter,
   limitationsOf,
   lineLog,
   problemOf,
@@ -13,7 +15,7 @@ import {
   runCharts,
   type SourceSink,
 } from './source.ts';
-import type { InspectedRun, ServerMessage } from './wire.ts';
+import type { InspectedRun, ServerMessage, StateFrame } from './wire.ts';
 
 /** How many ended watched runs stay in memory. */
 const MAX_ENDED = 32;
@@ -122,6 +124,10 @@ interface LiveRun extends RunSource {
 /** Returns a run of this process as a source. */
 function liveRun(run: Run): LiveRun {
   const log = lineLog(run.journal);
+  const frames: StateFrame[] = [];
+  const write = frameWriter();
+  watchStates(run, (after) => void frames.push(write(after)));
+  const states = lineLog(frames);
   let status: RunStatus = 'running';
   let isLive = true;
 
@@ -132,12 +138,14 @@ function liveRun(run: Run): LiveRun {
         if (event.type === 'partial') continue;
         if (event.type === 'run-end') status = event.status;
         log.notify();
+        states.notify();
       }
     } catch (error) {
       problem = problemOf(error);
     }
     if (status === 'running') status = 'interrupted';
     isLive = false;
+    states.end();
     log.end(problem);
   }
 
@@ -156,7 +164,23 @@ function liveRun(run: Run): LiveRun {
     ended: listen(),
     info: () => ({ runId: run.runId, kind: 'run', ...summary, status, live: isLive }),
     charts: runCharts,
-    follow: log.follow,
+    follow(from, sink) {
+      let sent = 0;
+      const stopStates = states.follow(0, {
+        ...sink,
+        async lines(frames: readonly string[]) {
+          const first = sent;
+          sent += frames.length;
+          await sink.states(first, frames);
+        },
+        end: () => {},
+      });
+      const stopEntries = log.follow(from, sink);
+      return () => {
+        stopStates();
+        stopEntries();
+      };
+    },
     send(event) {
       if (!isLive)
         throw new PostChainError('invalid_option', `The run has ended (${status}); it accepts no more events.`);
@@ -213,6 +237,9 @@ interface RecordedRun extends RunSource {
   update(summary: RunSummary): void;
 }
 
+/** How long computing states may keep the event loop busy. */
+const TURN_MS = 12;
+
 const ELSEWHERE = 'The run is still running in another process; only entries written before it was opened are shown.';
 
 /** Returns a stored run as a source. Its limitations depend on its first entry, so they are known only once it was read. */
@@ -232,11 +259,13 @@ function recordedRun(first: RunSummary, journals: JournalStore, changed: () => v
     let frame: string[] = [];
     let chars = 0;
     let problem: string | null = null;
+    const read: string[] = [];
     try {
       let seq = -1;
       for await (const line of linesFrom(journals, runId)) {
         if (isStopped()) return;
         seq += 1;
+        read.push(line);
         if (seq === 0) setFidelity(limitationsOf(JSON.parse(line) as RunStart));
         if (seq < from) continue;
         frame.push(line);
@@ -251,7 +280,37 @@ function recordedRun(first: RunSummary, journals: JournalStore, changed: () => v
       problem = problemOf(error);
     }
     if (!isStopped() && frame.length > 0) await sink.lines(frame);
+    if (problem === null) await sendStates(read, sink, isStopped);
     if (!isStopped()) sink.end(problem);
+  }
+
+  /** Computes the states while other work runs in between. A journal that cannot be replayed is shown without them. */
+  async function sendStates(lines: readonly string[], sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    const write = frameWriter();
+    let frames: string[] = [];
+    let sent = 0;
+    let startedAtMs = performance.now();
+    const pause = async (): Promise<void> => {
+      await sink.states(sent, frames);
+      sent += frames.length;
+      frames = [];
+      await new Promise((resolve) => setImmediate(resolve));
+      startedAtMs = performance.now();
+    };
+    try {
+      const steps = stateSteps(lines.map((line) => JSON.parse(line)));
+      for (let step = steps.next(); !isStopped(); step = steps.next()) {
+        if (step.done) {
+          if (step.value !== null) setFidelity([...fidelity, step.value]);
+          break;
+        }
+        frames.push(...step.value.map((after) => JSON.stringify(write(after))));
+        if (performance.now() - startedAtMs > TURN_MS) await pause();
+      }
+    } catch (error) {
+      setFidelity([...fidelity, `The state of the run is unknown: ${problemOf(error)}`]);
+    }
+    if (!isStopped() && frames.length > 0) await pause();
   }
 
   return {

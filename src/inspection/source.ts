@@ -3,9 +3,11 @@ import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { chartOf } from '../engine/charts/chart.ts';
+import { changesBetween } from '../engine/recording/state-changes.ts';
 import { chartVersion } from '../engine/runtime/run.ts';
 import { oneLine } from '../internal/printable.ts';
-import type { InspectedRun, RunCharts } from './wire.ts';
+import type { StateAfter } from '../journal/state-at.ts';
+import type { InspectedRun, RunCharts, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or a system of XState actors in another program. */
 export interface RunSource {
@@ -28,6 +30,8 @@ export interface RunSource {
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[]): Promise<void>;
+  /** Takes the next state frames, each as JSON, from number `from` on. Only runs have them. */
+  states(from: number, frames: readonly string[]): Promise<void>;
   /** The charts have changed. Happens only for systems. */
   charts(charts: RunCharts): void;
   /** No more entries follow. `problem`: why the rest cannot be read. */
@@ -135,6 +139,22 @@ export function lineLog(entries: readonly unknown[]): LineLog {
         follower.wake();
       };
     },
+  };
+}
+
+/** A whole state is sent once per this many frames, so that reading any state needs few of them. */
+const WHOLE_STATE_FRAMES = 256;
+
+/** Returns a function that turns consecutive states of a run into frames. */
+export function frameWriter(): (after: StateAfter) => StateFrame {
+  let count = 0;
+  let before: unknown = null;
+  return ({ seq, state }) => {
+    const frame: StateFrame =
+      count % WHOLE_STATE_FRAMES === 0 ? { seq, state } : { seq, changes: changesBetween(before, state) };
+    count += 1;
+    before = state;
+    return frame;
   };
 }
 

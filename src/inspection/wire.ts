@@ -1,11 +1,11 @@
-import type { RunStatus } from '../../machines/contracts/journal.ts';
+import type { RunStatus, StateChange } from '../../machines/contracts/journal.ts';
 import type { Chart } from '../engine/charts/chart.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
- * type `entries` continues with one line per journal entry, each as JSON.
+ * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 1;
+export const WIRE_VERSION = 2;
 
 /** A run that a page can open. */
 export interface InspectedRun {
@@ -23,6 +23,15 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
 }
 
+/**
+ * The state of a run's chart after an entry: the whole state, or the changes since the frame before. States are not part of a journal: they
+ * are computed by a replay.
+ */
+export type StateFrame = { readonly seq: number } & (
+  | { readonly state: unknown }
+  | { readonly changes: readonly StateChange[] }
+);
+
 /** The charts of a run. The first is that of its root machine. */
 export interface RunCharts {
   readonly charts: readonly Chart[];
@@ -39,6 +48,8 @@ export type ServerMessage =
   | ({ readonly type: 'charts'; readonly runId: string } & RunCharts)
   /** The next entries, in the lines that follow. `from` is the number of the first. */
   | { readonly type: 'entries'; readonly runId: string; readonly from: number }
+  /** The next state frames, in the lines that follow. `from` is the number of the first. */
+  | { readonly type: 'states'; readonly runId: string; readonly from: number }
   /** No more entries follow. `problem`: why the rest of a recording cannot be read. */
   | { readonly type: 'end'; readonly runId: string; readonly problem: string | null }
   /** The result of the `send` or `test` message with this id. `problem` is null on success. */
@@ -54,10 +65,11 @@ export type PageMessage =
   /** Requests a Vitest test that replays the run. */
   | { readonly type: 'test'; readonly id: number; readonly runId: string };
 
-/** The data embedded in an exported page. `lines` are the entries, each as JSON. */
+/** The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON. */
 export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;
   readonly charts: RunCharts;
   readonly lines: readonly string[];
+  readonly states: readonly string[];
 }

@@ -156,7 +156,9 @@ export function linesOf(journal: readonly JournalEntry[]): string {
 }
 
 /** Collects a journal into a list. */
-export async function entriesOf(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
+export async function entriesOf(
+  journal: AsyncIterable<JournalEntry> | Iterable<JournalEntry>,
+): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   for await (const entry of journal) entries.push(entry);
   return entries;

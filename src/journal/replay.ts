@@ -82,8 +82,22 @@ export function replayEntries(
   start: RunStart,
   recorded: readonly JournalEntry[],
   parts: ChainParts,
-  { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
+  options: ReplayEntriesOptions = {},
 ): EntriesReplay {
+  const steps = replaySteps(start, recorded, parts, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Replays entries as `replayEntries` does, one at a time, so that other work can run in between. */
+export function* replaySteps(
+  start: RunStart,
+  recorded: readonly JournalEntry[],
+  parts: ChainParts,
+  { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
+): Generator<void, EntriesReplay> {
   const lastMs = recorded.at(-1)?.atMs ?? 0;
   const opened = openRun(start, {
     ...options,
@@ -98,6 +112,7 @@ export function replayEntries(
     const { seq } = entry;
     if (seq === 0) continue;
     if (journal.entries.length === seq) feed(opened, entry);
+    yield;
     const replayed = journal.entries[seq] ?? null;
     if (replayed === null || !isSame(entry, replayed))
       return { opened, divergence: { seq, recorded: entry, replayed } };

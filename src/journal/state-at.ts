@@ -3,8 +3,8 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../engine/recording/state-changes.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
-import { runStartOf } from './journal-lines.ts';
-import { isReplayable, replayEntries } from './replay.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { isReplayable, replaySteps } from './replay.ts';
 
 /** The chart's state after an entry, without reports in flight. */
 export interface StateAfter {
@@ -21,23 +21,40 @@ export interface StateHistory {
 
 /**
  * Returns every state of a run, computed by replaying it. If it cannot be replayed (another version of the chart or of the format, or other
- * prompts), only the recorded keyframes are returned.
+ * prompts), or is another actor system, only the recorded states are returned.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if recorded states contradict each other.
+ * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
 export function stateHistory(
   entries: readonly JournalEntry[],
   options: Pick<PostChainOptions, 'prompts'> = {},
 ): StateHistory {
-  const start = runStartOf(entries);
-  if (!isReplayable(start))
-    return {
-      states: recordedStates(entries),
-      problem: 'The run was recorded with another version of the chart: its state is known at keyframes only.',
-    };
   const states: StateAfter[] = [];
+  const steps = stateSteps(entries, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return { states, problem: value };
+    states.push(...value);
+  }
+}
+
+/** Yields the states of a run as `stateHistory` returns them, bit by bit, so that other work can run in between; returns the problem. */
+export function* stateSteps(
+  entries: readonly JournalEntry[],
+  options: Pick<PostChainOptions, 'prompts'> = {},
+): Generator<readonly StateAfter[], string | null> {
+  const [start] = entries;
+  if (start?.type !== 'run-start' || !isReplayable(start)) {
+    const states = recordedStates(entries);
+    yield states;
+    if (start?.type !== 'run-start') return null;
+    return states.length === 0
+      ? 'Another version of the chart recorded the run, so its state is unknown.'
+      : 'Another version of the chart recorded the run, so its state is known at keyframes only.';
+  }
+  let states: StateAfter[] = [];
   let seq = 0;
-  const { divergence } = replayEntries(start, entries, resolveOptions(options), {
+  const steps = replaySteps(start, entries, resolveOptions(options), {
     onEntry: (entry) => {
       seq = entry.seq;
     },
@@ -45,11 +62,17 @@ export function stateHistory(
       states.push({ seq, state });
     },
   });
-  if (divergence === null) return { states, problem: null };
-  return {
-    states: [...states.filter((one) => one.seq < divergence.seq), ...recordedStates(entries.slice(divergence.seq))],
-    problem: `The run does not replay from entry ${divergence.seq}: after it, the state is known at keyframes only.`,
-  };
+  for (;;) {
+    const { done, value } = steps.next();
+    const divergedAt = done ? (value.divergence?.seq ?? null) : null;
+    const found = divergedAt === null ? states : states.filter((one) => one.seq < divergedAt);
+    states = [];
+    if (found.length > 0) yield found;
+    if (!done) continue;
+    if (divergedAt === null) return null;
+    yield recordedStates(entries.slice(divergedAt));
+    return `The run does not replay from entry ${divergedAt}, so its state after it is known at keyframes only.`;
+  }
 }
 
 /**
@@ -84,7 +107,7 @@ const histories = new WeakMap<
  * Returns the chart's state after an entry, without reports in flight. The first call for a list of entries replays the run; pass the same
  * custom prompts as in the run. Null if the state is unknown there: see `stateHistory`.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if recorded states contradict each other.
+ * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
 export function stateAt(
   entries: readonly JournalEntry[],
@@ -97,4 +120,17 @@ export function stateAt(
     histories.set(entries, known);
   }
   return known.states.findLast((one) => one.seq <= seq)?.state ?? null;
+}
+
+/**
+ * Passes the states of a live run to a listener: those of its entries so far, as far as a replay knows them, and from then on each new
+ * one.
+ */
+export function watchStates(run: Pick<Run, 'journal' | 'actor'>, onState: (state: StateAfter) => void): void {
+  try {
+    for (const state of stateHistory([...run.journal]).states) onState(state);
+  } catch {
+    // An entry that is not JSON: the states before it are unknown.
+  }
+  run.actor.subscribe(({ context: { inFlight: _, ...state } }) => onState({ seq: run.journal.length - 1, state }));
 }

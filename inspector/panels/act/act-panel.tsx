@@ -27,7 +27,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
   const isBusy = isSending(run.runId);
   const send = (event: unknown): Promise<boolean> => sendEvent(inspector, run.runId, event);
   const waiting = waitingAt(log, fold, now);
-  const { state } = contextAt(log, fold, now);
+  const { state } = contextAt(fold, now);
   return (
     <div class="act">
       <PastNote inspector={inspector} view={view} />

@@ -1,7 +1,7 @@
 import './context.css';
 import { useEffect, useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
-import { type ContextAt, contextAt, stateAt } from '../../fold/context-at.ts';
+import { type ContextAt, contextAt } from '../../fold/context-at.ts';
 import { formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -16,7 +16,7 @@ import { OperationList } from './operation-list.tsx';
 
 /** The context at the cursor: messages, operations with reasons, budget, and the difference from another entry. */
 export function ContextPanel({ inspector, view }: PanelProps) {
-  const { run, log, fold, at } = view;
+  const { run, fold, at } = view;
   const pin = (): void => {
     const now = inspector.view.value;
     if (now !== null) base.value = { runId: now.run.runId, seq: now.at };
@@ -27,7 +27,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
     [],
   );
   const isSystem = run.kind === 'system';
-  const context = contextAt(log, fold, at);
+  const context = contextAt(fold, at);
   const pinned = base.value?.runId === run.runId ? base.value.seq : null;
   const parts = isSystem ? (['messages', 'difference'] as const) : PARTS;
   const part = parts.find((name) => name === activePart.value) ?? 'messages';
@@ -97,8 +97,8 @@ function titleOf(
 }
 
 /** The contexts of another program's actors at the cursor. */
-function ActorContexts({ view: { log, fold, at } }: { readonly view: RunView }) {
-  const contexts = stateAt(log, fold.entries, at);
+function ActorContexts({ view: { fold, at } }: { readonly view: RunView }) {
+  const contexts = fold.states.at(at);
   if (typeof contexts !== 'object' || contexts === null)
     return <p class="muted">No actor context is recorded up to this entry.</p>;
   return (

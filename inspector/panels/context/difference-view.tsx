@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { contextAt, stateAt } from '../../fold/context-at.ts';
+import { contextAt } from '../../fold/context-at.ts';
 import {
   type FieldGroup,
   type MessageDifference,
@@ -28,11 +28,11 @@ interface DifferenceViewProps extends PanelProps {
 
 /** The difference between a pinned entry and the cursor: messages by id, and other state. */
 export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewProps) {
-  const { run, log, fold, at } = view;
+  const { run, fold, at } = view;
   const isSystem = run.kind === 'system';
-  const old = from === null ? null : contextAt(log, fold, from);
-  const now = contextAt(log, fold, at);
-  const [was, is] = [from === null ? null : stateAt(log, fold.entries, from), stateAt(log, fold.entries, at)];
+  const old = from === null ? null : contextAt(fold, from);
+  const now = contextAt(fold, at);
+  const [was, is] = [from === null ? null : fold.states.at(from), fold.states.at(at)];
   const messages = useMemo(
     () => (old === null || isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],

@@ -17,7 +17,7 @@ export interface Journal {
 }
 
 /** A piece of text is recorded at the latest with the first text that arrives this long after its start, or when it is this long. */
-const MAX_PIECE_MS = 250;
+const MAX_PIECE_MS = 500;
 const MAX_PIECE_CHARS = 1_024;
 
 /** `atMs` returns the milliseconds since the start of the run at the time that entry number `seq` is written. */

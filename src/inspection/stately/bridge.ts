@@ -1,10 +1,15 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Run } from '../../engine/runtime/run.ts';
+import { entriesOf } from '../../journal/journal-lines.ts';
+import { type StateAfter, stateHistory, watchStates } from '../../journal/state-at.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
 /** A live run, or the entries of a recorded one. */
-export type BridgedRun = Pick<Run, 'events'> | Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
+export type BridgedRun =
+  | Pick<Run, 'events' | 'journal' | 'actor'>
+  | Iterable<JournalEntry>
+  | AsyncIterable<JournalEntry>;
 
 export interface StatelyBridge {
   /** Stops sending. */
@@ -30,8 +35,13 @@ export function statelyBridge(run: BridgedRun, to: string | URL | ((message: Sta
     };
   });
   const pump = async (send: (message: StatelyMessage) => Promise<void> | void): Promise<void> => {
-    const messagesOf = journalMessages();
-    for await (const entry of 'events' in run ? run.events : run) {
+    const states = new Map<number, unknown>();
+    const messagesOf = journalMessages((seq) => states.get(seq));
+    const events = 'events' in run ? run.events : await entriesOf(run);
+    const add = ({ seq, state }: StateAfter): void => void states.set(seq, state);
+    if ('events' in run) watchStates(run, add);
+    else stateHistory(events as readonly JournalEntry[]).states.forEach(add);
+    for await (const entry of events) {
       if (isClosed) return;
       if (entry.type !== 'partial') for (const message of messagesOf(entry)) await send(message);
     }

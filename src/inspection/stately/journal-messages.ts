@@ -3,7 +3,6 @@ import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { withChanges } from '../../engine/recording/state-changes.ts';
 import { initialLeaves, withAncestors } from './infer-transition.ts';
 import { type MachineOutline, machineOutline, type StateOutline } from './machine-outline.ts';
 import { decodeDefinition } from './messages.ts';
@@ -29,11 +28,10 @@ const INIT: Event = { type: 'xstate.init' };
 const STOP: Event = { type: 'xstate.stop' };
 
 /**
- * Returns a function that translates the journal of a run, entry by entry, to inspector messages. Each transition becomes a snapshot. The
- * chart's context is that of the latest `state` or `keyframe` entry, and empty if there is none; attempts and the action loop have no
- * context in the journal.
+ * Returns a function that translates the journal of a run, entry by entry, to inspector messages. Each transition becomes a snapshot.
+ * `stateAfter` returns the state of the chart after an entry, if it has changed there; attempts and the action loop have no context.
  */
-export function journalMessages() {
+export function journalMessages(stateAfter: (seq: number) => unknown) {
   let messages: StatelyMessage[] = [];
   let rootId = '';
   let startedMs = 0;
@@ -193,8 +191,6 @@ export function journalMessages() {
     else if (entry.type === 'timer') startStep(null, null);
     else if (entry.type === 'attempt-start') onAttemptStart(entry);
     else if (entry.type === 'transition') onTransition(entry);
-    else if (entry.type === 'keyframe') onContext(entry.state);
-    else if (entry.type === 'state') onContext(withChanges(root?.context, entry.changes));
     else if (entry.type === 'answer') answer = entry.answer;
     else if (entry.type === 'run-stopped') end(STOP, 'stopped');
     else if (entry.type === 'run-end') end(currentEvent, 'done', answer);
@@ -203,6 +199,8 @@ export function journalMessages() {
     messages = [];
     atMs = entry.atMs;
     take(entry);
+    const state = stateAfter(entry.seq);
+    if (state !== undefined) onContext(state);
     return messages;
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contextAt, stateAt } from '../../../inspector/fold/context-at.ts';
+import { contextAt } from '../../../inspector/fold/context-at.ts';
 import { contextRows, versionBefore } from '../../../inspector/fold/context-log.ts';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -103,9 +103,9 @@ describe('the context log', () => {
   it('lists current messages in order, and pruned ones in their last state', () => {
     fc.assert(
       fc.property(aJournal, (entries) => {
-        const { log, fold } = folded(entries);
+        const { fold } = folded(entries);
         for (const { seq } of entries) {
-          const { messages } = contextAt(log, fold, seq);
+          const { messages } = contextAt(fold, seq);
           const rows = contextRows(fold.context, messages, seq);
           expect(rows.filter(({ pruned }) => pruned === null).map(({ message }) => message)).toEqual(messages);
           for (const { message, arrival, pruned } of rows) {
@@ -130,14 +130,14 @@ describe('the context of a run', () => {
         const run = chain.run(fullRunOptions(full));
         await runUntilEnded(run, clock, full.random.words);
         const entries = run.journal;
-        const { log, fold } = folded(entries);
+        const { fold } = folded(entries);
         const kept = new Map<number, unknown>();
         for (let times = 0; times < 40; times += 1) {
           const seq = (askedAt.next().value ?? 0) % entries.length;
-          const state = stateAt(log, fold.entries, seq);
+          const state = fold.states.at(seq);
           expect(state).toEqual(stateOf(entries, seq));
           kept.set(seq, state);
-          const { by, messages } = contextAt(log, fold, seq);
+          const { by, messages } = contextAt(fold, seq);
           expect(by).toBe(state === null ? 'operations' : 'states');
           expect(messages).toEqual(fold.context.messagesAt(seq));
         }
@@ -149,9 +149,9 @@ describe('the context of a run', () => {
   it('is the same object while nothing changes, so that nothing is rendered again', async () => {
     const { run } = startScripted({}, { journals: memoryJournals() });
     await run.answer;
-    const { log, fold } = folded(run.journal);
+    const { fold } = folded(run.journal);
     const deltas = fold.entries.of('text-delta');
     const first = deltas[0] ?? 0;
-    expect(contextAt(log, fold, first + 1)).toBe(contextAt(log, fold, first));
+    expect(contextAt(fold, first + 1)).toBe(contextAt(fold, first));
   });
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stateAt } from '../../../inspector/fold/context-at.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
 import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -29,8 +28,8 @@ describe('binary search', () => {
 describe('the folds of a run', () => {
   it('give the chart state at every entry like the fold of the journal', () => {
     for (const entries of runs) {
-      const { log, fold } = folded(entries);
-      for (const { seq } of entries) expect(stateAt(log, fold.entries, seq)).toEqual(stateOf(entries, seq));
+      const { fold } = folded(entries);
+      for (const { seq } of entries) expect(fold.states.at(seq)).toEqual(stateOf(entries, seq));
     }
   });
 

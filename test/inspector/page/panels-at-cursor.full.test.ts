@@ -74,7 +74,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
             tell({ type: 'charts', runId, ...ownCharts });
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
-          tell({ type: 'hello', version: 1, events: [] });
+          tell({ type: 'hello', version: 2, events: [] });
           tell({ type: 'runs', runs: listed, chosen: null });
         }),
     });

@@ -14,6 +14,7 @@ function aSink(room: () => Promise<void> = async () => {}) {
       frames.push(lines.length);
       await room();
     },
+    states: async () => {},
     charts: () => {},
     end: (problem) => void ends.push(problem),
   };

@@ -27,7 +27,7 @@ describe('a live run', () => {
           startedAt: expect.stringMatching(/^\d{4}-.*Z$/u),
           status: 'running',
           live: true,
-          fidelity: ['The journal has no chart states, so the context at an entry is unknown.'],
+          fidelity: [],
         },
       ],
       chosen: 'run-1',
@@ -221,7 +221,7 @@ describe('an event sent to a run', () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
-    expect(hello?.version).toBe(1);
+    expect(hello?.version).toBe(2);
     expect(hello?.events).toEqual([
       'run.cancelled',
       'run.interrupted',

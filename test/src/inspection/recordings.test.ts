@@ -122,10 +122,11 @@ describe('a recording', () => {
     const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);
     page.say({ type: 'open', runId: 'run-1', from: 5 });
-    const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 2);
+    const { runs } = await page.runs((list) => list.runs[0]?.fidelity.length === 3);
     expect(runs[0]?.fidelity).toEqual([
       'The chart has changed since the run was recorded; the current chart is shown.',
       'The journal was redacted when it was written; streamed text is left out.',
+      'Another version of the chart recorded the run, so its state is unknown.',
     ]);
     expect(readFileSync(`${place}/run-1.jsonl`, 'utf8')).toContain('another');
   });

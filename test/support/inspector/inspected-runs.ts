@@ -12,9 +12,11 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
-import { runCharts } from '../../../src/inspection/source.ts';
+import { frameWriter, runCharts } from '../../../src/inspection/source.ts';
 import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
+import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { stateHistory } from '../../../src/journal/state-at.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { LONG_HISTORY } from '../journal-files.ts';
@@ -46,8 +48,15 @@ export interface RecordedRun {
   readonly run: InspectedRun;
   readonly charts: RunCharts;
   readonly lines: readonly string[];
+  readonly states: readonly string[];
   readonly test: { readonly text: string; readonly problem: string | null };
 }
+
+/** The state frames of a run as the inspection server sends them. */
+const stateFrames = (entries: readonly JournalEntry[]): readonly string[] =>
+  stateHistory(entries)
+    .states.map(frameWriter())
+    .map((frame) => JSON.stringify(frame));
 
 function recordedRun(entries: readonly JournalEntry[], changes: Partial<RecordedRun> = {}): RecordedRun {
   const [start, end] = [entries[0], entries.at(-1)];
@@ -58,6 +67,7 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
     run: { runId, kind: 'run', title, startedAt, status, live: false, fidelity: [] },
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
+    states: stateFrames(entries),
     test: { text: `// a test of ${runId}`, problem: null },
     ...changes,
   };
@@ -98,8 +108,8 @@ export async function threeRecordedRuns() {
 
 /** Writes an exported page with this run and returns its URL. Needs a built `dist`. */
 export function filePage(entries: readonly JournalEntry[], folder: string): string {
-  const { run, charts, lines } = recordedRun(entries);
-  const exported: ExportedRun = { version: 1, run, charts, lines };
+  const { run, charts, lines, states } = recordedRun(entries);
+  const exported: ExportedRun = { version: WIRE_VERSION, run, charts, lines, states };
   const template = readFileSync('dist/inspector-file/index.html', 'utf8');
   const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
   const checksum = createHash('sha256').update(data).digest('hex');
@@ -122,6 +132,7 @@ export function folded(entries: readonly JournalEntry[]): { readonly log: RunLog
     entries.map((entry) => JSON.stringify(entry)),
     fold.take,
   );
+  fold.states.add(0, stateFrames(entries));
   return { log, fold };
 }
 

@@ -56,7 +56,7 @@ describe('a run on an OpenAI-compatible server', () => {
       issues: expect.arrayContaining([expect.objectContaining({ path: 'goal' })]),
     });
     expect(mended?.failure).toBeNull();
-    // The chunks of a reply are joined: at most a piece per quarter of a second or per kilobyte.
+    // The chunks of a reply are joined: at most a piece per half second or per kilobyte.
     const pieces = entriesOf(run, 'text-delta');
     expect(pieces.length).toBeGreaterThanOrEqual(8);
     expect(pieces.map(({ text }) => text).join('')).toContain(JSON.stringify(replies.synthesis.answerText));

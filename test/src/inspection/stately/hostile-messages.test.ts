@@ -71,7 +71,12 @@ describe('malformed inspection messages', () => {
           const followed: string[] = [];
           const from = share % (entries.length + 1);
           const problem = await new Promise((end) => {
-            system.follow(from, { charts: () => {}, lines: async (lines) => void followed.push(...lines), end });
+            system.follow(from, {
+              charts: () => {},
+              states: async () => {},
+              lines: async (lines) => void followed.push(...lines),
+              end,
+            });
           });
           expect(problem).toBeNull();
           expect(followed).toEqual(entries.slice(from).map((entry) => JSON.stringify(entry)));

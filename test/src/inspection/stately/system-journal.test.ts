@@ -99,6 +99,7 @@ describe('the journal of an inspected system', () => {
       learn(system.charts());
       system.follow(0, {
         charts: learn,
+        states: async () => {},
         async lines(lines) {
           const entries = lines.map((line): JournalEntry => JSON.parse(line));
           told.push(...entries);

@@ -1,0 +1,101 @@
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { withChanges } from '../../src/engine/recording/state-changes.ts';
+import type { StateFrame } from '../../src/inspection/wire.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
+
+/**
+ * The states of a run's chart (for other actor systems: the contexts of its actors): frames from the server or the exported file, and the
+ * states that a journal records itself.
+ */
+export interface StateLog {
+  /** The number of known frames. */
+  readonly count: number;
+  /** The latest entry up to `seq` after which the state is known; -1 if there is none. */
+  lastSeq(seq: number): number;
+  /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
+  at(seq: number): unknown;
+  /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
+  add(from: number, frames: readonly string[]): void;
+  /** Adds the state that an entry records. */
+  take(entry: JournalEntry): void;
+}
+
+interface CachedState {
+  readonly whole: number;
+  /** The last frame it contains. */
+  readonly seq: number;
+  readonly state: unknown;
+}
+
+/** The number of cached states: at the cursor, the compared one, and one more. */
+const CACHE_SIZE = 3;
+
+export function createStateLog(): StateLog {
+  /** As JSON, which takes a third of the memory, by the entry that each follows. */
+  const frames = new Map<number, string>();
+  /** The entries that a frame follows, ascending, and those whose frame is a whole state. */
+  const seqs: number[] = [];
+  const whole: number[] = [];
+  let received = 0;
+  let cached: CachedState[] = [];
+
+  function put(seq: number, frame: string, isWhole: boolean): void {
+    if (!frames.has(seq)) insert(seqs, seq);
+    if (isWhole && lastUpTo(whole, seq) !== seq) insert(whole, seq);
+    frames.set(seq, frame);
+    cached = [];
+  }
+
+  return {
+    get count() {
+      return frames.size;
+    },
+    lastSeq: (seq) => lastUpTo(seqs, seq) ?? -1,
+    at(seq) {
+      const from = lastUpTo(whole, seq);
+      if (from === undefined) return null;
+      const end = countUpTo(seqs, seq);
+      const last = seqs[end - 1] ?? from;
+      const same = cached.find((one) => one.seq === last);
+      if (same !== undefined) return same.state;
+      const near = cached
+        .filter((one) => one.whole === from && one.seq < last)
+        .reduce<CachedState | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
+      let state: unknown = near?.state ?? null;
+      for (const at of seqs.slice(near === null ? countUpTo(seqs, from) - 1 : countUpTo(seqs, near.seq), end)) {
+        const frame = JSON.parse(frames.get(at) ?? 'null') as StateFrame;
+        state = 'state' in frame ? frame.state : withChanges(state, frame.changes);
+      }
+      cached = [{ whole: from, seq: last, state }, ...cached].slice(0, CACHE_SIZE);
+      return state;
+    },
+    add(from, lines) {
+      for (const line of lines.slice(Math.max(0, received - from))) {
+        received += 1;
+        const frame = frameIn(line);
+        if (frame !== null) put(frame.seq, line, 'state' in frame);
+      }
+    },
+    take(entry) {
+      if (entry.type === 'keyframe' && !frames.has(entry.seq))
+        put(entry.seq, JSON.stringify({ seq: entry.seq, state: entry.state }), true);
+      if (entry.type === 'state') put(entry.seq, JSON.stringify({ seq: entry.seq, changes: entry.changes }), false);
+    },
+  };
+}
+
+/** Parses a frame; null if it is invalid. */
+function frameIn(line: string): StateFrame | null {
+  try {
+    const frame = JSON.parse(line) as StateFrame | null;
+    return Number.isSafeInteger(frame?.seq) ? frame : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Inserts a number into an ascending list; usually it belongs at the end. */
+function insert(list: number[], item: number): void {
+  if ((list.at(-1) ?? -1) < item) list.push(item);
+  else list.splice(countUpTo(list, item), 0, item);
+}

@@ -19,12 +19,12 @@ const entries = inSmallPieces(recordedEntries(await failingRun()));
 /** A slow reply arrives in many pieces, which are recorded one by one. */
 function inSmallPieces(recorded: readonly JournalEntry[]): readonly JournalEntry[] {
   return recorded
-    .flatMap((entry) =>
+    .flatMap((entry): readonly JournalEntry[] =>
       entry.type === 'text-delta'
         ? (entry.text.match(/.{1,20}/gsu) ?? ['']).map((text) => ({ ...entry, text }))
         : [entry],
     )
-    .map((entry, seq) => ({ ...entry, seq }));
+    .map((entry, seq): JournalEntry => ({ ...entry, seq }));
 }
 const told = recordedEntries(await manualRun());
 

@@ -138,6 +138,7 @@ interface HeldLeases {
   of(row: Row): Lease | null;
   hold(key: string, token: number): void;
   release(key: string, token: number): Promise<void>;
+  /** Releases all leases, because the file is about to be closed. */
   releaseAll(): void;
   /** Shows that this process is alive, if its timers are late. */
   beatIfLate(): void;
@@ -154,6 +155,7 @@ function createLeases(file: SqliteFile, resolved: string): HeldLeases {
   let endBeats: (() => void) | null = null;
   let beatAtMs = 0;
   let isBeating = false;
+  let isEnded = false;
 
   function writeRelease(connection: SqliteConnection, key: string, token: number): void {
     connection.run('UPDATE run SET owner = NULL WHERE run = ? AND owner = ? AND token = ?', [key, owner, token]);
@@ -194,6 +196,7 @@ function createLeases(file: SqliteFile, resolved: string): HeldLeases {
       endBeats ??= keepAlive(() => void beat());
     },
     async release(key, token) {
+      if (isEnded) return;
       held.delete(nameOf(key, token));
       tokens.delete(key);
       try {
@@ -206,6 +209,7 @@ function createLeases(file: SqliteFile, resolved: string): HeldLeases {
       }
     },
     releaseAll() {
+      isEnded = true;
       const all = [...tokens, ...unreleased];
       for (const [key, token] of all) held.delete(nameOf(key, token));
       tokens.clear();

@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'invalid_key'
   | 'invalid_schema'
   | 'invalid_journal'
+  | 'journal_fenced'
   | 'port_missing'
   | 'unscripted_call'
   | 'duplicate_capability'

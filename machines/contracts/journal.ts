@@ -147,6 +147,8 @@ export interface JournalWriter {
    * Why no more entries are written, for example a full disk; null otherwise. By default a failing journal does not stop its run.
    */
   readonly failure: string | null;
+  /** Whether the failure is that another process has taken over the journal: then the run always stops. */
+  readonly isFenced?: boolean;
   /**
    * Writes the entries of one step. The run starts the step's calls, and continues, when they are written: at once, or when the returned
    * promise resolves.

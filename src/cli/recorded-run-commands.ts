@@ -87,10 +87,12 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
 
   withContinueOptions(
     program.command('resume').description('continue an interrupted run without repeating finished calls'),
-  ).action(async (run, flags) => {
-    const { resumeCommand } = await import('./resume-and-fork-commands.ts');
-    setExitCode(await resumeCommand(run, flags));
-  });
+  )
+    .option('--force', 'take over a run that may still be running in another process')
+    .action(async (run, flags) => {
+      const { resumeCommand } = await import('./resume-and-fork-commands.ts');
+      setExitCode(await resumeCommand(run, flags));
+    });
 
   withContinueOptions(
     program.command('fork').description('start a new run from an entry of a recorded one, with changes'),

@@ -13,12 +13,16 @@ export interface ForkFlags extends ContinueFlags {
 }
 
 /** `postchain resume`: continues an interrupted run with its recorded flags, unless overridden. Returns the exit code. */
-export async function resumeCommand(name: string, flags: ContinueFlags, streams: Streams = process): Promise<number> {
+export async function resumeCommand(
+  name: string,
+  { force = false, ...flags }: ContinueFlags & { readonly force?: boolean },
+  streams: Streams = process,
+): Promise<number> {
   const found = await findRun(name, flags);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
   const continued = await flagsToContinue(found, flags, streams);
   const prepared = await prepareRun(continued, found.store);
-  return completeRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId));
+  return completeRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId, { force }));
 }
 
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancelled']);

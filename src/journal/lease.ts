@@ -133,7 +133,7 @@ function describeHolder(holder: LeaseHolder | null): string {
 export function fencedError(runId: string, current: Lease | null): PostChainError {
   const cause = current === null ? 'its lock was removed' : `${describeHolder(current.holder)} has taken it over`;
   return new PostChainError(
-    'invalid_journal',
+    'journal_fenced',
     `This process no longer writes the journal of run ${JSON.stringify(runId)}, because ${cause}; continue it there, or resume it`,
   );
 }

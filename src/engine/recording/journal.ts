@@ -1,3 +1,4 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, JournalEvent, JournalWriter } from '../../../machines/contracts/journal.ts';
 
 /**
@@ -71,9 +72,11 @@ export function createJournal(atMs: (seq: number) => number): Journal {
  */
 export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<JournalWriter>): JournalWriter {
   let failure: string | null = null;
+  let isFenced = false;
   let closed = false;
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error.message : String(error);
+    isFenced ||= error instanceof PostChainError && error.code === 'journal_fenced';
   };
   const attempt = (act: () => void | Promise<void>): void | Promise<void> => {
     try {
@@ -85,6 +88,9 @@ export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<J
   return {
     get failure() {
       return failure ?? writer.failure ?? null;
+    },
+    get isFenced() {
+      return isFenced || writer.isFenced === true;
     },
     write(entries) {
       if (failure === null && !closed) return attempt(() => writer.write(entries));

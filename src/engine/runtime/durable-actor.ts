@@ -48,8 +48,11 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
   readonly partial: RunObserver['partial'];
   /** Called with the machine's context after each external event has been processed. */
   readonly onSettled?: (context: SnapshotFrom<Machine>['context']) => void;
-  /** Called after each step, before its activities start: they start when the returned promise resolves, and no event is processed before. */
-  readonly onStep?: () => void | Promise<void>;
+  /**
+   * Called after each step, before its calls start. They start, and the next event is processed, when it has returned or resolved to
+   * true; false discards them.
+   */
+  readonly onStep?: () => boolean | Promise<boolean>;
 }
 
 /**
@@ -178,8 +181,8 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     }
   }
 
-  function startActivities(): void {
-    const calls = dispatched;
+  function startActivities(mayStart: boolean): void {
+    const calls = mayStart ? dispatched : [];
     dispatched = [];
     for (const call of calls) {
       const activity = activities.get(call);
@@ -188,8 +191,8 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   }
 
   function endStep(): void | Promise<void> {
-    const written = onStep?.();
-    return written === undefined ? startActivities() : written.then(startActivities);
+    const mayStart = onStep?.() ?? true;
+    return typeof mayStart === 'boolean' ? startActivities(mayStart) : mayStart.then(startActivities);
   }
 
   const inbox = createInbox((event: ExternalEvent) => {

@@ -148,8 +148,8 @@ export function openRun(
     return writer.write(entries);
   }
 
-  /** The answer is given when the journal has it: an answered run is never found interrupted. */
-  function afterStep(): void {
+  /** The answer is given when the journal has it: an answered run is never found interrupted. Returns whether calls may start. */
+  function afterStep(): boolean {
     const failure = writer?.failure ?? null;
     if (ended !== null) {
       const answer = ended;
@@ -157,10 +157,13 @@ export function openRun(
       void writer?.close();
       resolveAnswer(failure === null ? answer : withJournalFailure(answer, failure));
       stream.end();
-    } else if (failure !== null && parts.whenJournalFails === 'stop' && !hasStopped) {
-      hasStopped = true;
-      durableActor.deliver({ type: 'delivery', event: { type: 'run.interrupted', reason: journalFailed(failure) } });
+      return false;
     }
+    const mustStop = failure !== null && (parts.whenJournalFails === 'stop' || writer?.isFenced === true);
+    if (!mustStop || hasStopped) return true;
+    hasStopped = true;
+    durableActor.deliver({ type: 'delivery', event: { type: 'run.interrupted', reason: journalFailed(failure) } });
+    return false;
   }
   const { actor } = durableActor;
 

@@ -129,7 +129,7 @@ export function statusOf({ models, model: current }: ModelRoute, model = current
 }
 
 /** Failures of a reply that contains no JSON in the requested form. */
-const WITHOUT_JSON: ReadonlySet<string> = new Set(['no_json', 'no_tool_call', 'empty_reply', 'form_rejected']);
+const WITHOUT_JSON: ReadonlySet<string> = new Set(['no_json', 'no_tool_call', 'form_rejected']);
 
 export function lacksJson({ stage, code }: Failure): boolean {
   return stage === 'extraction' && WITHOUT_JSON.has(code);

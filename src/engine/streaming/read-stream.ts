@@ -348,7 +348,8 @@ function createToolCallDriver(toolName: string): StreamDriver {
       else otherCall ??= part.name;
       return part.name === toolName && part.index === index;
     },
-    proseIn: () => (index === null ? prose.text : ''),
+    // A model that writes its JSON as text is asked for text next.
+    proseIn: () => (index === null && !/^\s*[{[]/u.test(prose.text) ? prose.text : ''),
     failureOf: missingValueFailure,
   };
 }

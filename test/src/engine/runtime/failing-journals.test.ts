@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { PostChainError } from '../../../../machines/contracts/error.ts';
+import type { JournalEntry, JournalStore, JournalWriter } from '../../../../machines/contracts/journal.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+
+/** A store that writes the first steps and then does as told. */
+function storeThat(fail: (entries: readonly JournalEntry[]) => void | Promise<void>, goodSteps = 3): JournalStore {
+  let steps = 0;
+  const writer: JournalWriter = {
+    failure: null,
+    write(entries) {
+      steps += 1;
+      return steps > goodSteps ? fail(entries) : undefined;
+    },
+    close: () => {},
+  };
+  return { ...memoryJournals(), create: () => writer };
+}
+
+const diskFull = (): never => {
+  throw new Error('the disk is full');
+};
+
+describe('a run whose journal cannot be written', () => {
+  it('[R4] continues by default, and its answer says that the journal is incomplete', async () => {
+    const { run, model } = startScripted({}, { journals: storeThat(diskFull) });
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    expect(answer.notes).toContain('The journal is incomplete: the disk is full');
+    expect(model.calls).toHaveLength(7);
+  });
+
+  it('stops if the chain is told to, and makes no call of the step that was not written', async () => {
+    const { run, model } = startScripted({}, { journals: storeThat(diskFull, 1), whenJournalFails: 'stop' });
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
+    expect(answer.notes).toContain('the disk is full');
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it('stops whatever the option says if another process has taken over the journal', async () => {
+    const taken = async (): Promise<never> => {
+      throw new PostChainError('journal_fenced', 'process 7 has taken it over');
+    };
+    const { run, model } = startScripted({}, { journals: storeThat(taken, 1) });
+    expect((await run.answer).status).toBe('degraded');
+    expect(run.journalFailure).toBe('process 7 has taken it over');
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
+describe('a journal that is written later', () => {
+  it('holds back the calls and the answer until each step is written', async () => {
+    const written: (() => void)[] = [];
+    const journals = storeThat(() => new Promise<void>((resolve) => written.push(resolve)), 0);
+    const { run, model } = startScripted({}, { journals });
+    let answered = false;
+    void run.answer.then(() => {
+      answered = true;
+    });
+    await turn();
+    expect([model.calls.length, written.length, answered]).toEqual([0, 1, false]);
+    for (let steps = 0; !answered && steps < 200; steps += 1) {
+      const callsBefore = model.calls.length;
+      written.shift()?.();
+      await turn();
+      expect(model.calls.length - callsBefore).toBeLessThanOrEqual(1);
+    }
+    expect(run.journal.at(-1)?.type).toBe('run-end');
+    expect(answered).toBe(true);
+  });
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,11 +1,10 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Run } from '../../engine/runtime/run.ts';
-import { entriesOf } from '../../journal/journal-lines.ts';
 import { type StateAfter, stateHistory, watchStates } from '../../journal/state-at.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
-/** A live run, or the entries of a recorded one. */
+/** A live run, or the entries of a recorded one. The states of the chart are sent for a live run and for an array. */
 export type BridgedRun =
   | Pick<Run, 'events' | 'journal' | 'actor'>
   | Iterable<JournalEntry>
@@ -37,10 +36,10 @@ export function statelyBridge(run: BridgedRun, to: string | URL | ((message: Sta
   const pump = async (send: (message: StatelyMessage) => Promise<void> | void): Promise<void> => {
     const states = new Map<number, unknown>();
     const messagesOf = journalMessages((seq) => states.get(seq));
-    const events = 'events' in run ? run.events : await entriesOf(run);
     const add = ({ seq, state }: StateAfter): void => void states.set(seq, state);
     if ('events' in run) watchStates(run, add);
-    else stateHistory(events as readonly JournalEntry[]).states.forEach(add);
+    else if (Array.isArray(run)) stateHistory(run).states.forEach(add);
+    const events = 'events' in run ? run.events : run;
     for await (const entry of events) {
       if (isClosed) return;
       if (entry.type !== 'partial') for (const message of messagesOf(entry)) await send(message);

@@ -85,6 +85,20 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       process.stdout.write(await exportCommand(run, flags));
     });
 
+  program
+    .command('journals')
+    .description('work on recorded runs that are damaged')
+    .command('repair')
+    .description('write what can be read of a damaged journal to new files; the journal is not changed')
+    .argument('<run>', RUN)
+    .option('-o, --output <name>', 'start of the names of the files (default: RUN.repaired)')
+    .option('--force', 'overwrite existing files')
+    .option('--journals <place>', JOURNALS)
+    .action(async (run, flags) => {
+      const { repairCommand } = await import('./repair-command.ts');
+      process.stdout.write(await repairCommand(run, flags));
+    });
+
   withContinueOptions(
     program.command('resume').description('continue an interrupted run without repeating finished calls'),
   )

@@ -11,7 +11,17 @@ import type {
   RunSummary,
 } from '../../machines/contracts/journal.ts';
 import { guardedWriter } from '../engine/recording/journal.ts';
-import { entriesInLine, type LineWriter, lineReader, lineWriter, type ReadEntry, unreadable } from './journal-lines.ts';
+import {
+  entriesInLine,
+  entriesOf,
+  type LineWriter,
+  lineReader,
+  lineWriter,
+  type ReadEntry,
+  type SalvagedEntries,
+  salvage,
+  unreadable,
+} from './journal-lines.ts';
 
 /** Stores lines by run, for one writer at a time. Methods throw or reject with `invalid_journal`. */
 export interface JournalBackend {
@@ -90,8 +100,11 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
     list: async () => (await backend.bounds()).map(summaryOf).toSorted(newestFirst),
     ...(backend.remove && { delete: async (runId: string) => backend.remove?.(runId) }),
   };
-  jsonReaders.set(store, async function* (runId) {
-    for await (const { json } of readEach(runId)) yield json;
+  storedRuns.set(store, {
+    async *json(runId) {
+      for await (const { json } of readEach(runId)) yield json;
+    },
+    salvage: (runId) => salvage(`run ${runId}`, linesIn(backend, runId)),
   });
   return store;
 }
@@ -123,17 +136,27 @@ function mustSync(entries: readonly JournalEntry[], fsync: Fsync): boolean {
   return fsync === 'always' || (fsync === 'checkpoint' && entries.some(({ type }) => CHECKPOINTS.has(type)));
 }
 
-/** How to read the entries of a store as JSON. Keyed by identity: a copy of a store with another `read` is not in it. */
-const jsonReaders = new WeakMap<JournalStore, (runId: string) => AsyncIterable<string>>();
+/** Reads runs below the entries. Keyed by identity: a copy of a store with another `read` is not in it. */
+const storedRuns = new WeakMap<
+  JournalStore,
+  { json(runId: string): AsyncIterable<string>; salvage(runId: string): Promise<SalvagedEntries> }
+>();
 
 /**
  * Yields the entries of a run, in order, each as JSON. Stores made by `createJournalStore` do not serialize them again. Rejects as
  * `read` does.
  */
 export async function* linesFrom(store: JournalStore, runId: string): AsyncGenerator<string> {
-  const readJson = jsonReaders.get(store);
-  if (readJson !== undefined) yield* readJson(runId);
+  const stored = storedRuns.get(store);
+  if (stored !== undefined) yield* stored.json(runId);
   else for await (const entry of store.read(runId)) yield JSON.stringify(entry);
+}
+
+/** Reads what can be read of a run, damaged or not. Rejects with `invalid_journal` if there is no such run. */
+export async function salvageRun(store: JournalStore, runId: string): Promise<SalvagedEntries> {
+  const stored = storedRuns.get(store);
+  if (stored !== undefined) return stored.salvage(runId);
+  return { before: await entriesOf(store.read(runId)), after: [], problem: null };
 }
 
 /** Reports a backend's own errors (a directory in place of a file, a damaged database page) as a damaged journal. */

@@ -1,9 +1,9 @@
 import { cutEnd, oneLine } from '../internal/printable.ts';
 import { CLEAR_LINE, columnsOf } from './screen.ts';
 
-/** A status line on standard error for work that may take long. */
+/** A status line for work that may take long. */
 export interface LongWork {
-  /** Shows what is being done, if the work has taken long enough. */
+  /** Shows the text and the elapsed time, at most five times a second. */
   update(text: string): void;
   /** Removes the line. */
   end(): void;
@@ -12,7 +12,7 @@ export interface LongWork {
 const SHOWN_AFTER_MS = 2_000;
 const UPDATE_EVERY_MS = 200;
 
-/** Returns a status line that appears on a terminal after two seconds. `now` returns milliseconds. */
+/** Returns a status line that appears after two seconds if `out` is a terminal. `now` returns milliseconds. */
 export function createLongWork(out: NodeJS.WriteStream = process.stderr, now = () => performance.now()): LongWork {
   const startMs = now();
   let shownMs = 0;
@@ -30,7 +30,7 @@ export function createLongWork(out: NodeJS.WriteStream = process.stderr, now = (
   };
 }
 
-/** Awaits work that does not report its progress. */
+/** Awaits work that does not report its progress, and shows a status line meanwhile. */
 export async function whileWorking<Value>(
   text: string,
   work: Promise<Value>,

@@ -13,11 +13,11 @@ import type { Streams } from './screen.ts';
 
 /** Flags of `resume` and `fork`. */
 export interface ContinueFlags extends RunFlags {
-  /** Opens what the journal of another installation names. */
+  /** Opens what an unsigned journal names. */
   readonly trust?: boolean;
 }
 
-/** The flags that a journal records. Other fields of a journal never become flags. */
+/** The flags that a journal records. Other recorded fields are ignored. */
 const recordedFlagsSchema = z.object({
   model: z.string().optional(),
   fallbackModel: z.array(z.string()).optional(),
@@ -30,8 +30,8 @@ const recordedFlagsSchema = z.object({
 type RecordedFlags = Pick<RunFlags, keyof z.infer<typeof recordedFlagsSchema> | 'session'>;
 
 /**
- * Returns the flags to continue a run with: the given ones, and otherwise those that its journal records. Since anyone may have written a
- * journal, whatever one that this installation did not sign would open needs `--trust`, a yes at a terminal, or flags given by the user.
+ * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its journal. A journal that this installation
+ * did not sign may come from anyone, so it opens nothing without `--trust`, a confirmation at a terminal, or flags given by the user.
  *
  * @throws PostChainError `invalid_journal` for unreadable flags, `invalid_option` if the user must decide something.
  */
@@ -70,7 +70,7 @@ function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): Record
 
 const quoted = (text: string): string => printableJson(JSON.stringify(text));
 
-/** Returns what continuing a run would open, without what the user named, each as a phrase after "would". */
+/** Returns what continuing a run would open, except what the user named, as phrases that complete "would …". */
 function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] {
   const listed = <Name extends 'mcp' | 'docs' | 'session' | 'sessionFile'>(name: Name, verb: string) =>
     given[name] === undefined ? [recorded[name] ?? []].flat().map((value) => `${verb} ${quoted(value)}`) : [];
@@ -115,7 +115,7 @@ const TRUST: SelectOptions<boolean> = {
   onEscape: 'no',
 };
 
-/** Returns the base URL of the model server to use, or undefined for that of the environment. */
+/** Returns the base URL of the model server to use, or undefined to use the environment's. */
 async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given: RunFlags, asker: Asker) {
   const environment = process.env['OPENAI_BASE_URL'];
   if (given.baseUrl !== undefined || recorded.baseUrl === undefined || !environment)
@@ -126,7 +126,7 @@ async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given
     asker &&
     (await ask(
       {
-        text: 'This run used another model server than OPENAI_BASE_URL. Which one should continue it?',
+        text: 'This run used a different model server than OPENAI_BASE_URL. Which one should it continue with?',
         choices: [
           { value: before, label: oneLine(before), note: 'used so far' },
           { value: now, label: oneLine(now), note: 'OPENAI_BASE_URL' },
@@ -145,7 +145,7 @@ async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given
   );
 }
 
-/** Asks for the values that are hidden in recorded commands. */
+/** Returns recorded commands with their hidden values, which it asks for. */
 async function withKeys({ runId }: RunStart, servers: readonly string[], asker: Asker): Promise<readonly string[]> {
   const complete: string[] = [];
   for (const server of servers) {
@@ -164,7 +164,7 @@ async function withKeys({ runId }: RunStart, servers: readonly string[], asker: 
   return complete;
 }
 
-/** Asks for a text that is not shown. Returns null if the user dismisses the question. */
+/** Asks for a value without echoing it. Returns null if the user dismisses the prompt. */
 async function askSecret(text: string, { input, out, interrupt }: Terminal): Promise<string | null> {
   const { PasswordPrompt, isCancel } = await import('@clack/core');
   const prompt = new PasswordPrompt({

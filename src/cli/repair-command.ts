@@ -11,8 +11,8 @@ export interface RepairFlags extends JournalFlags {
 }
 
 /**
- * `postchain journals repair`: writes the entries before the damage of a journal to a file that can be resumed, and those after it to
- * another. The journal itself is not changed. Returns the output.
+ * `postchain journals repair`: writes the entries before a journal's damage to a file that can be resumed, and those after it to another.
+ * Does not change the journal itself. Returns the text to print.
  */
 export async function repairCommand(name: string, { output, force = false, ...flags }: RepairFlags): Promise<string> {
   const { store, runId, isFile } = await findRun(name, flags);
@@ -42,7 +42,7 @@ export async function repairCommand(name: string, { output, force = false, ...fl
       : []),
     after.length === 0
       ? 'No entry after the damage can be read.'
-      : `After the damage: ${after.length} entries, written to ${stem}.after.jsonl (to read, not to replay)`,
+      : `After the damage: ${after.length} entries, written to ${stem}.after.jsonl (for reading only)`,
     '',
   ].join('\n');
 }

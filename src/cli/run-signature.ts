@@ -12,7 +12,7 @@ export interface SignedStart {
   readonly flags: unknown;
 }
 
-/** `signed`: this installation started the run. Otherwise, the reason why that is not known, as a phrase after "because". */
+/** Whether this installation started the run. If not, `reason` completes "because …". */
 export type SignatureCheck = { readonly isSigned: true } | { readonly isSigned: false; readonly reason: string };
 
 const KEY_BYTES = 32;
@@ -20,8 +20,8 @@ const KEY_BYTES = 32;
 const keyPath = (): string => homePath('signing.key');
 
 /**
- * Returns the signature of a run's start, or null if this user's key cannot be stored. It is an HMAC-SHA-256, so only someone who can read
- * the key can make one, and it fits no other run id, session or flags. The key is created on first use.
+ * Returns the signature of a run's start: an HMAC-SHA-256 of its id, session and flags with this user's key, which is created on first use.
+ * Returns null if the key cannot be stored.
  */
 export function signRun(start: SignedStart): string | null {
   const { key } = readKey();
@@ -49,7 +49,7 @@ const hmacOf = ({ runId, sessionId, flags }: SignedStart, key: Buffer): string =
 const isEqual = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** Returns the same text for equal JSON values, whatever the order of their members. */
+/** Serializes a JSON value with sorted keys. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inside: unknown) =>
     typeof inside === 'object' && inside !== null && !Array.isArray(inside)
@@ -58,16 +58,16 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** A key that others can read or replace proves nothing. */
+/** Reads the signing key. Rejects one that others can read or replace, because it proves nothing. */
 function readKey(): { readonly key: Buffer | null; readonly problem: string | null } {
   try {
     const { mode, uid } = statSync(keyPath());
     const isPrivate = process.platform === 'win32' || ((mode & 0o077) === 0 && uid === process.getuid?.());
-    if (!isPrivate) return { key: null, problem: `${keyPath()} is not readable by only you; remove it` };
+    if (!isPrivate) return { key: null, problem: `${keyPath()} is not private to you; remove it to create a new key` };
     const key = Buffer.from(readFileSync(keyPath(), 'utf8').trim(), 'base64url');
     return key.length === KEY_BYTES
       ? { key, problem: null }
-      : { key: null, problem: `${keyPath()} is damaged; remove it` };
+      : { key: null, problem: `${keyPath()} is damaged; remove it to create a new key` };
   } catch {
     return { key: null, problem: null };
   }
@@ -81,7 +81,7 @@ function remove(path: string): void {
   }
 }
 
-/** Gives a complete file its name, unless the name is taken. */
+/** Moves a complete file to its path, unless that exists. */
 function publish(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);
@@ -91,7 +91,7 @@ function publish(temporary: string, path: string): void {
   }
 }
 
-/** The key appears complete or not at all, and the first of several processes wins. */
+/** Creates the key atomically; of several processes, the first one wins. Returns null if it cannot be stored. */
 function createKey(): Buffer | null {
   const temporary = `${keyPath()}.${process.pid}`;
   try {

@@ -45,9 +45,8 @@ export const chainEventSchema = z.discriminatedUnion('type', [
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
 /**
- * The chain events that a client, a caller who is not the operator, may send to its own run: it can answer a consent
- * question, direct, finish and cancel the run. It can neither change limits nor speak for the host or an option.
- * Strict, because these events come from outside the program.
+ * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, and to
+ * direct, finish or cancel the run. Strict, because these events come from outside the program.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.cancelled'), reason: z.string().optional() }),

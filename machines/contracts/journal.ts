@@ -115,7 +115,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   }),
   /** The changes of the state since the last `state` or `keyframe` entry. In version 1, and in the journals of other actor systems. */
   z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
-  /** The complete state: now and then, for readers that cannot replay the run. */
+  /** The complete state, recorded every 2,048 entries for readers that cannot replay the run. */
   z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
 ]);
@@ -192,7 +192,7 @@ export interface JournalStoreOptions {
    */
   readonly redact?: Redact;
   /**
-   * When written entries are forced to the disk, so that they survive a power failure: `never` (the default), at each `checkpoint` (the
+   * When written entries are synced to disk, so that they survive a power failure: `never` (the default), at each `checkpoint` (the
    * start and end of a run, the end of a phase, a decision), or `always`, after every step.
    */
   readonly fsync?: Fsync;

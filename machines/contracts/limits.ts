@@ -39,7 +39,7 @@ export const limitsSchema = z.strictObject({
   maxCorrections: z.int().min(0).default(2),
   /** Further calls after a transport failure. */
   maxTransportRetries: z.int().min(0).default(3),
-  /** Calls in a row that may hang before the run does without the model. */
+  /** Calls in a row that may hang before the run stops using the model. */
   maxHungCalls: z.int().min(1).max(MAX_TIMER_MS).default(2),
   /** The first wait before a transport retry. It doubles each time up to `backoffMaxMs`; a server's Retry-After takes precedence. */
   backoffBaseMs: z.number().min(0).max(MAX_TIMER_MS).default(500),

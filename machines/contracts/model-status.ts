@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The reply form of a model that answers in prose: text, which may be JSON or not. */
+/** The reply form of a model that answers in prose: text that may contain JSON. */
 export const PROSE_FORM = 2;
 
 /** What a run has learned about one of its models. */
@@ -9,16 +9,16 @@ const modelStatusSchema = z.object({
   form: z.int().min(0).max(PROSE_FORM),
   /** Whether a reply in this form contained JSON. */
   repliesInJson: z.boolean(),
-  /** Calls in a row that hung: no first byte, or no further one, within its time. */
+  /** Calls in a row that hung: no first byte within `firstChunkMs`, or no further one within `chunkMs`. */
   hungCalls: z.int().min(0),
-  /** Attempts in a row that passed the model over because it hung. */
+  /** Attempts in a row that skipped the model because it hung. */
   passedOver: z.int().min(0),
 });
 export type ModelStatus = Readonly<z.infer<typeof modelStatusSchema>>;
 
 /**
- * What a call showed about its model: a reply without JSON, so that the other reply form is tried; JSON in that form; prose
- * in every form; too many calls in a row that hung; a reply after those.
+ * What a call showed about its model, in this order: no JSON, so the other reply form is tried; JSON in that form; prose in
+ * every form; too many hung calls in a row; a reply after those.
  */
 export const modelChangeSchema = z.enum(['without_json', 'json', 'prose', 'unavailable', 'available']);
 export type ModelChange = z.infer<typeof modelChangeSchema>;

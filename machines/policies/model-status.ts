@@ -4,10 +4,10 @@ import { type ModelChange, type ModelStatus, PROSE_FORM } from '../contracts/mod
 import { TASKS } from '../contracts/phase.ts';
 import { failureOf } from './failures.ts';
 
-/** A model that was not called yet. */
+/** The status of a model that has not been called yet. */
 export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
 
-/** Returns the statuses of models that were not called yet: the first one and its fallbacks. */
+/** Returns the statuses of a model and its fallbacks before any call. */
 export function newModels(fallbacks: number): readonly ModelStatus[] {
   return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
 }
@@ -24,7 +24,7 @@ export interface ModelRoute {
 
 type Rules = Pick<AttemptPolicy, 'maxHungCalls' | 'triesReplyForms'>;
 
-/** Whether no reply form made the model reply in JSON. */
+/** Whether the model has replied in JSON in no reply form. */
 function isProseOnly({ form, repliesInJson }: ModelStatus): boolean {
   return form === PROSE_FORM && !repliesInJson;
 }
@@ -33,8 +33,8 @@ function isProseOnly({ form, repliesInJson }: ModelStatus): boolean {
 const PROBE_AFTER = 8;
 
 /**
- * Whether the model may be called: a circuit breaker. It opens after `maxHungCalls` calls in a row that hung. It is half
- * open, for one call, when enough attempts have passed the model over.
+ * Whether the model may be called. A circuit breaker: it opens after `maxHungCalls` hung calls in a row, and is half open, for
+ * one call, after enough attempts without the model.
  *
  * @see https://martinfowler.com/bliki/CircuitBreaker.html
  */
@@ -42,13 +42,13 @@ export function isAvailable({ hungCalls, passedOver }: ModelStatus, { maxHungCal
   return hungCalls < maxHungCalls || passedOver >= PROBE_AFTER * 2 ** (hungCalls - maxHungCalls);
 }
 
-/** Tasks without a main text field: prose cannot stand for their reply. */
+/** Tasks without a main text field, whose reply prose cannot replace. */
 const STRUCTURED_TASKS: ReadonlySet<string> = new Set(['continuation', 'summary']);
 const PROSE_TASKS: ReadonlySet<string> = new Set(TASKS.filter((task) => !STRUCTURED_TASKS.has(task)));
 
 /**
- * Returns the index of the model to call next, or null if none is left: the first available one that was not given up.
- * Models that answer in prose come last, also if they were given up before that was known.
+ * Returns the index of the first available model that was not given up, or null. Models that answer in prose come last, and
+ * may be used again after they were given up.
  */
 function nextModel({ task, models, gaveUp }: Omit<ModelRoute, 'model'>, rules: Rules): number | null {
   const available = models.flatMap((status, model) => (isAvailable(status, rules) ? [{ status, model }] : []));
@@ -68,7 +68,7 @@ export function successor(route: ModelRoute, rules: Rules): number | null {
   return nextModel({ ...route, gaveUp: [...route.gaveUp, route.model] }, rules);
 }
 
-/** Returns where an attempt starts; models that hang are passed over. `model` is null if none is left. */
+/** Returns the route at the start of an attempt, without models that hang. `model` is null if none is left. */
 export function startRoute(
   task: string,
   models: readonly ModelStatus[],
@@ -83,7 +83,7 @@ export function startRoute(
   };
 }
 
-/** Returns the failure of an attempt that no model is left for. */
+/** Returns the failure of an attempt without an available model. */
 export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'models'>): Failure {
   if (models.some(isProseOnly))
     return failureOf(
@@ -92,9 +92,14 @@ export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'mode
       `The model answers in prose, which cannot stand for the reply to "${task}"; ${PROSE_REMEDY}.`,
       { retryable: false },
     );
-  return failureOf('transport', 'model_unavailable', 'No model was called: each of them hung before.', {
-    retryable: false,
-  });
+  return failureOf(
+    'transport',
+    'model_unavailable',
+    'No model was called, because every model hung in earlier calls.',
+    {
+      retryable: false,
+    },
+  );
 }
 
 /** Whether no model was called because none was left. */
@@ -112,12 +117,12 @@ function proseFits(route: ModelRoute, rules: Rules): boolean {
   return PROSE_TASKS.has(route.task) && (next === null || isProseOnly(statusOf(route, next)));
 }
 
-/** Whether the current model can give the reply: in JSON, as far as is known, or in prose if that is enough. */
+/** Whether the current model may give a usable reply: JSON, or prose if that is enough. */
 export function fitsTask(route: ModelRoute, rules: Rules): boolean {
   return !isProseOnly(statusOf(route)) || proseFits(route, rules);
 }
 
-/** Whether the next reply may be prose instead of JSON: there is no reply form left to try, or no correction. */
+/** Whether the next reply may be prose instead of JSON, because no reply form or correction is left to try. */
 export function mayBeProse(route: ModelRoute, corrections: number, policy: AttemptPolicy): boolean {
   const { form, repliesInJson } = statusOf(route);
   const isLastTry = corrections >= policy.maxCorrections || (form > 0 && !repliesInJson);
@@ -135,12 +140,12 @@ export function lacksJson({ stage, code }: Failure): boolean {
   return stage === 'extraction' && WITHOUT_JSON.has(code);
 }
 
-/** HTTP statuses that are about the caller, not about the request. */
+/** HTTP statuses that concern the caller, not the request. */
 const ABOUT_CALLER: ReadonlySet<unknown> = new Set([401, 402, 403]);
 
 /**
- * Returns the failure of a call. If the server rejects a reply form that the run chose itself, the call failed because of
- * the form, and another form may work.
+ * Returns the failure of a call. If the server rejects a reply form that the run chose by itself, the failure becomes
+ * `form_rejected`, which is retried in another form.
  */
 export function formFailure(failure: Failure, { form }: ModelStatus): Failure {
   const { stage, code, retryable, status } = failure;
@@ -161,7 +166,7 @@ interface Ended {
   readonly failure: Failure | null;
 }
 
-/** Returns what is known of a model after one more call. */
+/** Returns a model's status after one more call. */
 export function learnFrom(
   status: ModelStatus,
   { reply, progress, failure }: Ended,
@@ -179,7 +184,7 @@ export function learnFrom(
   return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
 }
 
-/** Returns what a call has shown about its model that changes how it is used, or null. */
+/** Returns how a call changed the use of its model, or null. */
 export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
   const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
   if (hung !== hangs) return hangs ? 'unavailable' : 'available';
@@ -188,7 +193,7 @@ export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHung
   return after.form > 0 && before.repliesInJson !== after.repliesInJson ? 'json' : null;
 }
 
-/** Returns the statuses after a call in flight was aborted because its time was up: without any byte, it hung. */
+/** Returns the statuses after a call in flight was aborted at its deadline. A call without a single byte has hung. */
 export function withAborted(models: readonly ModelStatus[], call: CallInFlight | null): readonly ModelStatus[] {
   const status = call === null || call.isAlive ? undefined : models[call.model];
   if (call === null || status === undefined) return models;

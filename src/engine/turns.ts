@@ -1,12 +1,12 @@
-/** Executes `act` now, or, if the event loop has been busy for a while, in a later turn. In order. `act` must not throw. */
+/** Executes `act` now or, if the event loop has been busy for a while, in a later turn. Keeps the order. `act` must not throw. */
 export type TakeTurn = (act: () => void) => void;
 
 export interface TurnOptions {
-  /** Milliseconds; never goes back. */
+  /** Returns a time in milliseconds that never goes back. */
   readonly now: () => number;
-  /** Calls back in the next turn of the event loop, after due timers and what has arrived. */
+  /** Calls `act` in the next turn of the event loop, after due timers and pending input. */
   readonly defer: (act: () => void) => void;
-  /** How long the event loop may be kept busy. */
+  /** How long acts may keep the event loop busy, in milliseconds. */
   readonly budgetMs: number;
 }
 
@@ -14,8 +14,8 @@ export interface TurnOptions {
  * Returns a function that shares the event loop between the runs of a process. Without it, thousands of replies that arrive together
  * are processed one after another before the next timer may fire, and deadlines pass unnoticed.
  *
- * Acts are executed at once until `budgetMs` is used up. The others then wait in one queue, and each turn of the event loop executes
- * one of them, together with the promise callbacks that it causes.
+ * Acts are executed at once until `budgetMs` is used up. The rest wait in a queue, and each turn of the event loop executes one of them
+ * and its promise callbacks.
  */
 export function createTurns({ now, defer, budgetMs }: TurnOptions): TakeTurn {
   const waiting = [] as (() => void)[];

@@ -29,8 +29,8 @@ const EXTENSION = '.jsonl';
 /**
  * Returns a journal store that keeps each run as a file of compressed lines in a directory, readable by its owner only. The directory
  * is created on the first write. The entries of a step are handed to the operating system before its run continues, so they survive a crash
- * of the process; a power failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and throws or rejects with `invalid_path`
- * if the directory cannot be used.
+ * of the process; a power failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and
+ * throws or rejects with `invalid_path` if the directory cannot be used.
  */
 export function fileJournals(folder: string, options: JournalStoreOptions = {}): JournalStore {
   const resolved = requirePath('fileJournals', folder, 'directory');
@@ -168,7 +168,7 @@ function createdSink(path: string, sink: LineSink): LineSink {
   };
 }
 
-/** Forces the names of new files to the disk. Windows cannot open a directory for that, and needs no such call. */
+/** Syncs a directory, and with it the names of new files. Windows cannot open a directory for this, and does not need it. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const folder = fs().openSync(path, 'r');
@@ -190,7 +190,7 @@ function openLocked(path: string, lock: HeldLock | null, open: (path: string) =>
   }
 }
 
-/** Replaces a file by a copy: a process that has the old one open, and continues to write, writes to a file without a name. */
+/** Replaces a file by a copy, so that a process that still writes to the old one writes to an unlinked file. */
 function replaceByCopy(path: string): void {
   const real = fs().realpathSync(path);
   const copy = `${real}.${globalThis.crypto.randomUUID()}.new`;

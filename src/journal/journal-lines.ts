@@ -17,16 +17,16 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *     {"seq":0,"atMs":0,"type":"run-start",…,"sum":"01234567"}
  *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
  *
- * `sum` is the CRC-32 of the text of all entries so far, so a changed, missing or moved line is found. `deflate` is the text of the
- * entries, compressed with zlib and the text before it as dictionary, in Base64. A block with `"restart":true` has no dictionary: after
- * damage, reading can continue there. Each block is one line, so a torn write loses only the block that was being written.
+ * `sum` is the CRC-32 of the text of all entries so far, so a changed, missing or moved line is detected. `deflate` is the text of the
+ * entries in Base64, compressed with zlib and the preceding text as the dictionary. A block with `"restart":true` has no dictionary, so
+ * reading can continue there after damage. Each block is one line, so a torn write loses only that block.
  */
 export interface LineWriter {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
   lines(entries: readonly JournalEntry[]): readonly string[];
 }
 
-/** Parses and verifies lines, in order. Every method throws `invalid_journal`, with the number of the entry that is wrong. */
+/** Parses and verifies lines, in order. `read` and `end` throw `invalid_journal`. */
 export interface LineReader {
   /** Returns the entries of the next line, each with its JSON. */
   read(line: string): readonly ReadEntry[];
@@ -47,7 +47,7 @@ export interface LineOptions {
   readonly isCompressed?: boolean;
 }
 
-/** The checksum of the text so far, and its end: the dictionary of the next block. */
+/** The checksum of the text so far, and the end of the text, which is the dictionary of the next block. */
 interface TextState {
   readonly sum: number;
   readonly window: Buffer;
@@ -63,12 +63,12 @@ const WINDOW_BYTES = 32_768;
 /** After this much text, a block starts without a dictionary. */
 const RESTART_BYTES = 131_072;
 
-/** Protects a reader from a forged block that expands without end. */
+/** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;
 
 const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
 
-/** Entries have `atMs` after `seq`. */
+/** In an entry, `seq` is followed by `atMs`. */
 const BLOCK_START = /^\{"seq":\d+,"count":/u;
 
 interface Block {
@@ -92,7 +92,7 @@ function advanced({ sum, window, sinceRestart }: TextState, text: Buffer, isRest
 
 const lastOf = (window: Buffer, text: Buffer): Buffer => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
 
-/** Returns a writer of a new journal, or of one that continues after `from`. */
+/** Returns a writer of a new journal, or one that continues after `from`. */
 export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, from: TextState = NO_TEXT): LineWriter {
   let state = from;
   const jsonOfEntry = (entry: JournalEntry): string =>
@@ -106,7 +106,7 @@ export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, f
 
   function block(entries: readonly JournalEntry[]): string {
     const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
-    // The last block can be read alone: a list of runs reads only the first and the last line of each.
+    // The first and last blocks can be read alone, because `list()` reads only those lines.
     const isRestart = state.sinceRestart + text.length > RESTART_BYTES || isStartOrEnd(entries);
     const dictionary = isRestart || state.window.length === 0 ? undefined : state.window;
     const deflated = zlib().deflateSync(text, dictionary ? { dictionary } : {});
@@ -134,8 +134,8 @@ function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
 }
 
 /**
- * Returns an entry as a redacted journal stores it: the start is marked, and streamed text is empty, because a secret may be split
- * across two deltas. The full text follows in the reply, which is redacted as a whole.
+ * Returns an entry as a redacted journal stores it. The start is marked. Streamed text is empty, because a secret may be split across two
+ * deltas; the whole text follows in the reply, which is redacted.
  */
 export function asRedacted(entry: JournalEntry): JournalEntry {
   if (entry.type === 'run-start') return { ...entry, redacted: true };
@@ -212,7 +212,7 @@ export function lineReader(place: string): LineReader {
       const text = inflated(block, isRestart ? null : state.window);
       if (text === null) throw damaged(place, count, 'the compressed block is damaged');
       const texts = entryTexts(text);
-      // The checksum is of the text; the rest of the line must be as it is written for this text.
+      // The checksum covers only the text, so the rest of the line must be exactly what a writer would write.
       const bytes = Buffer.from(block.deflate, 'base64');
       if (line !== blockLine(count, texts.length, { bytes, isRestart, sum: tail[1] ?? '' }))
         throw damaged(place, count, 'the block was changed, moved or removed');
@@ -229,13 +229,13 @@ export function lineReader(place: string): LineReader {
 /** The entries of a damaged journal: those before the damage, which are verified, and those after it that can still be read. */
 export interface SalvagedEntries {
   readonly before: readonly JournalEntry[];
-  /** Each is a valid entry, but some between them may be missing, and their order is not verified. */
+  /** Valid entries, but some may be missing, and their order is not verified. */
   readonly after: readonly JournalEntry[];
   /** What is wrong with the first damaged line; null if the journal is whole. */
   readonly problem: string | null;
 }
 
-/** Reads a journal past its damage. After a damaged line, reading continues at the next line that needs no text before it. */
+/** Returns the readable entries of a journal. After a damaged line, reading continues at the next line that needs no dictionary. */
 export async function salvage(place: string, lines: AsyncIterable<string>): Promise<SalvagedEntries> {
   const reader = lineReader(place);
   const before: JournalEntry[] = [];
@@ -290,8 +290,8 @@ function inflated({ deflate }: Block, dictionary: Buffer | null): Buffer | null 
 const entryTexts = (text: Buffer): readonly string[] => text.toString('utf8').split('\n').slice(0, -1);
 
 /**
- * Returns the entries that a line holds by itself, unverified: of a plain line, and of a block without a dictionary. Empty for any other
- * line; null if the line is damaged.
+ * Returns the unverified entries of a line that can be read alone: a plain line, or a block without a dictionary. Empty for any other line;
+ * null if the line is damaged.
  */
 export function entriesInLine(line: string): readonly unknown[] | null {
   const block = BLOCK_START.test(line) ? blockIn(line) : null;

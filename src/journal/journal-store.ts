@@ -109,7 +109,7 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
   return store;
 }
 
-/** Creates a journal. On a full disk, the journal fails at its first entry: a run must not fail to start. */
+/** Creates a journal. If the disk is full, fails at the first entry instead, so that the run can start. */
 function createSink(backend: JournalBackend, runId: string): LineSink {
   try {
     return backend.create(runId);
@@ -129,22 +129,21 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-/** The entries after which a `checkpoint` is written through to the disk. */
+/** The entries that are synced with `fsync: 'checkpoint'`. */
 const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'phase-end', 'decision', 'run-end']);
 
 function mustSync(entries: readonly JournalEntry[], fsync: Fsync): boolean {
   return fsync === 'always' || (fsync === 'checkpoint' && entries.some(({ type }) => CHECKPOINTS.has(type)));
 }
 
-/** Reads runs below the entries. Keyed by identity: a copy of a store with another `read` is not in it. */
+/** Access to the lines of stored runs. Keyed by identity, so a copy of a store with another `read` is not included. */
 const storedRuns = new WeakMap<
   JournalStore,
   { json(runId: string): AsyncIterable<string>; salvage(runId: string): Promise<SalvagedEntries> }
 >();
 
 /**
- * Yields the entries of a run, in order, each as JSON. Stores made by `createJournalStore` do not serialize them again. Rejects as
- * `read` does.
+ * Yields the entries of a run as JSON, in order. For stores of `createJournalStore`, this is the stored text. Rejects as `read` does.
  */
 export async function* linesFrom(store: JournalStore, runId: string): AsyncGenerator<string> {
   const stored = storedRuns.get(store);
@@ -152,14 +151,14 @@ export async function* linesFrom(store: JournalStore, runId: string): AsyncGener
   else for await (const entry of store.read(runId)) yield JSON.stringify(entry);
 }
 
-/** Reads what can be read of a run, damaged or not. Rejects with `invalid_journal` if there is no such run. */
+/** Returns the readable entries of a run, damaged or not. Rejects with `invalid_journal` if there is no such run. */
 export async function salvageRun(store: JournalStore, runId: string): Promise<SalvagedEntries> {
   const stored = storedRuns.get(store);
   if (stored !== undefined) return stored.salvage(runId);
   return { before: await entriesOf(store.read(runId)), after: [], problem: null };
 }
 
-/** Reports a backend's own errors (a directory in place of a file, a damaged database page) as a damaged journal. */
+/** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
 async function* linesIn(backend: JournalBackend, runId: string): AsyncGenerator<string> {
   try {
     yield* backend.lines(runId);
@@ -170,8 +169,7 @@ async function* linesIn(backend: JournalBackend, runId: string): AsyncGenerator<
 }
 
 /**
- * Throws if a journal was begun without redaction. It must be redacted from its first entry or not at all, because a mixture cannot be
- * replayed.
+ * Throws `invalid_journal` if an unfinished journal was started without redaction, because a partly redacted journal cannot be replayed.
  */
 function requireRedacted(runId: string, entries: readonly JournalEntry[]): void {
   const [start] = entries;
@@ -187,8 +185,8 @@ function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary
 }
 
 /**
- * Returns the summary of a run from its first entry and those of its last line, unverified: checksums are verified when a journal is
- * read. A last line whose entries cannot be read alone (an empty list) does not end the run; one that is damaged is null.
+ * Returns the summary of a run from its first entry and the entries of its last line, without verifying checksums. `last` is empty if that
+ * line cannot be read alone, so it does not end the run, and null if it is damaged.
  */
 export function summarize(
   runId: string,

@@ -9,9 +9,9 @@ const fs = () => process.getBuiltinModule('node:fs');
 export interface Lease {
   /** Null if the lease cannot be read. */
   readonly holder: LeaseHolder | null;
-  /** A fencing token: it grows with every takeover, and a writer whose token is no longer the journal's must not write. */
+  /** A fencing token: it grows with every takeover, and a writer with an older token must not write. */
   readonly token: number;
-  /** When the holder last showed that it is alive, in milliseconds. Clocks of hosts differ: only its changes count. */
+  /** The time of the last heartbeat, in milliseconds, by a clock that may differ from ours: compare it only with earlier values. */
   readonly beatMs: number;
 }
 
@@ -27,7 +27,7 @@ const holderSchema = z.object({
 });
 export type LeaseHolder = Readonly<z.infer<typeof holderSchema>>;
 
-/** Returns the holder in a JSON value; null if it is none. */
+/** Parses a holder from a JSON value. Returns null if it is not valid. */
 export function parseHolder(value: unknown): LeaseHolder | null {
   const read = holderSchema.safeParse(value);
   return read.success ? read.data : null;
@@ -47,20 +47,20 @@ export function thisHolder(): LeaseHolder {
   return self;
 }
 
-/** How often a holder shows that it is alive. */
+/** How often a holder renews its lease. */
 export const HEARTBEAT_MS = 2_000;
-/** A lease can be taken over if a reader has seen no heartbeat for this long: a process may be busy for a few seconds. */
+/** A lease can be taken over after this long without a heartbeat. A busy process may be late by a few seconds. */
 const EXPIRY_MS = 10_000;
 const OBSERVE_MS = 250;
-/** How far the clocks of two hosts may differ before a list shows the wrong status. */
+/** How far the clocks of two hosts may differ before `seemsHeld` is wrong. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** `unsure`: only heartbeats can show whether the holder still runs. */
+/** `unsure`: only heartbeats can show whether the holder is still running. */
 type LeaseState = 'free' | 'held' | 'unsure' | 'unreadable';
 
 /**
- * Returns the state of a lease, without waiting. A process of the same boot and PID namespace is looked up; one of another container
- * or host is never assumed to be dead.
+ * Returns the state of a lease, without waiting. Looks up a process of the same boot and PID namespace; never assumes that one in another
+ * container or on another host is dead.
  */
 export function leaseState(lease: Lease | null): LeaseState {
   if (lease === null) return 'free';
@@ -73,19 +73,19 @@ export function leaseState(lease: Lease | null): LeaseState {
   const { startedAt, state } = processStat(holder.pid);
   if (startedAt !== '' && holder.startedAt !== '' && startedAt !== holder.startedAt) return 'free';
   if (/^[ZX]/iu.test(state)) return 'free';
-  // Stopped; or another thread, which may have ended, of this process.
+  // A stopped process, or another thread of this process, which may have ended.
   if (/^t/iu.test(state) || holder.pid === own.pid) return 'unsure';
   return 'held';
 }
 
-/** Whether the holder seems to run, judged by the clocks of two hosts if there is no other way. */
+/** Whether the holder seems to be running. Without a better way to tell, compares the clocks of two hosts. */
 export function seemsHeld(lease: Lease | null): boolean {
   const state = leaseState(lease);
   if (state !== 'unsure') return state === 'held';
   return Date.now() - (lease?.beatMs ?? 0) < EXPIRY_MS + CLOCK_SKEW_MS;
 }
 
-/** Throws `invalid_journal` if the holder of a lease runs, seems to run, or is unknown. */
+/** Throws `invalid_journal` if the holder of a lease seems to be running or is unknown. */
 export function requireUnused(runId: string, lease: Lease | null): void {
   if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(runId, lease);
 }
@@ -94,8 +94,8 @@ const inUse = (runId: string, lease: Lease | null): PostChainError =>
   runInUse(runId, describeHolder(lease?.holder ?? null));
 
 /**
- * Returns the lease that a writer of the run may replace; null if there is none. If only heartbeats can show whether its holder still
- * runs, waits for one, for up to ten seconds. Rejects with `invalid_journal` if the holder runs or cannot be read, unless forced.
+ * Returns the lease that a writer of the run may replace; null if there is none. If only heartbeats can show whether its holder is still
+ * running, watches for one for ten seconds. Rejects with `invalid_journal` if the holder is running or unknown, unless forced.
  */
 export async function replaceableLease(
   runId: string,
@@ -122,7 +122,7 @@ export function isSameLease(one: Lease | null, other: Lease | null): boolean {
   return one?.holder?.id === other?.holder?.id && one?.token === other?.token;
 }
 
-/** Names a holder in messages. */
+/** Returns a holder's name for error messages. */
 function describeHolder(holder: LeaseHolder | null): string {
   if (holder === null) return 'an unknown process';
   const { pid, space, host } = holder;
@@ -141,7 +141,7 @@ export function fencedError(runId: string, current: Lease | null): PostChainErro
 const beats = new Set<() => void>();
 let timer: NodeJS.Timeout | null = null;
 
-/** Calls `beat` every two seconds, as long as the process runs for another reason. Returns a function that ends it. */
+/** Calls `beat` every two seconds, without keeping the process alive. Returns a function that stops it. */
 export function keepAlive(beat: () => void): () => void {
   beats.add(beat);
   timer ??= setInterval(() => {
@@ -175,7 +175,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** Reads a process's start time and state. Both are empty on systems without `/proc`, or if that shows another PID namespace. */
+/** Returns a process's start time and state; empty without `/proc`, or if `/proc` shows another PID namespace. */
 function processStat(pid: number): { readonly startedAt: string; readonly state: string } {
   try {
     if (fs().readlinkSync('/proc/self') !== String(process.pid)) return { startedAt: '', state: '' };

@@ -17,14 +17,14 @@ const fs = () => process.getBuiltinModule('node:fs');
 
 /** The lease of a journal file, held by this process. */
 export interface HeldLock {
-  /** Whether the previous holder may still run: what it has open must not become part of the journal. */
+  /** Whether the previous holder may still be running: its pending writes must not reach the journal. */
   readonly mustFence: boolean;
   /** Throws if the lock is no longer held. Call it before every write. */
   check(): void;
   release(): void;
 }
 
-/** Takes the lock file of a run at once. Throws `invalid_journal` if a process holds it, or has been alive in the last minute. */
+/** Takes the lock file of a run without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. */
 export function takeLock(path: string, runId: string): HeldLock {
   for (;;) {
     const current = readLock(path);
@@ -34,7 +34,7 @@ export function takeLock(path: string, runId: string): HeldLock {
   }
 }
 
-/** Takes the lock file of a run. Waits, and rejects, as `replaceableLease` does. */
+/** Takes the lock file of a run. Waits and rejects as `replaceableLease` does. */
 export async function takeOverLock(path: string, runId: string, force: boolean): Promise<HeldLock> {
   for (;;) {
     const current = await replaceableLease(runId, () => readLock(path), force);
@@ -52,9 +52,8 @@ interface LockLink {
 }
 
 /**
- * Returns the lease in a lock file and those that replace it, the current one last. A lease is replaced by creating the file that is
- * named after it, which only one of several contenders can do, and then moving that file over the lock file. A contender that dies in
- * between leaves both.
+ * Returns the lease in a lock file and its successors, the current one last. To replace a lease, a contender creates a file named after
+ * it, which only one of several can do, and renames that file over the lock file. A contender that dies in between leaves both.
  */
 function chainOf(path: string): readonly LockLink[] {
   const chain: LockLink[] = [];
@@ -83,7 +82,7 @@ function claim(path: string, previous: Lease | null, token: number): boolean {
   const successor = successorPath(path, previous);
   if (!createFile(successor, text)) return false;
   const chain = chainOf(path);
-  // The lease was replaced, and its successor moved away, since it was read.
+  // Since it was read, the lease was replaced and its successor renamed.
   if (chain.at(-1)?.path !== successor) {
     fs().rmSync(successor, { force: true });
     return false;
@@ -107,7 +106,7 @@ function heldLock(path: string, runId: string, token: number, mustFence: boolean
       fs().utimesSync(path, now, now);
       beatAtMs = performance.now();
     } catch {
-      // The next write reports that the lock is lost. If the file system fails for a while, the lease may expire.
+      // The next write reports a lost lock.
     }
   };
   const endBeats = keepAlive(beat);
@@ -115,7 +114,7 @@ function heldLock(path: string, runId: string, token: number, mustFence: boolean
     mustFence,
     check() {
       check();
-      // A busy process may write although its timers are late.
+      // In a busy process, the timer may be late.
       if (performance.now() - beatAtMs > HEARTBEAT_MS) beat();
     },
     release() {
@@ -126,8 +125,8 @@ function heldLock(path: string, runId: string, token: number, mustFence: boolean
 }
 
 /**
- * Removes a lock that this process holds. Claims it first, as a takeover does, so that it does not remove the lock of a process that takes
- * it over at this moment. The claim is a link to the lock itself, which needs no space on a full disk.
+ * Removes a lock that this process holds. Claims it first, as a takeover does, so as not to remove the lock of a process that is taking it
+ * over. The claim is a hard link to the lock itself, so it also works on a full disk.
  */
 function removeLock(path: string, own: Lease): void {
   const successor = successorPath(path, own);
@@ -137,7 +136,7 @@ function removeLock(path: string, own: Lease): void {
   if (isClaimed) fs().rmSync(successor, { force: true });
 }
 
-/** Creates a file with its text already in it, by a hard link. Returns false if it exists. */
+/** Creates a file atomically with its text, using a hard link. Returns false if it exists. */
 function createFile(path: string, text: string): boolean {
   const temporary = `${path}.${thisHolder().id}.new`;
   try {
@@ -172,10 +171,10 @@ function createWithoutLink(path: string, text: string): boolean {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Its last heartbeat is the time at which the file was last changed. */
+/** Returns the lease in a file; null if there is none. The file's modification time is the last heartbeat. */
 function readLease(path: string): Lease | null {
   try {
-    // Opened first: a network file system then returns the current time.
+    // Opening the file first makes a network file system return its current modification time.
     const file = fs().openSync(path, 'r');
     try {
       const value = Object(jsonOf(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };

@@ -7,15 +7,15 @@ import { describeValue } from '../internal/options.ts';
 export interface SqliteConnection {
   /** Executes a statement and returns the number of changed rows. */
   run(sql: string, values: readonly SqliteValue[]): number;
-  /** Returns the rows of a query. Text must be read as `CAST(… AS BLOB)`: libsql aborts the process on invalid UTF-8. */
+  /** Returns the rows of a query. Read text as `CAST(… AS BLOB)`: libsql aborts the process on invalid UTF-8. */
   all<Row>(sql: string, values: readonly SqliteValue[]): readonly Row[];
 }
 
 type SqliteValue = string | number | Uint8Array | null;
 
 /**
- * An SQLite file that several processes may use at once. It is opened on first use. While another process holds a lock, reads and writes
- * wait without blocking this process.
+ * An SQLite file that several processes may use at once, opened on first use. Reads and writes wait for another process's lock without
+ * blocking this process.
  */
 export interface SqliteFile {
   /** Runs `act`, which only reads. Rejects with the reason of the signal if it aborts first. */
@@ -23,17 +23,17 @@ export interface SqliteFile {
   /** Runs `act`, which only reads, and returns its value; undefined if another process locks the file. */
   readNow<Value>(act: (connection: SqliteConnection) => Value): Value | undefined;
   /**
-   * Runs `act` in a transaction, after all earlier writes. Returns its value at once if nothing has to be waited for, otherwise a promise.
-   * Throws or rejects if it fails; then nothing of it is written. `act` may run more than once, so it must not change anything else. What
-   * it wrote survives a crash of the process, but not always a power failure.
+   * Runs `act` in a transaction, after all earlier writes. Returns its value, or a promise if it has to wait. Throws or rejects if `act`
+   * fails, and then writes nothing. `act` may run more than once, so it must not have other effects. The write survives a crash of the
+   * process, but not necessarily a power failure.
    */
   write<Value>(act: (connection: SqliteConnection) => Value): Value | Promise<Value>;
   /**
-   * As `write`, but what it wrote also survives a power failure. It always waits for the end of the event loop's turn: all such writes of a
-   * turn share one transaction, and so one `fsync`. Rejects with the reason of the signal if it aborts first.
+   * Like `write`, but the write also survives a power failure. It waits for the end of the event loop's turn, because all such writes of a
+   * turn share one transaction and one `fsync`. Rejects with the reason of the signal if it aborts first.
    */
   writeSynced<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
-  /** Closes the file after a last attempt to finish the waiting writes; those that cannot be finished reject, as do later calls. */
+  /** Closes the file after a last attempt at the waiting writes. Those that still fail reject, as do later calls. */
   close(): void;
 }
 
@@ -41,13 +41,13 @@ export interface SqliteFile {
 export interface SqliteKind {
   /** SQLite's `application_id`: four bytes that mark the file as one of this kind. */
   readonly applicationId: number;
-  /** The statements that lead from each version of the schema to the next; the first ones create the tables. */
+  /** The migrations from each version of the schema to the next; the first one creates the tables. */
   readonly schema: readonly [string, ...string[]];
-  /** How long a read or write waits for a lock of another process, in milliseconds; 30,000 by default. */
+  /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
 
-/** Resolves the path of a file at once, because the working directory may change later. Throws `invalid_option` if it is not a path. */
+/** Returns the absolute path of a file, because the working directory may change later. Throws `invalid_option` if it is not a path. */
 export function resolveSqlitePath(path: unknown, what: string, inMemory: string): string {
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0') && path !== ':memory:')
     return process.getBuiltinModule('node:path').resolve(path);
@@ -71,11 +71,11 @@ interface PendingWrite {
 }
 
 /**
- * Returns the SQLite file at an absolute path, of the given kind. Its first use creates it, readable by its owner only, if it does not
- * exist; a file of another kind is left unchanged and every call fails.
+ * Returns the SQLite file at an absolute path, of the given kind. The first use creates a missing file, readable only by its owner. A file
+ * of another kind is left unchanged, and every call fails.
  *
- * A transaction begins with `BEGIN IMMEDIATE`, so another process's lock can fail only that statement and never one in progress: libsql
- * cannot reset a failed statement, and one in progress would keep every later transaction of the connection from being committed.
+ * Each transaction begins with `BEGIN IMMEDIATE`, so only that statement can fail because of another process's lock: libsql cannot reset a
+ * statement that fails with `SQLITE_BUSY`, and the connection would then never commit again.
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   const waitMs = kind.waitMs ?? DEFAULT_WAIT_MS;
@@ -85,7 +85,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   let scheduled = false;
   let tries = 0;
 
-  /** Uses the connection, and replaces it after an error that SQLite reported. */
+  /** Calls `act` with the connection, which is replaced after an SQLite error. */
   function use<Value>(act: (connection: OpenConnection) => Value): Value {
     if (closed) throw storeClosed();
     open ??= connect(path, kind);
@@ -222,7 +222,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   };
 }
 
-/** Returns why a call on the file failed, in one line and in words. */
+/** Returns the reason for a failed call, in one line. */
 export function sqliteReason(error: unknown, path: string): string {
   if (codeOf(error) === 'SQLITE_FULL' || (/^SQLITE_(?:IOERR|CANTOPEN)/u.test(codeOf(error)) && isVolumeFull(path)))
     return 'the disk is full; free space on its volume';
@@ -230,7 +230,7 @@ export function sqliteReason(error: unknown, path: string): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-/** A new write-ahead log and its index take up to this many bytes; without them, SQLite reports an I/O error. */
+/** The space that a new write-ahead log and its index need. With less, SQLite reports an I/O error instead of a full disk. */
 const LOG_BYTES = 65_536;
 
 function isVolumeFull(path: string): boolean {
@@ -242,7 +242,7 @@ function isVolumeFull(path: string): boolean {
   }
 }
 
-/** Doubles with every try, and varies, so that waiting processes do not try at the same times. */
+/** Returns an exponential back-off with jitter, so that waiting processes do not retry together. */
 function retryMs(tries: number): number {
   return Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
 }
@@ -257,7 +257,7 @@ const isSqliteError = (error: unknown): boolean => codeOf(error).startsWith('SQL
 
 const storeClosed = (): Error => new Error('the file is not open, because the store is closed');
 
-/** Another process holds the write lock, so a transaction could not begin. The connection remains usable. */
+/** Another process holds the write lock, so the transaction did not begin. The connection remains usable. */
 class WriteLocked extends Error {}
 
 function stillLocked(waitMs: number): Error {
@@ -271,7 +271,7 @@ interface OpenConnection extends SqliteConnection {
   close(): void;
 }
 
-/** Connects to a file, and prepares it if it is new. Never waits: a lock of another process is an error. */
+/** Connects to a file, and prepares it if it is new. Never waits: throws if another process holds a lock. */
 function connect(path: string, kind: SqliteKind): OpenConnection {
   const Sqlite = loadLibsql();
   const { closeSync, openSync } = process.getBuiltinModule('node:fs');
@@ -297,11 +297,11 @@ function connectionOn(database: Database.Database): OpenConnection {
     return prepared;
   };
   return {
-    // In a list: the library takes a single object, such as bytes, for named values.
+    // As an array, because libsql treats a single object, such as bytes, as named values.
     run: (sql, values) => statement(sql).run([...values]).changes,
     all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
     transaction(act, isSynced) {
-      // NORMAL takes a seventieth of the time; the write-ahead log is then synced only before it is moved into the file.
+      // NORMAL takes a seventieth of the time, but syncs the write-ahead log only before a checkpoint.
       if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
       syncs = isSynced;
       beginWriting(database);
@@ -318,7 +318,7 @@ function connectionOn(database: Database.Database): OpenConnection {
       try {
         statement('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
       } catch {
-        // Another process uses the file; the log stays beside it.
+        // Another process is using the file, so the log stays beside it.
       }
     },
     close() {
@@ -341,7 +341,7 @@ function rollBack(database: Database.Database): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK');
   } catch {
-    // The first error is the cause. The connection is replaced.
+    // Report the first error. The connection is replaced.
   }
 }
 
@@ -363,8 +363,8 @@ function isPrepared(connection: SqliteConnection, { applicationId, schema }: Sql
 }
 
 /**
- * Creates the schema in a new file, or brings an older one up to date. Throws if the file is something else. Runs in a transaction: if two
- * processes start at once, the second finds the complete schema of the first.
+ * Creates the schema of a new file, or migrates an older one. Throws if the file is of another kind. Runs in a transaction: if two processes
+ * start at once, the second finds the complete schema.
  */
 function prepare(connection: SqliteConnection, { applicationId, schema }: SqliteKind): void {
   const application = readNumber(connection, 'PRAGMA application_id', 'application_id');

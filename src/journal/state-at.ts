@@ -6,7 +6,7 @@ import { type PostChainOptions, resolveOptions } from '../engine/runtime/options
 import type { Run } from '../engine/runtime/run.ts';
 import { isReplayable, replaySteps } from './replay.ts';
 
-/** The chart's state after an entry, without reports in flight. */
+/** The chart's state after an entry, without `inFlight`. */
 export interface StateAfter {
   readonly seq: number;
   readonly state: RecordedState;
@@ -20,8 +20,8 @@ export interface StateHistory {
 }
 
 /**
- * Returns every state of a run, computed by replaying it. If it cannot be replayed (another version of the chart or of the format, or other
- * prompts), or is another actor system, only the recorded states are returned.
+ * Returns every state of a run, computed by a replay. If the run cannot be replayed (another version of the chart or the format, other
+ * prompts, another actor system), returns only the recorded states.
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
@@ -38,7 +38,7 @@ export function stateHistory(
   }
 }
 
-/** Yields the states of a run as `stateHistory` returns them, bit by bit, so that other work can run in between; returns the problem. */
+/** Yields the states of a run in batches, so that other work can run in between. Returns the `problem` of `stateHistory`. */
 export function* stateSteps(
   entries: readonly JournalEntry[],
   options: Pick<PostChainOptions, 'prompts'> = {},
@@ -104,8 +104,8 @@ const histories = new WeakMap<
 >();
 
 /**
- * Returns the chart's state after an entry, without reports in flight. The first call for a list of entries replays the run; pass the same
- * custom prompts as in the run. Null if the state is unknown there: see `stateHistory`.
+ * Returns the chart's state after an entry, without `inFlight`; null if it is unknown, see `stateHistory`. The first call for a list
+ * of entries replays the run; pass the run's custom prompts.
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
@@ -123,14 +123,13 @@ export function stateAt(
 }
 
 /**
- * Passes the states of a live run to a listener: those of its entries so far, as far as a replay knows them, and from then on each new
- * one.
+ * Passes the states of a live run to a listener: first those so far, computed by a replay, then each new one.
  */
 export function watchStates(run: Pick<Run, 'journal' | 'actor'>, onState: (state: StateAfter) => void): void {
   try {
     for (const state of stateHistory([...run.journal]).states) onState(state);
   } catch {
-    // An entry that is not JSON: the states before it are unknown.
+    // Earlier states are unknown, for example because an entry is not JSON.
   }
   run.actor.subscribe(({ context: { inFlight: _, ...state } }) => onState({ seq: run.journal.length - 1, state }));
 }

@@ -24,8 +24,8 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * Returns an entry of a version 1 journal in the words of version 2, so that it can be listed, shown, inspected and exported. It is not
- * validated. Version 1 also stored every change of the chart's state.
+ * Converts an entry of a version 1 journal to version 2, so that the run can be listed, shown, inspected and exported. The result is not
+ * validated.
  */
 export function fromVersion1(value: unknown): unknown {
   if (!isObject(value)) return value;

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 
-/** The clock of a run: it stands still until `start`, so that time in a queue, or in which no process ran the run, does not count. */
+/** The clock of a run. It stands still until `start`, so time in a queue, or without a process, does not count. */
 export interface RunClock extends Clock {
-  /** The milliseconds of the run so far. */
+  /** Returns the run's duration so far, in milliseconds. */
   readonly elapsedMs: () => number;
   start(): void;
 }
 
-/** `alreadyMs` is the time that has passed in an earlier process. */
+/** `alreadyMs` is the run's duration in earlier processes. */
 export function createRunClock(clock: Clock, startedAtMs: number, alreadyMs = 0): RunClock {
   let startMs: number | null = null;
   const elapsedMs = (): number => (startMs === null ? alreadyMs : alreadyMs + clock.now() - startMs);

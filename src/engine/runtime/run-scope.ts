@@ -2,14 +2,14 @@ import { type ActivityDispatcher, inlineDispatcher } from '../activities.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { noopObserver, type RunObserver } from './run-events.ts';
 
-/** What belongs to one run: where its activities go, who observes it, and its clock. */
+/** The dispatcher, observer and clock of one run. */
 export interface RunScope {
   readonly dispatcher: ActivityDispatcher;
   readonly observer: RunObserver;
   readonly clock: Clock;
 }
 
-/** Returns the scope of the run that is executing. Call it before the first `await`: other runs execute in between. */
+/** Returns the scope of the run that is executing. Call it before the first `await`, because other runs may execute after it. */
 export type ScopeSource = () => RunScope;
 
 /** For code that evaluates the charts outside a run, for example `snapshot.can(event)`. */
@@ -18,8 +18,8 @@ const outsideRuns: RunScope = { dispatcher: inlineDispatcher, observer: noopObse
 let current = outsideRuns;
 
 /**
- * Executes `act` in the scope of a run. All runs of a chain share one machine with its actors, because providing a machine costs more
- * time and memory than anything else at the start of a run. Its actors and guards find their run here.
+ * Executes `act` in the scope of a run. All runs of a chain share one machine and its actors, because `.provide` takes more time and memory
+ * than anything else at the start of a run. The actors and guards find their run here.
  */
 export function inScope<Result>(scope: RunScope, act: () => Result): Result {
   const outer = current;
@@ -33,7 +33,7 @@ export function inScope<Result>(scope: RunScope, act: () => Result): Result {
 
 export const currentScope: ScopeSource = () => current;
 
-/** Returns a function that returns the current run's own value, created at its first use. */
+/** Returns a getter of a value per run, which is created on first use. */
 export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () => Value {
   const values = new WeakMap<RunScope, Value>();
   return () => {
@@ -44,7 +44,7 @@ export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () =
   };
 }
 
-/** Returns the dispatcher that passes each activity to that of the current run. */
+/** Returns a dispatcher that forwards each activity to the current run's dispatcher. */
 export function scopedDispatcher(scope: ScopeSource): ActivityDispatcher {
   return { dispatch: (activity) => scope().dispatcher.dispatch(activity) };
 }

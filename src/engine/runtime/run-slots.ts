@@ -1,8 +1,8 @@
 import { onAbort } from '../../internal/async.ts';
 
-/** Bounds how many runs of a chain are under way. Further ones wait in order. */
+/** Limits how many runs of a chain are active at a time. The others wait in order. */
 export interface RunSlots {
-  /** Calls `begin` when a slot is free: at once, or when earlier runs have left. Returns a function that leaves the slot or the queue. */
+  /** Calls `begin` as soon as a slot is free. Returns a function that leaves the slot or the queue. */
   enter(begin: () => void): () => void;
 }
 
@@ -36,7 +36,7 @@ export function createRunSlots(maxConcurrentRuns: number): RunSlots {
   };
 }
 
-/** Starts a run when a slot is free, or when the signal aborts: the run then starts interrupted. The slot is left when the run answers. */
+/** Starts a run when a slot is free, or when the signal aborts: then it starts interrupted. The run frees its slot when it answers. */
 export async function startInSlot<Run extends { readonly answer: Promise<unknown> }>(
   slots: RunSlots,
   signal: AbortSignal | undefined,

@@ -12,20 +12,16 @@ import {
 import { jsonOf } from '../../../inspector/fold/partial-json.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import { failingRun, folded, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import {
+  failingRun,
+  folded,
+  inSmallPieces,
+  manualRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
 
 const entries = inSmallPieces(recordedEntries(await failingRun()));
 
-/** A slow reply arrives in many pieces, which are recorded one by one. */
-function inSmallPieces(recorded: readonly JournalEntry[]): readonly JournalEntry[] {
-  return recorded
-    .flatMap((entry): readonly JournalEntry[] =>
-      entry.type === 'text-delta'
-        ? (entry.text.match(/.{1,20}/gsu) ?? ['']).map((text) => ({ ...entry, text }))
-        : [entry],
-    )
-    .map((entry, seq): JournalEntry => ({ ...entry, seq }));
-}
 const told = recordedEntries(await manualRun());
 
 /** Reads the text of the last attempt up to an entry directly from the entries. */

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { groupOf } from '../../../inspector/fold/entries.ts';
 import { excerpt } from '../../../inspector/fold/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { filePage, fullRun } from '../../support/inspector/inspected-runs.ts';
@@ -193,7 +194,7 @@ describe.skipIf(areSkipped)('the Events panel', () => {
     await page.getByRole('button', { name: /^attempts/ }).click();
     await expect.poll(() => matches.textContent()).toBe('0 found');
     await page.getByRole('searchbox').press('Escape');
-    const left = entries.filter(({ type }) => !type.startsWith('attempt'));
+    const left = entries.filter(({ type }) => groupOf(type) !== 'attempts');
     await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(left.length));
     await page.getByRole('button', { name: 'all', exact: true }).click();
     await expect.poll(() => rowsOf(page).first().getAttribute('aria-setsize')).toBe(String(entries.length));

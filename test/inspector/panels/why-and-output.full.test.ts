@@ -1,12 +1,18 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { failingRun, filePage, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import {
+  failingRun,
+  filePage,
+  inSmallPieces,
+  manualRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
 import { axeViolations } from '../../support/inspector/page-checks.ts';
 import { pageTests } from '../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the why card and the output');
-const stumbled = recordedEntries(await failingRun());
+const stumbled = inSmallPieces(recordedEntries(await failingRun()));
 const directed = recordedEntries(await manualRun());
 
 interface Shown {
@@ -59,7 +65,7 @@ describe.skipIf(areSkipped)('the Why card', () => {
     expect(await taken.textContent()).toMatch(
       /confidence reached.*synthesizing.*taken.*confidence 0\.95 must be above 0\.9/u,
     );
-    expect(await page.getByRole('list', { name: 'Candidates' }).getByText('not evaluated').count()).toBe(12);
+    expect(await page.getByRole('list', { name: 'Candidates' }).getByText('not evaluated').count()).toBe(13);
   });
 
   it('steps between transitions, of all machines or of one', async () => {

@@ -53,7 +53,7 @@ export interface RecordedRun {
 }
 
 /** The state frames of a run as the inspection server sends them. */
-const stateFrames = (entries: readonly JournalEntry[]): readonly string[] =>
+export const stateFrames = (entries: readonly JournalEntry[]): readonly string[] =>
   stateHistory(entries)
     .states.map(frameWriter())
     .map((frame) => JSON.stringify(frame));
@@ -122,6 +122,17 @@ export function filePage(entries: readonly JournalEntry[], folder: string): stri
     ),
   );
   return pathToFileURL(path).href;
+}
+
+/** A slow reply arrives in many pieces, which are recorded one by one. */
+export function inSmallPieces(recorded: readonly JournalEntry[]): readonly JournalEntry[] {
+  return recorded
+    .flatMap((entry): readonly JournalEntry[] =>
+      entry.type === 'text-delta'
+        ? (entry.text.match(/.{1,18}/gsu) ?? ['']).map((text) => ({ ...entry, text }))
+        : [entry],
+    )
+    .map((entry, seq): JournalEntry => ({ ...entry, seq }));
 }
 
 /** Processes journal entries as the inspector's page does. */
@@ -245,7 +256,7 @@ export const LONG_MESSAGE =
 export const HOSTILE_REPLY = '<img src=x onerror="window.hacked = true">\u202Egnp.exe and more';
 
 /** A run whose context is extended, linked, rated, pruned and summarized with consent, in several cycles with a direction. */
-export async function contextRun(recordStates: boolean): Promise<readonly JournalEntry[]> {
+export async function contextRun(): Promise<readonly JournalEntry[]> {
   const { run } = startScripted(
     {
       action: (call: number) => ({
@@ -258,7 +269,6 @@ export async function contextRun(recordStates: boolean): Promise<readonly Journa
     {
       documents: passageIndex,
       thresholds: { prune: 0.45, summarize: 0.9, change: 0 },
-      ...(recordStates && { journals: memoryJournals() }),
     },
     { history: [{ role: 'user', content: LONG_MESSAGE }], mode: 'manual' },
   );

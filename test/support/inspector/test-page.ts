@@ -8,7 +8,7 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { startBrowser, WAIT_MS } from '../browser.ts';
-import { ownCharts, type RecordedRun } from './inspected-runs.ts';
+import { ownCharts, type RecordedRun, stateFrames } from './inspected-runs.ts';
 import { pageProblems } from './page-checks.ts';
 import type {} from './pages/test-page/main.ts';
 
@@ -103,6 +103,7 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
   });
   const events = chainEventSchema.options.map(({ shape }) => shape.type.value);
   let sentCount = 0;
+  let sentFrames = 0;
   const start = { runId: run.runId, charts: ownCharts, events };
   await page.evaluate(({ runId, charts, events: all }) => {
     const known = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: true } as const;
@@ -119,6 +120,13 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
       lines,
     ] as const);
     sentCount += lines.length;
+    const frames = stateFrames([...run.journal]);
+    await page.evaluate(([runId, from, more]) => window.listener.states(runId, from, more), [
+      run.runId,
+      sentFrames,
+      frames.slice(sentFrames),
+    ] as const);
+    sentFrames = frames.length;
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   };
   const pauseSending = () => {

@@ -11,8 +11,11 @@ import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { pageTests } from '../../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the context panel');
-const entries = await contextRun(true);
-const stateless = await contextRun(false);
+const entries = await contextRun();
+/** A run whose states are unknown, because another version of the chart recorded it. */
+const stateless = entries.map((entry) =>
+  entry.type === 'run-start' ? { ...entry, chart: { ...entry.chart, digest: '00000000' } } : entry,
+);
 const asked = entries.find(({ type }) => type === 'consent-asked')?.seq ?? 0;
 const last = entries.length - 1;
 

@@ -28,7 +28,7 @@ const MAX_LISTED = 200;
 export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
   const redact = flags.redact && redactionOf(flags.redact);
   const { store, runId } = await findRun(name, flags);
-  const entries = await entriesOf(store.read(runId));
+  const entries = (await entriesOf(store.read(runId))).map(withoutSignature);
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
   if (flags.preview) return previewText(entries, redactions, redact, flags.redact);
   const path = flags.output ?? defaultPath(entries, redact);
@@ -44,6 +44,13 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
+}
+
+/** With its signature, the start of a run would be taken for one of this installation. */
+function withoutSignature(entry: JournalEntry): JournalEntry {
+  if (entry.type !== 'run-start' || entry.host === null) return entry;
+  const { signature: _, ...host } = entry.host;
+  return { ...entry, host };
 }
 
 /** Returns a safe file name from the run id, which may come from someone else. */

@@ -158,7 +158,7 @@ function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Recor
     ...(baseUrl !== undefined && { baseUrl }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
     ...(capability && { capability: [...capability] }),
-    ...(mcp && { mcp: mcp.map(recordableServer) }),
+    ...(mcp && { mcp: mcp.map(recordableServer), directory: process.cwd() }),
     ...(sessionFile && { sessionFile: resolve(sessionFile) }),
   };
 }

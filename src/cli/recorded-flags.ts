@@ -26,8 +26,12 @@ const recordedFlagsSchema = z.object({
   capability: z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage'])).optional(),
   mcp: z.array(z.string()).optional(),
   sessionFile: z.string().optional(),
+  /** Where the run was started: MCP commands may name files in it. */
+  directory: z.string().optional(),
 });
-type RecordedFlags = Pick<RunFlags, keyof z.infer<typeof recordedFlagsSchema> | 'session'>;
+type RecordedFlags = Pick<RunFlags, Exclude<keyof z.infer<typeof recordedFlagsSchema>, 'directory'> | 'session'> & {
+  readonly directory?: string;
+};
 
 /**
  * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its journal. A journal that this installation
@@ -36,14 +40,16 @@ type RecordedFlags = Pick<RunFlags, keyof z.infer<typeof recordedFlagsSchema> | 
  * @throws PostChainError `invalid_journal` for unreadable flags, `invalid_option` if the user must decide something.
  */
 export async function flagsToContinue(
-  { store, runId }: FoundRun,
+  { store, runId, isFile }: FoundRun,
   given: ContinueFlags,
   streams: Streams,
 ): Promise<ContinueFlags> {
   const start = await startOf(store.read(runId));
-  const recorded = recordedFlags(start);
+  const { directory, ...recorded } = recordedFlags(start);
   const asker = askerFor(given, streams);
-  await requireTrust(start, recorded, given, asker);
+  const actions = actionsOf(recorded, given);
+  const doubt = doubtOf(start, { isFile, directory: recorded.mcp && given.mcp === undefined ? directory : undefined });
+  if (doubt !== null && given.trust !== true) await requireTrust(start, actions, doubt, asker);
   const baseUrl = await chooseBaseUrl(start, recorded, given, asker);
   const mcp = given.mcp ?? (recorded.mcp && (await withKeys(start, recorded.mcp, asker)));
   return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
@@ -70,6 +76,11 @@ function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): Record
 
 const quoted = (text: string): string => printableJson(JSON.stringify(text));
 
+/** Whether continuing a run would call a model that costs money, which the user did not name. */
+function usesServer({ model }: RecordedFlags, given: RunFlags): boolean {
+  return model !== undefined && model !== 'offline' && given.model === undefined;
+}
+
 /** Returns what continuing a run would open, except what the user named, as phrases that complete "would …". */
 function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] {
   const listed = <Name extends 'mcp' | 'docs' | 'session' | 'sessionFile'>(name: Name, verb: string) =>
@@ -84,24 +95,35 @@ function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] 
     ...(server === undefined || server === DEFAULT_BASE_URL || isNamed
       ? []
       : [`send the run and OPENAI_API_KEY to the model server ${quoted(server)}`]),
+    ...((server === undefined || server === DEFAULT_BASE_URL) && usesServer(recorded, given)
+      ? [`use the model ${quoted(recorded.model ?? '')} with OPENAI_API_KEY`]
+      : []),
   ];
 }
 
-async function requireTrust(start: RunStart, recorded: RecordedFlags, given: ContinueFlags, asker: Asker) {
-  const actions = actionsOf(recorded, given);
-  const { runId, sessionId, host } = start;
+/** Returns why a run may not be continued without a question, as a phrase after "because"; null if this installation signed it. */
+function doubtOf(
+  { runId, sessionId, host }: RunStart,
+  { isFile, directory }: { readonly isFile: boolean; readonly directory: string | undefined },
+): string | null {
   const check = checkSignature({ runId, sessionId, flags: host?.['flags'] ?? null }, host?.['signature']);
-  if (check.isSigned || given.trust === true || actions.length === 0) return;
+  if (!check.isSigned) return check.reason;
+  // The signature covers the start of a run only: whoever has a copy can change what follows.
+  if (isFile) return 'a journal file may have been changed by someone else';
+  if (directory !== undefined && directory !== process.cwd()) return `it was started in ${quoted(directory)}`;
+  return null;
+}
+
+async function requireTrust({ runId }: RunStart, actions: readonly string[], doubt: string, asker: Asker) {
+  if (actions.length === 0) return;
   if (asker !== null) {
-    asker.screen.line(
-      `Run ${oneLine(runId)} may come from someone else: ${check.reason}. To continue it, postchain would`,
-    );
+    asker.screen.line(`Run ${oneLine(runId)} may not be what you expect: ${doubt}. To continue it, postchain would`);
     for (const action of actions) asker.screen.line(`  ${action}`);
     if (await ask(TRUST, asker)) return;
   }
   throw new PostChainError(
     'invalid_option',
-    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${check.reason}; pass --trust if you trust it, or --mcp and --docs yourself`,
+    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${doubt}; pass --trust if you trust it, or --mcp and --docs yourself`,
   );
 }
 

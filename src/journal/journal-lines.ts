@@ -61,7 +61,7 @@ const NO_TEXT: TextState = { sum: 0, window: Buffer.alloc(0), sinceRestart: 0 };
 const WINDOW_BYTES = 32_768;
 
 /** After this much text, a block starts without a dictionary. */
-const RESTART_BYTES = 131_072;
+const RESTART_BYTES = 32_768;
 
 /** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;

@@ -36,13 +36,15 @@ export interface Divergence {
  * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
  * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
+ * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if version 1 of the format recorded it.
  */
 export function replay(
   recorded: readonly JournalEntry[],
   options: Pick<PostChainOptions, 'prompts'> = {},
 ): ReplayedRun {
-  const { opened, divergence } = replayEntries(runStartOf(recorded), recorded, resolveOptions(options));
+  const start = runStartOf(recorded);
+  if (start.version !== JOURNAL_VERSION) requireSameChart(start);
+  const { opened, divergence } = replayEntries(start, recorded, resolveOptions(options));
   const { entries } = opened.journal;
   const extra = entries[recorded.length] ?? null;
   const ended = recorded.some(({ type }) => type === 'run-end');

@@ -56,10 +56,11 @@ describe('a journal file', () => {
     const lines = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
     for (const path of readdirSync(folder)) if (path.startsWith('sessions.db')) rmSync(join(folder, path));
-    expect((await user.call('fork', file, '--at', '5')).code).toBe(0);
+    expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(0);
     expect(existsSync(sessionFile)).toBe(false);
     expect((await aUser({}).call('resume', file)).stderr).toMatch(/session "s"/u);
-    expect((await user.call('resume', file)).code).toBe(0);
+    expect((await user.call('resume', file)).stderr).toMatch(/a journal file may have been changed by someone else/u);
+    expect((await user.call('resume', file, '--trust')).code).toBe(0);
     const next = await user.call('run', 'And now?', '--session', 's', '--session-file', sessionFile);
     expect(next.stderr).toContain('1 turn recalled');
   });

@@ -194,7 +194,9 @@ describe('a run that this installation started', () => {
     expect(JSON.stringify(entries)).not.toContain(readFileSync(key, 'utf8').trim());
     expect(readdirSync(home)).toEqual(['cache', 'signing.key']);
     chmodSync(key, 0o644);
-    await expect(resumeCommand('last', store(entries), streams())).rejects.toThrow(/signing\.key.*only you/u);
+    await expect(resumeCommand('last', store(entries), streams())).rejects.toThrow(
+      /signing\.key is not private to you/u,
+    );
   });
 
   it('asks at a terminal for the keys that its commands need', async () => {

@@ -26,8 +26,19 @@ async function entriesIn(journal: AsyncIterable<JournalEntry>): Promise<readonly
   return entries;
 }
 
-const modelCallsIn = (entries: readonly JournalEntry[]): number =>
-  entries.filter((entry) => entry.type === 'call-start' && entry.actor === 'readReply').length;
+/** Calls without a model are not model calls: each model hung before, or answers in prose. */
+const NOT_CALLED: readonly unknown[] = ['model_unavailable', 'prose_only'];
+
+function modelCallsIn(entries: readonly JournalEntry[]): number {
+  const notCalled = entries.filter(
+    (entry) =>
+      entry.type === 'call-event' &&
+      entry.event.type === 'reply.ended' &&
+      NOT_CALLED.includes(entry.event.reply.failure?.code),
+  );
+  const started = entries.filter((entry) => entry.type === 'call-start' && entry.actor === 'readReply');
+  return started.length - notCalled.length;
+}
 
 describe('a killed run', () => {
   it('[promise 6] resumes at any entry to an answer, counts every call once, and replays as one run', async () => {

@@ -246,7 +246,9 @@ const stoppedBy =
 
 export const ACTION_TABLE: readonly ActionRow[] = [
   // C8: an attempt reports its usage, which is passed on to the chain.
-  { from: ['classifying', 'thinking'], on: /: reports its (usage|models)$/, to: ['the same'], by: 'C8' },
+  { from: ['classifying', 'thinking'], on: /: reports its usage$/, to: ['the same'], by: 'C8' },
+  // A14: so is what it has learned about its models.
+  { from: ['classifying', 'thinking'], on: /: reports its models$/, to: ['the same'], by: 'A14' },
   // R1: the request is classified once, unless it is known what to run.
   { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },

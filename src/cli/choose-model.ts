@@ -6,7 +6,7 @@ export interface ChosenModel {
   readonly model: ChatModel;
   /** The `--model` value that selects it again. */
   readonly name: string;
-  /** Of the server, if it has one. */
+  /** The base URL of the server, if the model has one. */
   readonly baseUrl?: string;
   /** Rejects with `invalid_key` if the server rejects the key. */
   readonly check?: (timeoutMs: number) => Promise<void>;

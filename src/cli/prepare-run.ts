@@ -28,7 +28,7 @@ export interface RunFlags {
   readonly sessionFile?: string;
   readonly model?: string;
   readonly fallbackModel?: readonly string[];
-  /** Of the model's server. */
+  /** The base URL of the model server. */
   readonly baseUrl?: string;
   readonly maxCycles?: number;
   /** Seconds. */

@@ -53,7 +53,7 @@ export interface PostChainOptions {
    * note in its answer, or `stop`, with the answer it has. A run that continues spends on, but cannot be resumed.
    */
   readonly whenJournalFails?: WhenJournalFails;
-  /** How many runs may be under way at a time; further ones are queued. Without it, there is no queue. */
+  /** The largest number of runs that execute at the same time; further runs are queued. No limit by default. */
   readonly maxConcurrentRuns?: number;
   readonly clock?: Clock;
   /** Generates run ids; random UUIDs by default. */

@@ -40,7 +40,7 @@ export function recordWhatIsShown() {
   const look = () => {
     const at = Date.now();
     if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
-    const position = /entry ([\d,]+) \//.exec(document.querySelector('.time-place')?.textContent ?? '');
+    const position = /entry ([\d,]+) \//.exec(document.querySelector('.timeline .position')?.textContent ?? '');
     const entry = Number(position?.[1]?.replaceAll(',', ''));
     if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
   };

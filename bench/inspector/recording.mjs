@@ -75,7 +75,7 @@ export async function measureRecording(browser, { folder, runId, count }, panels
 /** Drags the cursor back and forth over the whole timeline. Returns the milliseconds per frame. */
 function scrub(/** @type {import('playwright-core').Page} */ page) {
   return page.evaluate(async (frames) => {
-    const track = /** @type {HTMLElement} */ (document.querySelector('.time-place [role=slider]'));
+    const track = /** @type {HTMLElement} */ (document.querySelector('.timeline [role=slider]'));
     const { left, width, top } = track.getBoundingClientRect();
     const point = (/** @type {string} */ type, /** @type {number} */ share) =>
       track.dispatchEvent(

@@ -135,9 +135,10 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
         }),
       );
     },
-    remove(runId: string) {
+    async remove(runId: string) {
       if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
-      const lock = claim(runId);
+      const path = lockOf(runId);
+      const lock = path === null ? null : await takeOverLock(path, runId, false);
       fs().rmSync(pathOf(runId));
       lock?.release();
     },

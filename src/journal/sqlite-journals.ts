@@ -10,7 +10,6 @@ import {
   type Lease,
   parseHolder,
   replaceableLease,
-  requireUnused,
   seemsHeld,
   thisHolder,
 } from './lease.ts';
@@ -75,16 +74,17 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         }
       },
       async reopen(runId, { force = false }) {
-        const lease = (): Promise<Lease | null> =>
-          file.read((connection) => file.leases.of(requireRow(connection, runId)));
         for (;;) {
-          const previous = await replaceableLease(runId, lease, force);
+          const previous = await replaceableLease(runId, () => leaseOf(file, runId), force);
           const place = await file.write((connection) => takeOver(connection, file, runId, previous));
           if (place !== null) return openSink(file, runId, place);
         }
       },
-      remove: async (runId) => {
-        await file.write((connection) => removeRun(connection, file, runId));
+      async remove(runId) {
+        for (;;) {
+          const lease = await replaceableLease(runId, () => leaseOf(file, runId), false);
+          if (await file.write((connection) => removeRun(connection, file, runId, lease))) return;
+        }
       },
       bounds: () => file.read((connection) => readBounds(connection, file)),
     },
@@ -331,12 +331,17 @@ function openSink(file: JournalFile, runId: string, { token, count }: Place): Li
   };
 }
 
-function removeRun(connection: SqliteConnection, file: JournalFile, runId: string): void {
+/** Deletes a run whose lease is still the given one. Returns whether it did. */
+function removeRun(connection: SqliteConnection, file: JournalFile, runId: string, lease: Lease | null): boolean {
   const row = requireRow(connection, runId);
-  requireUnused(runId, file.leases.of(row));
+  if (!isSameLease(file.leases.of(row), lease)) return false;
   connection.run('DELETE FROM line WHERE run = ?', [row.id]);
   connection.run('DELETE FROM run WHERE id = ?', [row.id]);
+  return true;
 }
+
+const leaseOf = (file: JournalFile, runId: string): Promise<Lease | null> =>
+  file.read((connection) => file.leases.of(requireRow(connection, runId)));
 
 const PAGE_LINES = 1_000;
 

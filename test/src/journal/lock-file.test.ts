@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { JournalWriter } from '../../../machines/contracts/journal.ts';
@@ -67,6 +67,20 @@ it('is held if its process is in another container or on another host', async ()
   expect(() => takeLock(path, 'run')).toThrow(
     `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take the run over with "force"`,
   );
+});
+
+it('protects a journal from deletion while heartbeats arrive from a host whose clock is an hour behind', async () => {
+  const { run } = startScripted();
+  await run.answer;
+  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
+  let atS = Date.now() / 1_000 - 3_600;
+  const beat = (): void => utimesSync(`${path}.lock`, atS, (atS += 2));
+  beat();
+  const beats = setInterval(beat, 20);
+  onTestFinished(() => clearInterval(beats));
+  await expect(fileJournals(join(path, '..')).delete?.('run')).rejects.toThrow('is still running in process');
+  expect(existsSync(path)).toBe(true);
 });
 
 it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(

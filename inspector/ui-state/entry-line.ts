@@ -13,7 +13,7 @@ type Summarize<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => st
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   without_json: 'replied without JSON; the other reply form is tried',
   json: 'replies in JSON',
-  prose: 'answers in prose, which is used as it is',
+  prose: 'answers in prose, which is used unchanged',
   unavailable: 'hangs, and is not called for now',
   available: 'replies again',
 };

@@ -34,7 +34,9 @@ export async function showCommand(
   }
   if (flags.json) return;
   if (answer === null)
-    return screen.line('\nThe run has no answer yet. If it was interrupted, continue it with: postchain resume');
+    return screen.line(
+      `\nThe run has no answer yet. If it was interrupted, continue it with: postchain resume ${oneLine(runId)}`,
+    );
   screen.line('');
   stdout.write((await rendererFor('text', stdout))(answer.answer));
 }

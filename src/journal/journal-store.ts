@@ -246,6 +246,6 @@ export function runExists(runId: string): PostChainError {
 export function runInUse(runId: string, owner: string): PostChainError {
   return new PostChainError(
     'invalid_journal',
-    `Run ${JSON.stringify(runId)} is still running in ${owner}; wait for it to end, stop that process, or take the run over with "force"`,
+    `Run ${JSON.stringify(runId)} is still running in ${owner}; wait for it to end, stop that process, or take the run over with the option "force" (--force on the command line)`,
   );
 }

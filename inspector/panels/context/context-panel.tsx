@@ -70,7 +70,7 @@ function ContextSize({ context: { messages, by } }: { readonly context: ContextA
     <>
       {pluralize(messages.length, 'message')}, {pluralize(chars, 'character')}{' '}
       <span class="muted">
-        {by === 'states' ? 'as recorded' : 'derived from its operations: this journal has no state snapshots'}
+        {by === 'states' ? 'from the state of the chart' : 'derived from the operations so far'}
       </span>
     </>
   );

@@ -196,7 +196,7 @@ function proseReplies({ run }: SynthesisInput, written: SynthesisOutcome): strin
   const isProse = written.type === 'written' && written.prose;
   const tasks = [...run.prosePhases, ...(isProse ? ['synthesis'] : [])];
   if (tasks.length === 0) return '';
-  return `The model answered in prose instead of JSON (${tasks.join(', ')}), so its text is used as it is; ${PROSE_REMEDY}.`;
+  return `The model answered in prose instead of JSON (${tasks.join(', ')}), so its text is used unchanged; ${PROSE_REMEDY}.`;
 }
 
 const UNWRITTEN: Readonly<Record<Fallback, string>> = {

@@ -65,7 +65,7 @@ it('is held if its process is in another container or on another host', async ()
   expect(leaseState(readLock(path))).toBe('unsure');
   expect(seemsHeld(readLock(path))).toBe(true);
   expect(() => takeLock(path, 'run')).toThrow(
-    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take the run over with "force"`,
+    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take the run over with the option "force" (--force on the command line)`,
   );
 });
 
@@ -75,7 +75,10 @@ it('protects a journal from deletion while heartbeats arrive from a host whose c
   const path = fileWith(linesOf(run.journal.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   let atS = Date.now() / 1_000 - 3_600;
-  const beat = (): void => utimesSync(`${path}.lock`, atS, (atS += 2));
+  const beat = (): void => {
+    atS += 2;
+    utimesSync(`${path}.lock`, atS, atS);
+  };
   beat();
   const beats = setInterval(beat, 20);
   onTestFinished(() => clearInterval(beats));

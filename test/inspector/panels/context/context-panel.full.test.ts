@@ -51,7 +51,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const state = stateAt(entries, asked);
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
-    expect(await page.locator('.context-head').textContent()).toContain('as recorded');
+    expect(await page.locator('.context-head').textContent()).toContain('from the state of the chart');
   });
 
   it('keeps pruned messages in place, struck through, with the reason', async () => {

@@ -19,7 +19,14 @@ export {
 } from './contracts/attempt.ts';
 export type { ChainInput, ChainState } from './contracts/chain-state.ts';
 export { type RecursionState, recursionStateSchema } from './contracts/chain-state.ts';
-export { type ContextOperation, contextOperationSchema, type Envelope, envelopeSchema } from './contracts/context.ts';
+export {
+  type ContextOperation,
+  contextOperationSchema,
+  type Envelope,
+  envelopeSchema,
+  type ReasonCode,
+  reasonCodeSchema,
+} from './contracts/context.ts';
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type ChainEvent, type ClientEvent, chainEventSchema, clientEventSchema } from './contracts/events.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';

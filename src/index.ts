@@ -6,6 +6,7 @@ export type {
   ConsentRequest,
   ContextDocument,
   ContextOperation,
+  ReasonCode,
 } from '../machines/contracts/context.ts';
 export type { ChainEvent, ClientEvent } from '../machines/contracts/events.ts';
 export type {

@@ -3,10 +3,34 @@ import { unitSchema } from './limits.ts';
 import { linkSchema, type Message, messageSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
 
-/** Common to all operations: id, target message, reason, and the numbers behind it. */
+/**
+ * Why an operation was planned, as a stable code. `over_limit`: the context exceeds its limit; `not_referenced`: no
+ * recent phase referred to a search result; `user_consent`: the user decided when asked; `no_consent`: kept because
+ * no one decided.
+ */
+export const reasonCodeSchema = z.enum([
+  'phase_output',
+  'search_result',
+  'capability_result',
+  'high_relevance',
+  'low_relevance',
+  'rated_by_model',
+  'important',
+  'related',
+  'near_duplicate',
+  'not_referenced',
+  'long_message',
+  'over_limit',
+  'user_consent',
+  'no_consent',
+]);
+export type ReasonCode = z.infer<typeof reasonCodeSchema>;
+
+/** Common to all operations: id, target message, the reason as a code and in words, and the numbers behind it. */
 const common = {
   id: z.string().min(1),
   target: z.string().min(1),
+  code: reasonCodeSchema,
   reason: z.string().min(1),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 };
@@ -22,7 +46,13 @@ export const contextOperationSchema = z.discriminatedUnion('operation', [
   z.object({
     operation: z.literal('TRANSFORM'),
     ...common,
-    data: z.object({ transformation: z.literal('summarize'), content: z.string().min(1), maxChars: z.int().min(1) }),
+    data: z.object({
+      transformation: z.literal('summarize'),
+      content: z.string().min(1),
+      maxChars: z.int().min(1),
+      /** Characters of the message that the summary replaces. */
+      originalChars: z.int().min(1),
+    }),
   }),
   z.object({ operation: z.literal('LINK'), ...common, data: linkSchema }),
   z.object({ operation: z.literal('PRIORITIZE'), ...common, data: z.object({ importance: unitSchema }) }),

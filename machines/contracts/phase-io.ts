@@ -7,6 +7,7 @@ import {
   memoryEntrySchema,
   stopReasonSchema,
 } from './capability.ts';
+import { reasonCodeSchema } from './context.ts';
 import { unitSchema } from './limits.ts';
 import { type Message, roleSchema } from './message.ts';
 import { passageSchema, retrievalSchema } from './passage.ts';
@@ -161,6 +162,7 @@ export const pruningSchema = z.object({
   preview: z.string(),
   tokens: z.int(),
   relevance: z.number().nullable(),
+  code: reasonCodeSchema,
   reason: z.string(),
 });
 export type Pruning = Readonly<z.infer<typeof pruningSchema>>;

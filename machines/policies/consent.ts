@@ -66,12 +66,21 @@ export function resolveConsent(
     const resolved = { ...metadata, requiresConsent: false, consent };
     if (consent === 'summarize') return { ...operation, metadata: resolved };
     if (consent === 'remove')
-      return { operation: 'PRUNE', id, target, data: {}, reason: 'the user agreed to remove it', metadata: resolved };
+      return {
+        operation: 'PRUNE',
+        id,
+        target,
+        data: {},
+        code: 'user_consent',
+        reason: 'the user agreed to remove it',
+        metadata: resolved,
+      };
     return {
       operation: 'TAG',
       id,
       target,
       data: { tags: [KEPT_BY_USER] },
+      code: by === 'user' || by === 'option' ? 'user_consent' : 'no_consent',
       reason: consent === decided ? KEPT_BY[by] : 'kept because no summary of it was planned',
       metadata: resolved,
     };

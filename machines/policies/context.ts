@@ -1,4 +1,4 @@
-import type { ContextDocument, ContextOperation } from '../contracts/context.ts';
+import type { ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 
 /**
@@ -110,26 +110,28 @@ export interface OperationList {
     operation: K,
     target: string,
     data: Of<K>['data'],
+    code: ReasonCode,
     reason: string,
     metadata?: ContextOperation['metadata'],
   ): void;
   /** Adds a message under its own id, or as `s12.m1`, …; returns the id. */
-  add(message: Omit<Message, 'id'> & { readonly id?: string }, reason: string): string;
+  add(message: Omit<Message, 'id'> & { readonly id?: string }, code: ReasonCode, reason: string): string;
 }
 
 export function operationsOfStep(step: number): OperationList {
   const all: ContextOperation[] = [];
-  const push: OperationList['push'] = (operation, target, data, reason, metadata = {}) => {
-    all.push({ operation, id: `s${step}.o${all.length + 1}`, target, data, reason, metadata } as ContextOperation);
+  const push: OperationList['push'] = (operation, target, data, code, reason, metadata = {}) => {
+    const id = `s${step}.o${all.length + 1}`;
+    all.push({ operation, id, target, data, code, reason, metadata } as ContextOperation);
   };
   let added = 0;
   return {
     all,
     push,
-    add(message, reason) {
+    add(message, code, reason) {
       added += 1;
       const id = message.id ?? `s${step}.m${added}`;
-      push('ADD', id, { message: { ...message, id } }, reason);
+      push('ADD', id, { message: { ...message, id } }, code, reason);
       return id;
     },
   };

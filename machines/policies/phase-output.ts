@@ -1,5 +1,6 @@
 import type { CapabilityResult } from '../contracts/capability.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
+import type { ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Passage, Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -50,7 +51,7 @@ type NewMessage = Pick<Message, 'role' | 'content'> & Partial<Message>;
 function operationsOf(state: ChainState, phase: Phase) {
   const { step, cycle } = state.recursion;
   const list = operationsOfStep(step);
-  const add = (message: NewMessage, reason: string): string =>
+  const add = (message: NewMessage, code: ReasonCode, reason: string): string =>
     list.add(
       {
         phase,
@@ -63,10 +64,11 @@ function operationsOf(state: ChainState, phase: Phase) {
         source: null,
         ...message,
       },
+      code,
       reason,
     );
   const addText = (content: string, reason: string, references: readonly string[] = []): void => {
-    if (content !== '') add({ role: 'assistant', content, references }, reason);
+    if (content !== '') add({ role: 'assistant', content, references }, 'phase_output', reason);
   };
   return { list, add, addText };
 }
@@ -79,7 +81,11 @@ function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'st
   const references = value.results.map((result) => {
     const isEvidence = result.success || result.synthesized;
     const rating = isEvidence ? { importance: 0.7, tags: [] } : { importance: 0.3, tags: [FAILED_TAG] };
-    return add({ role: 'search', content: describeResult(result), ...rating }, 'result of a capability');
+    return add(
+      { role: 'search', content: describeResult(result), ...rating },
+      'capability_result',
+      'result of a capability',
+    );
   });
   const { response } = value.reply;
   addText(response, 'response of Action', references);
@@ -103,11 +109,13 @@ function experienceOutput(state: ChainState, reply: ExperienceReply, prose: bool
     if (!existing.has(id))
       add(
         { role: 'search', id, content: contentOf(passage), source, importance: relevance },
+        'search_result',
         'a passage for the request',
       );
   }
   const references = reply.relevantPassageIds.filter((id) => found.has(id));
-  for (const id of references) list.push('TAG', id, { tags: ['relevant'] }, 'rated relevant by the model');
+  for (const id of references)
+    list.push('TAG', id, { tags: ['relevant'] }, 'high_relevance', 'rated relevant by the model');
   addText(reply.summary, 'summary of the passages', references);
   const { step } = state.recursion;
   const sourceFailure = state.retrieval?.failure ?? null;
@@ -147,9 +155,23 @@ function intentionOutput(state: ChainState, reply: IntentionReply, prose: boolea
     if (!ids.has(messageId)) continue;
     const numbers = { alignment: score };
     if (score > alignment)
-      list.push('PRIORITIZE', messageId, { importance: score }, `alignment ${score} is above ${alignment}`, numbers);
+      list.push(
+        'PRIORITIZE',
+        messageId,
+        { importance: score },
+        'high_relevance',
+        `alignment ${score} is above ${alignment}`,
+        numbers,
+      );
     else if (score < lowAlignment)
-      list.push('TAG', messageId, { tags: ['low_relevance'] }, `alignment ${score} is below ${lowAlignment}`, numbers);
+      list.push(
+        'TAG',
+        messageId,
+        { tags: ['low_relevance'] },
+        'low_relevance',
+        `alignment ${score} is below ${lowAlignment}`,
+        numbers,
+      );
   }
   if (reply.goal !== '') addText(`Goal: ${reply.goal}`, 'the goal');
   const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
@@ -176,7 +198,9 @@ function observationOutput(state: ChainState, reply: ObservationReply, prose: bo
     const existing = relations.get(pair(from, to));
     if (existing === undefined) {
       relations.set(pair(from, to), relation);
-      list.push('LINK', from, { to, relation, strength }, `strength ${strength} is above ${link}`, { strength });
+      list.push('LINK', from, { to, relation, strength }, 'related', `strength ${strength} is above ${link}`, {
+        strength,
+      });
     } else if (existing !== relation) {
       conflicts.push(`${from} → ${to}: existing relation "${existing}", proposed "${relation}"`);
     }
@@ -184,7 +208,9 @@ function observationOutput(state: ChainState, reply: ObservationReply, prose: bo
   for (const { messageId, score } of reply.importance) {
     if (score <= persist || !ids.has(messageId)) continue;
     const tags = ['important', 'persist'];
-    list.push('TAG', messageId, { tags }, `importance ${score} is above ${persist}`, { importance: score });
+    list.push('TAG', messageId, { tags }, 'important', `importance ${score} is above ${persist}`, {
+      importance: score,
+    });
   }
   const content = reply.insights.join('\n');
   const references = [...new Set(reply.entities.flatMap(({ messageIds }) => messageIds))].filter((id) => ids.has(id));

@@ -1,4 +1,4 @@
-import type { ContextOperation } from '../contracts/context.ts';
+import type { ContextOperation, ReasonCode } from '../contracts/context.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { UnderstandingReply } from '../contracts/phase-io.ts';
@@ -52,6 +52,7 @@ interface Rated {
 /** What happens to a message that does not simply stay. User content waits for consent. */
 interface RetentionDecision {
   readonly rated: Rated;
+  readonly code: ReasonCode;
   readonly reason: string;
   /** The summary that replaces the message; null removes it. */
   readonly summary: { readonly content: string; readonly maxChars: number } | null;
@@ -99,22 +100,23 @@ function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | unde
 
 /** Appends the operations of a decision. A duplicate is linked from the message that it duplicates, if that stays. */
 function pushDecision(
-  { rated, reason, summary }: RetentionDecision,
+  { rated, code, reason, summary }: RetentionDecision,
   linkable: ReadonlySet<string>,
   list: OperationList,
 ): void {
   const { message, duplicate } = rated;
   const metadata = { ...metadataOf(rated), ...(message.role === 'user' && { requiresConsent: true }) };
   if (summary !== null) {
-    list.push('TRANSFORM', message.id, { transformation: 'summarize', ...summary }, reason, metadata);
+    const data = { transformation: 'summarize', ...summary, originalChars: message.content.length } as const;
+    list.push('TRANSFORM', message.id, data, code, reason, metadata);
     return;
   }
-  list.push('PRUNE', message.id, {}, reason, metadata);
+  list.push('PRUNE', message.id, {}, code, reason, metadata);
   if (duplicate === null || !linkable.has(duplicate.of)) return;
   const { of: original, similarity } = duplicate;
   const data = { to: message.id, relation: 'says the same as', strength: similarity };
   const why = `it replaces ${message.id} (${roundDown(similarity)} of the words in common)`;
-  list.push('LINK', original, data, why, { similarity });
+  list.push('LINK', original, data, 'near_duplicate', why, { similarity });
 }
 
 /** The minimum difference between a message's importance and the model's rating for the importance to change. */
@@ -125,9 +127,9 @@ function pushPriority({ message, relevance, rating }: Rated, list: OperationList
   if (message.role === 'user' || rating === null || Math.abs(rating - message.importance) < MIN_SHIFT) return;
   const metadata = { rating, importance: message.importance, relevance };
   const reason = `rated ${roundDown(rating)} by the model`;
-  list.push('PRIORITIZE', message.id, { importance: rating }, reason, metadata);
+  list.push('PRIORITIZE', message.id, { importance: rating }, 'rated_by_model', reason, metadata);
   if (rating > message.importance && !message.tags.includes('relevant'))
-    list.push('TAG', message.id, { tags: ['relevant'] }, reason, metadata);
+    list.push('TAG', message.id, { tags: ['relevant'] }, 'rated_by_model', reason, metadata);
 }
 
 /** Returns the numbers to record with an operation: every factor of the message's relevance. */
@@ -186,18 +188,24 @@ function validTokens(tokens: number | undefined, { content }: Message): number {
   return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
 }
 
-function remove({ decisions }: Draft, rated: Rated, reason: string): void {
+function remove({ decisions }: Draft, rated: Rated, code: ReasonCode, reason: string): void {
   decisions.delete(rated.message.id);
-  decisions.set(rated.message.id, { rated, reason, summary: null });
+  decisions.set(rated.message.id, { rated, code, reason, summary: null });
 }
 
 /** Replaces the message with a summary if that is shorter; returns whether it is. */
-function summarize({ inputs, decisions }: Draft, rated: Rated, maxChars: number, reason: string): boolean {
+function summarize(
+  { inputs, decisions }: Draft,
+  rated: Rated,
+  maxChars: number,
+  code: ReasonCode,
+  reason: string,
+): boolean {
   const { id, content } = rated.message;
   const summary = content.length > maxChars ? extractOf(rated.message, maxChars, inputs.request) : '';
   if (summary === '') return false;
   decisions.delete(id);
-  decisions.set(id, { rated, reason, summary: { content: summary, maxChars } });
+  decisions.set(id, { rated, code, reason, summary: { content: summary, maxChars } });
   return true;
 }
 
@@ -237,7 +245,7 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
     const { length } = rated.message.content;
     if (length <= userMessageChars) return;
     const reason = `the user message has ${length} characters, more than ${userMessageChars}`;
-    summarize(draft, rated, userSummaryChars, reason);
+    summarize(draft, rated, userSummaryChars, 'long_message', reason);
   },
 
   /**
@@ -247,8 +255,9 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
   assistant: (draft, rated) => {
     const { prune, summarize: shorten, assistantSummaryChars } = draft.inputs.thresholds;
     if (rated.message.phase === null) return;
-    if (rated.relevance < prune) remove(draft, rated, below(rated, prune));
-    else if (rated.relevance < shorten) summarize(draft, rated, assistantSummaryChars, below(rated, shorten));
+    if (rated.relevance < prune) remove(draft, rated, 'low_relevance', below(rated, prune));
+    else if (rated.relevance < shorten)
+      summarize(draft, rated, assistantSummaryChars, 'low_relevance', below(rated, shorten));
   },
 
   /** Keeps one of several duplicates. In a later cycle, unreferenced or irrelevant results are removed. */
@@ -258,9 +267,16 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
     const isLater = message.cycle < cycle;
     if (duplicate !== null) {
       const { of: original, similarity } = duplicate;
-      remove(draft, rated, `duplicate of ${original} (${roundDown(similarity)} of the words in common)`);
-    } else if (isLater && factors.reference === 0) remove(draft, rated, `not referenced since cycle ${message.cycle}`);
-    else if (isLater && relevance < thresholds.prune) remove(draft, rated, below(rated, thresholds.prune));
+      remove(
+        draft,
+        rated,
+        'near_duplicate',
+        `duplicate of ${original} (${roundDown(similarity)} of the words in common)`,
+      );
+    } else if (isLater && factors.reference === 0)
+      remove(draft, rated, 'not_referenced', `not referenced since cycle ${message.cycle}`);
+    else if (isLater && relevance < thresholds.prune)
+      remove(draft, rated, 'low_relevance', below(rated, thresholds.prune));
   },
 };
 
@@ -324,7 +340,7 @@ function removeLeastRelevant(draft: Draft, candidates: readonly Rated[]): void {
     const reason = overWhich({ tokens, messages }, inputs);
     tokens -= keptTokens(draft, rated);
     messages -= 1;
-    remove(draft, rated, reason);
+    remove(draft, rated, 'over_limit', reason);
   }
 }
 
@@ -337,7 +353,7 @@ function summarizeUntilFit(draft: Draft, assistant: readonly Rated[]): void {
     if (tokens <= inputs.tokensAllowed) return;
     if (decisions.has(rated.message.id)) continue;
     const reason = overWhich({ tokens, messages }, inputs);
-    if (summarize(draft, rated, inputs.thresholds.assistantSummaryChars, reason))
+    if (summarize(draft, rated, inputs.thresholds.assistantSummaryChars, 'over_limit', reason))
       tokens += keptTokens(draft, rated) - rated.tokens;
   }
 }
@@ -350,8 +366,9 @@ function askAbout(draft: Draft, users: readonly Rated[], excess: Size): void {
   for (const rated of users.toSorted((a, b) => a.relevance - b.relevance)) {
     if (!isOver(excessOf(size, inputs))) return;
     const reason = overWhich(size, inputs);
-    const isShortened = size.messages <= maxMessages && summarize(draft, rated, thresholds.userSummaryChars, reason);
-    if (!isShortened) remove(draft, rated, reason);
+    const isShortened =
+      size.messages <= maxMessages && summarize(draft, rated, thresholds.userSummaryChars, 'over_limit', reason);
+    if (!isShortened) remove(draft, rated, 'over_limit', reason);
     const tokens = size.tokens - rated.tokens + tokensOnceAgreed(draft, rated);
     size = { tokens, messages: size.messages - (isShortened ? 0 : 1) };
   }

@@ -232,7 +232,7 @@ export function pruningLog(
   tokens: readonly number[],
 ): readonly Pruning[] {
   const places = new Map(messages.map(({ id }, at) => [id, at]));
-  return operations.filter(isLoss).flatMap(({ id, operation, target, reason, metadata }): Pruning[] => {
+  return operations.filter(isLoss).flatMap(({ id, operation, target, code, reason, metadata }): Pruning[] => {
     const at = places.get(target) ?? -1;
     const message = messages[at];
     if (message === undefined) return [];
@@ -246,6 +246,7 @@ export function pruningLog(
         preview: preview(message.content),
         tokens: Math.round(tokens[at] ?? 0),
         relevance,
+        code,
         reason,
       },
     ];

@@ -78,7 +78,13 @@ export const contextArbitrary: fc.Arbitrary<readonly Message[]> = fc
   .shuffledSubarray([...ids])
   .chain((chosen) => fc.tuple(...chosen.map(messageArbitrary)));
 
-const operationFields = { id: fc.constant('o'), target, reason: fc.constant('why'), metadata: fc.constant({}) };
+const operationFields = {
+  id: fc.constant('o'),
+  target,
+  code: fc.constant('related' as const),
+  reason: fc.constant('why'),
+  metadata: fc.constant({}),
+};
 
 export const operationArbitrary: fc.Arbitrary<ContextOperation> = fc.oneof(
   target.chain((id) =>
@@ -88,6 +94,7 @@ export const operationArbitrary: fc.Arbitrary<ContextOperation> = fc.oneof(
         id: 'o',
         target: id,
         data: { message },
+        code: 'search_result',
         reason: 'why',
         metadata: {},
       }),
@@ -106,6 +113,7 @@ export const operationArbitrary: fc.Arbitrary<ContextOperation> = fc.oneof(
       transformation: fc.constant('summarize' as const),
       content: fc.constant('short'),
       maxChars: fc.constant(100),
+      originalChars: fc.constant(1_000),
     }),
   }),
   fc.record({ operation: fc.constant('LINK' as const), ...operationFields, data: linkArbitrary }),

@@ -231,7 +231,7 @@ interface OperationSummaryProps {
 function OperationSummary({ listed: { operation, step, phase }, log }: OperationSummaryProps) {
   const pruning = log.prunings.get(operation.id)?.pruning;
   // A reason about relevance already contains the number.
-  const relevance = operation.reason?.startsWith('relevance') ? null : (pruning?.relevance ?? null);
+  const relevance = operation.code === 'low_relevance' ? null : (pruning?.relevance ?? null);
   return (
     <>
       <strong>{operationVerb(operation)}</strong>{' '}
@@ -239,7 +239,10 @@ function OperationSummary({ listed: { operation, step, phase }, log }: Operation
       <span class="muted">
         by {phase} in step {step}
       </span>
-      : <span class="verbatim">{excerpt(operation.reason, 200)}</span>
+      :{' '}
+      <span class="verbatim" title={operation.code}>
+        {excerpt(operation.reason, 200)}
+      </span>
       {relevance !== null && <span class="muted"> · relevance {formatDecimal(relevance)}</span>}
       {consentOf(operation) !== null && <span class="muted"> · {consentOf(operation)}</span>}
     </>

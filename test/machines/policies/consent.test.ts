@@ -98,6 +98,7 @@ describe('the decision of the user', () => {
     expect(kept).toMatchObject({
       operation: 'TAG',
       target: 'm1',
+      code: 'user_consent',
       reason: 'kept because no summary of it was planned',
       metadata: { consent: 'keep' },
     });

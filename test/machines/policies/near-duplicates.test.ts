@@ -88,6 +88,7 @@ it('[C7] [U6] an existing link is not added again when its other end returns', (
     id: 'o',
     target: 'a',
     data: { to: 'b', relation: 'says the same as', strength: 1 },
+    code: 'near_duplicate' as const,
     reason: 'why',
     metadata: {},
   };

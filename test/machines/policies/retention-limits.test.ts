@@ -215,7 +215,15 @@ describe('a context over its limit', () => {
 
   it('[U13] reports its size in messages and tokens, before and after', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
-    const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata: {} } as const;
+    const prune = {
+      operation: 'PRUNE',
+      id: 'o',
+      target: 's1',
+      data: {},
+      code: 'over_limit',
+      reason: 'r',
+      metadata: {},
+    } as const;
     const operations = [prune];
     const measures = estimatedMeasures(messages);
     expect(statistics({ messages, measures, operations, tokensAllowed: 70, maxMessages: 9 })).toEqual({
@@ -235,12 +243,21 @@ describe('a context over its limit', () => {
   it('[U13] logs every pruned or summarized message with its role, size, relevance, and reason', () => {
     const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];
     const metadata = { relevance: 0.25 };
-    const prune = { operation: 'PRUNE', id: 'o', target: 's1', data: {}, reason: 'r', metadata } as const;
+    const prune = {
+      operation: 'PRUNE',
+      id: 'o',
+      target: 's1',
+      data: {},
+      code: 'over_limit',
+      reason: 'r',
+      metadata,
+    } as const;
     const tag = {
       operation: 'TAG',
       id: 'p',
       target: 'u1',
       data: { tags: ['kept-by-user'] },
+      code: 'user_consent',
       reason: 'r',
       metadata,
     } satisfies ContextOperation;
@@ -253,6 +270,7 @@ describe('a context over its limit', () => {
         preview: `${'s1'.padEnd(50, 'x')}…`,
         tokens: 100,
         relevance: 0.25,
+        code: 'over_limit',
         reason: 'r',
       },
     ]);

@@ -36,6 +36,7 @@ function loss(number: number, reason = 'nothing has referred to it since cycle 1
     preview: '',
     tokens: 9,
     relevance: 0.2,
+    code: 'not_referenced',
     reason,
   };
 }

@@ -90,11 +90,15 @@ const operations: fc.Arbitrary<readonly ContextOperation[]> = fc
   )
   .map((made) =>
     made.map(({ kind, target, text }, index): ContextOperation => {
-      const common = { id: `o${index}`, target, reason: 'so', metadata: {} };
+      const common = { id: `o${index}`, target, code: 'related', reason: 'so', metadata: {} } as const;
       if (kind === 'ADD') return { ...common, operation: kind, data: { message: message(target, text) } };
       if (kind === 'PRUNE') return { ...common, operation: kind, data: {} };
       if (kind === 'TAG') return { ...common, operation: kind, data: { tags: [text] } };
-      return { ...common, operation: kind, data: { transformation: 'summarize', content: text, maxChars: 9 } };
+      return {
+        ...common,
+        operation: kind,
+        data: { transformation: 'summarize', content: text, maxChars: 9, originalChars: 99 },
+      };
     }),
   );
 
@@ -132,6 +136,7 @@ describe('listOperations', () => {
   it('attributes operations to the step that requested them, not the one that applied them', () => {
     const one = (id: string): ContextOperation => ({
       operation: 'PRUNE',
+      code: 'over_limit',
       id,
       target: 'a',
       data: {},

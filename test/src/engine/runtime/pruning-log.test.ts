@@ -115,6 +115,25 @@ describe('the context of a whole run', () => {
     }
   });
 
+  it('[U7] [C3] states a code of the closed list for every operation, and the original length of a summary', () => {
+    const codes = (kind: string, role?: string) =>
+      document.operations
+        .filter(({ operation, metadata }) => operation === kind && (role === undefined || metadata['role'] === role))
+        .map(({ code }) => code);
+    expect(new Set(codes('ADD'))).toEqual(new Set(['phase_output', 'search_result']));
+    expect(codes('LINK')).toContain('related');
+    expect(codes('PRIORITIZE')).toContain('high_relevance');
+    expect(codes('PRUNE', 'user')).toEqual(['user_consent']);
+    expect(codes('TRANSFORM', 'user')).toEqual(['long_message']);
+    expect(codes('TAG', 'user')).toEqual(['user_consent']);
+    const originals = new Map(document.initial.map(({ id, content }) => [id, content.length]));
+    for (const { operation, target, data } of document.operations)
+      if (operation === 'TRANSFORM') expect(data.originalChars).toBe(originals.get(target));
+    for (const { said } of evaluations)
+      for (const { operationId, code } of said.pruningLog)
+        expect(code).toBe(document.operations.find(({ id }) => id === operationId)?.code);
+  });
+
   it('[U7] [U13] is journaled at each Understanding in valid entries with numbers for each loss', () => {
     expect(evaluations).toHaveLength(
       entriesOf(run, 'phase-start').filter(({ phase }) => phase === 'understanding').length,

@@ -8,6 +8,7 @@ import {
   stopReasonSchema,
 } from './capability.ts';
 import { reasonCodeSchema } from './context.ts';
+import { decisionSchema } from './decision.ts';
 import { unitSchema } from './limits.ts';
 import { type Message, roleSchema } from './message.ts';
 import { passageSchema, retrievalSchema } from './passage.ts';
@@ -29,6 +30,46 @@ const common = {
   messages: z.custom<readonly Message[]>((value) => Array.isArray(value), 'an array of messages'),
 };
 
+/**
+ * The size of the context before and after an evaluation. `estimated`: tokens are characters / 4, not counted by the
+ * model's tokenizer. `tokensOver` and `messagesOver` are the excess over the limits after everything was removed that
+ * needs no consent.
+ */
+export const contextStatisticsSchema = z.object({
+  messagesBefore: z.int(),
+  messagesAfter: z.int(),
+  tokensBefore: z.int(),
+  tokensAfter: z.int(),
+  tokensAllowed: z.int(),
+  estimated: z.boolean(),
+  pruned: z.int(),
+  summarized: z.int(),
+  tokensOver: z.int(),
+  messagesOver: z.int(),
+});
+export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>>;
+
+/**
+ * What Yield is told of the run besides the context. `confidences` are those of this cycle's phases (for Intention, its
+ * clarity), `decisions` those of earlier cycles, the newest last. `context`: the last evaluation by Understanding; null before.
+ * `failures` are texts.
+ */
+const runProgressSchema = z.object({
+  maxCycles: z.int().min(1),
+  confidences: z.array(z.object({ phase: phaseSchema, confidence: unitSchema })).readonly(),
+  decisions: z.array(decisionSchema).readonly(),
+  context: contextStatisticsSchema.nullable(),
+  modelCalls: z.int().min(0),
+  tokens: z.int().min(0),
+  corrections: z.int().min(0),
+  failures: z.array(z.string()).readonly(),
+});
+export type RunProgress = Readonly<z.infer<typeof runProgressSchema>>;
+
+/** Conditions that make one next phase more useful than another. */
+const flagSchema = z.enum(['unclear_intent', 'undigested_insights', 'source_failed']);
+export type Flag = z.infer<typeof flagSchema>;
+
 export const phaseInputSchema = z.discriminatedUnion('phase', [
   z.object({ phase: z.literal('action'), ...common, capabilities: z.array(capabilityDescriptorSchema).readonly() }),
   z.object({ phase: z.literal('experience'), ...common, passages: z.array(passageSchema).readonly() }),
@@ -39,8 +80,9 @@ export const phaseInputSchema = z.discriminatedUnion('phase', [
     phase: z.literal('yield'),
     ...common,
     previousAnswer: z.string(),
-    flags: z.array(z.string()).readonly(),
+    flags: z.array(flagSchema).readonly(),
     phases: z.array(phaseSchema).readonly(),
+    progress: runProgressSchema,
   }),
 ]);
 export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
@@ -133,25 +175,6 @@ export const understandingReplySchema = z.object({
   assessments: z.array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() })),
 });
 export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
-
-/**
- * The size of the context before and after an evaluation. `estimated`: tokens are characters / 4, not counted by the
- * model's tokenizer. `tokensOver` and `messagesOver` are the excess over the limits after everything was removed that
- * needs no consent.
- */
-export const contextStatisticsSchema = z.object({
-  messagesBefore: z.int(),
-  messagesAfter: z.int(),
-  tokensBefore: z.int(),
-  tokensAfter: z.int(),
-  tokensAllowed: z.int(),
-  estimated: z.boolean(),
-  pruned: z.int(),
-  summarized: z.int(),
-  tokensOver: z.int(),
-  messagesOver: z.int(),
-});
-export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>>;
 
 /** One message that was pruned or summarized, and why. `relevance` is null if the user decided. */
 export const pruningSchema = z.object({

@@ -2,7 +2,7 @@ import type { ActionInput } from '../contracts/action-state.ts';
 import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import type { PhaseInput } from '../contracts/phase-io.ts';
+import type { Flag, PhaseInput, RunProgress } from '../contracts/phase-io.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
 import { summaryInput } from './understanding.ts';
@@ -31,6 +31,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
     previousAnswer: state.assessment?.answer ?? '',
     flags: flags(state),
     phases: PHASES,
+    progress: progress(state),
   }),
 };
 
@@ -91,8 +92,35 @@ function common(state: ChainState) {
   };
 }
 
-function flags({ results, retrieval }: ChainState): readonly string[] {
-  const raised: string[] = [];
+/** The number of failures that Yield is told of. */
+const SHOWN_FAILURES = 4;
+
+function progress(state: ChainState): RunProgress {
+  const { limits, results, decisions, usage, corrections, failures, recursion } = state;
+  const { action, experience, intention, understanding } = results;
+  const confidences: readonly (readonly [Phase, number | undefined])[] = [
+    ['action', action?.reply.confidence],
+    ['experience', experience?.reply.confidence],
+    ['intention', intention?.reply.clarity],
+  ];
+  return {
+    maxCycles: limits.maxCycles,
+    confidences: confidences.flatMap(([phase, confidence]) =>
+      confidence === undefined ? [] : [{ phase, confidence }],
+    ),
+    decisions: decisions.filter(({ cycle }) => cycle < recursion.cycle),
+    context: understanding?.statistics ?? null,
+    modelCalls: usage.modelCalls,
+    tokens: usage.inputTokens + usage.outputTokens,
+    corrections,
+    failures: failures
+      .slice(-SHOWN_FAILURES)
+      .map(({ phase, cycle, failure }) => `${phase} in cycle ${cycle}: ${failure.message}`),
+  };
+}
+
+function flags({ results, retrieval }: ChainState): readonly Flag[] {
+  const raised: Flag[] = [];
   if (isUnclear(results)) raised.push('unclear_intent');
   if (results.observation?.reply.undigested) raised.push('undigested_insights');
   if (retrieval?.failure || results.experience?.sourceFailure) raised.push('source_failed');

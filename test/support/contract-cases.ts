@@ -49,6 +49,16 @@ const contractCase = (
 ): ContractCase => ({ title: `${ids} ${name}`, schema, value, bad });
 
 const messages = [aMessage()];
+const sampleProgress = {
+  maxCycles: 5,
+  confidences: [{ phase: 'action', confidence: 0.4 }],
+  decisions: [],
+  context: null,
+  modelCalls: 5,
+  tokens: 900,
+  corrections: 0,
+  failures: [],
+} as const;
 const inputFields = { runId: 'r1', request: 'When?', prompt: 'When?', cycle: 1, step: 1, content: '', messages };
 
 const operationBad: Record<keyof typeof operations, readonly [string, unknown]> = {
@@ -77,7 +87,14 @@ const phaseInputs = [
   { phase: 'intention', ...inputFields },
   { phase: 'observation', ...inputFields },
   { phase: 'understanding', ...inputFields },
-  { phase: 'yield', ...inputFields, previousAnswer: '', flags: ['unclear_intent'], phases: ['action'] },
+  {
+    phase: 'yield',
+    ...inputFields,
+    previousAnswer: '',
+    flags: ['unclear_intent'],
+    phases: ['action'],
+    progress: sampleProgress,
+  },
 ] as const;
 
 /** What goes from phase to phase. */

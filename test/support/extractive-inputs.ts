@@ -34,7 +34,17 @@ export function phaseInput<P extends PhaseInput['phase']>(
   passages: readonly Passage[] = [],
 ): Extract<PhaseInput, { phase: P }> {
   const common = { runId: 'run', request, prompt: request, cycle: 1, step: 1, content: '', messages };
-  const own = { capabilities: [], passages, previousAnswer: '', flags: [], phases: ['action'] };
+  const progress = {
+    maxCycles: 5,
+    confidences: [],
+    decisions: [],
+    context: null,
+    modelCalls: 0,
+    tokens: 0,
+    corrections: 0,
+    failures: [],
+  };
+  const own = { capabilities: [], passages, previousAnswer: '', flags: [], phases: ['action'], progress };
   return { phase, ...common, ...own } as unknown as Extract<PhaseInput, { phase: P }>;
 }
 

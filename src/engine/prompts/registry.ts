@@ -6,13 +6,16 @@ import {
   continuationInputSchema,
   continuationReplySchema,
 } from '../../../machines/contracts/capability.ts';
+import type { Decision } from '../../../machines/contracts/decision.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { ToolOffer } from '../../../machines/contracts/model.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import type { Phase, Task } from '../../../machines/contracts/phase.ts';
 import {
   actionReplySchema,
+  type ContextStatistics,
   experienceReplySchema,
+  type Flag,
   intentionReplySchema,
   observationReplySchema,
   type PhaseInput,
@@ -44,14 +47,42 @@ All scores are numbers from 0 to 1. Be honest about what you do not know.`;
 /** Joins the parts that are not empty, with blank lines between them. */
 const paragraphs = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
-function phaseText({ request, prompt, messages, content }: PhaseInput): string {
+function phaseText({ request, prompt, messages, content }: PhaseInput, blocks = messageBlocks): string {
   return paragraphs(
     `Request: ${request}`,
     prompt === request ? '' : `Current task: ${prompt}`,
     content === '' ? '' : `Result of the previous phase:\n${noteBlock('previous phase', content)}`,
-    `Context:\n${messageBlocks(messages)}`,
+    `Context:\n${blocks(messages)}`,
   );
 }
+
+const FLAG_TEXTS: Readonly<Record<Flag, string>> = {
+  unclear_intent: 'the intent of the request is unclear',
+  undigested_insights: 'some insights are not used yet',
+  source_failed: 'the documents could not be searched',
+};
+
+/** Returns the progress of a run in lines, as material: failures may quote a model. */
+function progressText({ cycle, flags, progress }: InputOf<'yield'>): string {
+  const { maxCycles, confidences, decisions, context, modelCalls, tokens, corrections, failures } = progress;
+  const lines = [
+    `Cycle ${cycle} of at most ${maxCycles}; so far ${modelCalls} model calls, ${tokens} tokens, ${corrections} corrected replies.`,
+    ...(confidences.length === 0
+      ? []
+      : [`Confidence: ${confidences.map(({ phase, confidence }) => `${phase} ${confidence}`).join(', ')}.`]),
+    ...decisions.map((decision) => `Cycle ${decision.cycle}: ${decision.rationale} (${inputsText(decision.inputs)}).`),
+    ...(context === null ? [] : [contextText(context)]),
+    ...failures.map((failure) => `Failed: ${failure}`),
+    ...flags.map((flag) => `Open: ${FLAG_TEXTS[flag]}.`),
+  ];
+  return `Progress of the run:\n${noteBlock('engine', lines.join('\n'))}`;
+}
+
+const inputsText = ({ confidence, change }: Decision['inputs']): string =>
+  [`confidence ${confidence ?? 'unknown'}`, ...(change == null ? [] : [`change ${change}`])].join(', ');
+
+const contextText = (context: ContextStatistics): string =>
+  `Understanding: ${context.messagesAfter} of ${context.messagesBefore} messages kept (${context.tokensAfter} of ${context.tokensAllowed} tokens), ${context.pruned} removed, ${context.summarized} shortened.`;
 
 function stepText({ capability, arguments: given, success, output }: ContinuationInput['steps'][number]): string {
   return noteBlock(capability, `Arguments: ${given}\n${success ? 'Output' : 'Error'}: ${output}`);
@@ -85,7 +116,7 @@ export const prompts: Readonly<Record<Task, Prompt>> = {
     output: actionReplySchema,
     system: () => `${SHARED}
 Phase: Action, the present. Answer the request as well as the current context allows.`,
-    user: phaseText,
+    user: (input) => phaseText(input),
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
@@ -117,7 +148,7 @@ List the information that is still missing to answer the request.`,
 Phase: Intention, the desired future. State the goal of the request and its alternative interpretations.
 Rate how clear the request is, and how well each message serves the goal.
 Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
-    user: phaseText,
+    user: (input) => phaseText(input),
     fromProse: (text) => ({
       goal: text,
       alternatives: [],
@@ -136,24 +167,25 @@ Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
 Phase: Observation, what to keep. List insights that are worth remembering, entities with the messages that mention them,
 and connections between messages. Rate the importance of each message.
 Set "undigested" to true if an insight has not been used yet.`,
-    user: phaseText,
+    user: (input) => phaseText(input),
     fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
   understanding: definePrompt<InputOf<'understanding'>>({
     name: 'understanding',
-    version: 2,
+    version: 3,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
     system: () => `${SHARED}
 Phase: Understanding, what to let go. Integrate what is known so far.
-Rate how relevant each search message and each assistant message still is to the request, and give the reason.`,
-    user: phaseText,
+Rate how relevant each search message and each assistant message still is to the request, and give the reason.
+Each message has its cycle, importance, tags and links, the messages it was made from, and how often others use it.`,
+    user: (input) => phaseText(input, detailedBlocks),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
   yield: definePrompt<InputOf<'yield'>>({
     name: 'yield',
-    version: 2,
+    version: 3,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
@@ -161,7 +193,12 @@ Rate how relevant each search message and each assistant message still is to the
 Phase: Yield. Give the best answer so far, the ids of the messages that support it, and your confidence in it.
 State whether the task is complete, how sufficient the information is, and whether a tool is needed.
 Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to null.`,
-    user: (input) => paragraphs(phaseText(input), `Answer of the previous cycle:\n${input.previousAnswer || '(none)'}`),
+    user: (input) =>
+      paragraphs(
+        phaseText(input),
+        `Answer of the previous cycle:\n${input.previousAnswer || '(none)'}`,
+        progressText(input),
+      ),
     fromProse: (text) => ({
       answer: text,
       confidence: PROSE_CONFIDENCE,
@@ -239,10 +276,42 @@ Use only the given context. List the ids of the messages that you used. Put doub
 };
 
 /** The request is left out, because the prompt starts with it. */
-function messageBlocks(messages: readonly Message[]): string {
+function messageBlocks(messages: readonly Message[], blockOf: (message: Message) => string = messageBlock): string {
   const context = messages.filter(({ tags }) => !tags.includes(REQUEST));
-  return context.length === 0 ? '(nothing yet)' : context.map(messageBlock).join('\n');
+  return context.length === 0 ? '(nothing yet)' : context.map((message) => blockOf(message)).join('\n');
 }
+
+/** Returns the messages with everything that decides what to keep. */
+function detailedBlocks(messages: readonly Message[]): string {
+  const uses = new Map<string, number>();
+  const count = (id: string): void => void uses.set(id, (uses.get(id) ?? 0) + 1);
+  for (const { references, links } of messages) {
+    references.forEach(count);
+    for (const { to } of links) count(to);
+  }
+  return messageBlocks(messages, (message) =>
+    block(
+      'message',
+      `${messageAttributes(message)} ${standingAttributes(message, uses.get(message.id) ?? 0)}`,
+      message.content,
+    ),
+  );
+}
+
+function standingAttributes({ cycle, importance, tags, links, references }: Message, uses: number): string {
+  const lists = [
+    ['tags', tags],
+    ['links', links.map(({ to, relation }) => `${relation} ${to}`)],
+    ['from', references],
+  ] as const;
+  const shown = lists.flatMap(([name, items]) =>
+    items.length === 0 ? [] : [` ${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
+  );
+  return `cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
+}
+
+/** Tags, links and references of a message that a prompt shows. */
+const SHOWN_ITEMS = 8;
 
 /** Messages are immutable, so each is rendered once. */
 const rendered = new WeakMap<Message, string>();

@@ -10,7 +10,16 @@ const message = { createdAtMs: 0, cycle: 1, tags: [], importance: 0.5, links: []
 const messages: readonly Message[] = [
   { ...message, id: 'request', role: 'user', phase: null, content: request, tags: [REQUEST] },
   { ...message, id: 's1.m1', role: 'assistant', phase: 'action', content: 'In the early thirties, I think.' },
-  { ...message, id: 'bridges-1', role: 'search', phase: 'experience', content: quote, source },
+  {
+    ...message,
+    id: 'bridges-1',
+    role: 'search',
+    phase: 'experience',
+    content: quote,
+    source,
+    tags: ['relevant'],
+    links: [{ to: 's1.m1', relation: 'contradicts', strength: 0.8 }],
+  },
 ];
 
 const input = {
@@ -39,6 +48,37 @@ const decision = {
   inputs: { confidence: 0.95, above: 0.9 },
 };
 
+const progress = {
+  maxCycles: 5,
+  confidences: [{ phase: 'experience', confidence: 0.6 }],
+  decisions: [
+    {
+      ...decision,
+      rule: 'nextPhaseChosen',
+      complete: false,
+      nextPhase: 'experience',
+      rationale: 'continuing with experience: information sufficiency 0.4 is below 0.7',
+      inputs: { confidence: 0.5, change: null },
+    },
+  ],
+  context: {
+    messagesBefore: 4,
+    messagesAfter: 3,
+    tokensBefore: 900,
+    tokensAfter: 400,
+    tokensAllowed: 89_600,
+    estimated: false,
+    pruned: 1,
+    summarized: 0,
+    tokensOver: 0,
+    messagesOver: 0,
+  },
+  modelCalls: 7,
+  tokens: 5_200,
+  corrections: 1,
+  failures: ['experience in cycle 1: the search timed out'],
+};
+
 /** One input per prompt that fills every part of its templates: for displaying prompts and for their digests. */
 export const sampleInputs: Readonly<Record<Task, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
@@ -50,7 +90,7 @@ export const sampleInputs: Readonly<Record<Task, object>> = {
   intention: { phase: 'intention', ...input },
   observation: { phase: 'observation', ...input },
   understanding: { phase: 'understanding', ...input },
-  yield: { phase: 'yield', ...input, previousAnswer: 'In 1932.', flags: [], phases: PHASES },
+  yield: { phase: 'yield', ...input, previousAnswer: 'In 1932.', flags: ['unclear_intent'], phases: PHASES, progress },
   continuation: {
     request,
     response: 'In the early thirties, I think.',

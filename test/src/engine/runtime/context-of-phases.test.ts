@@ -93,3 +93,32 @@ describe('unclear intent', () => {
     expect(entriesOf(started.run, 'decision')[0]?.decision.nextPhase).toBe(wanted ? 'intention' : 'action');
   });
 });
+
+describe('what decides reaches the model', () => {
+  const promptsOf = ({ model }: ReturnType<typeof startScripted>, task: string): readonly string[] =>
+    model.calls.filter((call) => call.task === task).map(({ turns }) => turns.at(-1)?.content ?? '');
+
+  it('[C9] Understanding reads the tags, links, importance, cycle and uses of every message', async () => {
+    const started = startScripted(plan, { documents }, { messages: pinned });
+    await started.run.answer;
+    const [prompt = ''] = promptsOf(started, 'understanding');
+    expect(prompt).toContain(
+      'id="earlier.u" role="user" cycle="1" importance="0.9" uses="0" tags="pinned" links="explains earlier.a">',
+    );
+    expect(prompt).toMatch(/id="earlier\.a" .* uses="1" tags="pinned, low_relevance">/u);
+    expect(prompt).toMatch(/id="p1" .* uses="1" tags="relevant">/u);
+  });
+
+  it('[C9] Yield reads the cycle, confidences, earlier decisions, the size of the context, usage and flags', async () => {
+    const unclear = { ...plan, intention: { ...replies.intention, unclearIntent: true } };
+    const started = startScripted(unclear, { documents, limits: { maxCycles: 2 } }, { messages: pinned });
+    await started.run.answer;
+    const [first = '', second = ''] = promptsOf(started, 'yield');
+    expect(first).toContain('Cycle 1 of at most 2; so far 5 model calls');
+    expect(first).toContain('Confidence: action 0.4, experience 0.7, intention 0.9.');
+    expect(first).toContain('Understanding: 9 of 9 messages kept');
+    expect(first).toContain('Open: the intent of the request is unclear.');
+    expect(first).not.toContain('Cycle 1:');
+    expect(second).toMatch(/Cycle 1: continuing with \w+: .* \(confidence 0\.\d+\)\./u);
+  });
+});

@@ -21,7 +21,7 @@ export const actionEmittedEvents = {
   continuation: (state: ActionState): ActionEmittedEvent => ({
     type: 'continuation',
     index: state.runs,
-    decidedBy: state.decider === 'model' ? 'model' : 'function',
+    decidedBy: state.decider === 'none' ? 'function' : state.decider,
     done: state.continuation?.done ?? null,
     next: state.call?.capability ?? null,
     limitReached: state.continuation?.done === false && continuationLimitReached(state).holds,

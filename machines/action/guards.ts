@@ -21,7 +21,7 @@ export const actionGuards = {
   isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),
   hasDecider: ({ context: { decider } }: Args): GuardResult => ({ holds: decider !== 'none', inputs: { decider } }),
   functionDecides: ({ context: { decider } }: Args): GuardResult => ({
-    holds: decider === 'function',
+    holds: decider === 'function' || decider === 'noop',
     inputs: { decider },
   }),
   modelMayDecide: ({ context }: Args): GuardResult => modelMayDecide(context),

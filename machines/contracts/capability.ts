@@ -75,8 +75,8 @@ export const stopReasonSchema = z.enum([
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
-/** Who decides whether to continue after a run: no one, a function, or the model. */
-export const deciderKindSchema = z.enum(['none', 'function', 'model']);
+/** Who decides whether to continue after a run: no one, `noopDecider`, another function, or the model. */
+export const deciderKindSchema = z.enum(['none', 'noop', 'function', 'model']);
 export type DeciderKind = z.infer<typeof deciderKindSchema>;
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { replyEventSchema } from './attempt.ts';
-import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
+import { capabilityFailureSchema, capabilityResultSchema, deciderKindSchema, stopReasonSchema } from './capability.ts';
 import { consentChoiceSchema, consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
@@ -175,7 +175,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('continuation'),
     index: z.int(),
-    decidedBy: z.enum(['function', 'model']),
+    decidedBy: deciderKindSchema.exclude(['none']),
     /** Null if the reply is not a valid continuation. */
     done: z.boolean().nullable(),
     next: z.string().nullable(),

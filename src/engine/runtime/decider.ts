@@ -38,6 +38,7 @@ export const modelDecider: ModelDecider = Object.freeze({ decides: 'model' });
 
 export function deciderKind(decider: Decider): DeciderKind {
   if (decider === null) return 'none';
+  if (decider === noopDecider) return 'noop';
   return typeof decider === 'function' ? 'function' : 'model';
 }
 

@@ -25,7 +25,7 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
     const played = startLoop(way);
     await played.end();
     expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
-    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'function', done: true }]);
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'noop', done: true }]);
     expect(asked(played.model)).toBe(0);
     expect(warned).not.toHaveBeenCalled();
   });

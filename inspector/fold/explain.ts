@@ -149,7 +149,7 @@ export function explain(entry: JournalEntry): Explained | null {
       };
     }
     case 'phase-end':
-      if (entry.failure === null) return null;
+      if (entry.failure === null || entry.failure.stage === 'aborted') return null;
       return explained(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), leavesState('recovering'));
     case 'recovery':
       return explained(RECOVERIES[entry.action](entry.phase), failureFacts(entry.failure), leavesState('recovering'));

@@ -218,6 +218,7 @@ export function phasesOfCycle(log: RunLog, { phases }: Spans, at: number): reado
 function phaseAt(log: RunLog, { from, phase, cycle, to, failure }: PhaseSpan, at: number): PhaseAt {
   const known = { from, phase, cycle };
   if (to === null || to > at) return { ...known, status: 'running', summary: '' };
+  if (failure?.stage === 'aborted') return { ...known, status: 'aborted', summary: failure.message };
   if (failure !== null) return { ...known, status: 'failed', summary: failure.message };
   const end = log.entry(to);
   if (end.type !== 'phase-end') return { ...known, status: 'aborted', summary: '' };

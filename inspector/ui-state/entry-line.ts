@@ -24,8 +24,10 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   'run-end': ({ status, usage }) =>
     `${status}, ${pluralize(usage.modelCalls, 'model call')}, ${pluralize(usage.inputTokens + usage.outputTokens, 'token')}`,
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
-  'phase-end': ({ phase, summary, failure }) =>
-    failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${failureText(failure)}`,
+  'phase-end': ({ phase, summary, failure }) => {
+    if (failure?.stage === 'aborted') return `${phase}: ${start(failure.message)}`;
+    return failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${failureText(failure)}`;
+  },
   recovery: ({ phase, action, failure }) => `${phase}: ${action}, after ${failureText(failure)}`,
   decision: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
   transition,

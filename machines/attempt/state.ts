@@ -14,6 +14,7 @@ import type {
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ModelStatus } from '../contracts/model-status.ts';
+import { aborted } from '../policies/failures.ts';
 import {
   type ModelRoute,
   mayBeProse,
@@ -23,7 +24,7 @@ import {
   startRoute,
   statusOf,
 } from '../policies/model-status.ts';
-import { newExecution } from '../policies/retry.ts';
+import { newExecution, recordAttempt } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 
 /**
@@ -91,6 +92,7 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
   return {
     input,
     model,
+    promptChars: progress?.promptChars ?? null,
     isAlive: progress !== null || reply !== null,
     replyChars: progress?.chars ?? 0,
     usage: reply?.usage ?? null,
@@ -117,8 +119,8 @@ export function stallMs({ chunkMs }: AttemptPolicy): number {
   return Math.min(MAX_TIMER_MS, chunkMs * 1.125);
 }
 
-export function progressOf({ openedAtMs, atMs, chars }: CallProgress): CallProgress {
-  return { openedAtMs, atMs, chars };
+export function progressOf({ openedAtMs, atMs, chars, promptChars = null }: CallProgress): CallProgress {
+  return { openedAtMs, atMs, chars, promptChars };
 }
 
 /** Returns the wait before the next call. */
@@ -161,6 +163,12 @@ function durationMs({ failure, policy, progress, reply, elapsedMs }: AttemptStat
     default:
       return reportedMs;
   }
+}
+
+/** Returns the execution of a machine that was stopped: a call in flight is its last attempt, which was aborted. */
+export function abortedExecution(state: AttemptState, cause: string): AttemptExecution {
+  if (!state.isInFlight) return state.execution;
+  return recordAttempt(state.execution, attemptRecord({ ...state, failure: aborted(cause) }), state.policy.prices);
 }
 
 export function attemptOutcome({ execution, value, failure, reply }: AttemptState): AttemptOutcome {

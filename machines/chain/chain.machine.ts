@@ -54,7 +54,7 @@ export const chainMachine = chainSetup.createMachine({
             guard: { type: 'directionIsPhase', params: ({ event }) => event },
             target: '.routing',
             actions: [
-              { type: 'settleAborted', params: { cause: 'the run was directed elsewhere' } },
+              { type: 'abortPhase', params: { cause: 'the run was directed elsewhere' } },
               { type: 'assignDirection', params: ({ event }) => event },
             ],
           },

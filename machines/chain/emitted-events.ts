@@ -5,9 +5,9 @@ import type { EmittedEvent } from '../contracts/events.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { consentRequest } from '../policies/consent.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
-import { NO_FAILURE } from '../policies/failures.ts';
+import { aborted, NO_FAILURE } from '../policies/failures.ts';
 import { DEFAULT_PHASE } from '../policies/phase-selection.ts';
-import { visibleMessages } from '../policies/progress.ts';
+import { phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
 import { fittingTurns, recalledMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/writing.ts';
 import { NO_STATISTICS } from '../policies/understanding.ts';
@@ -93,10 +93,15 @@ export const emittedEvents = {
 };
 
 /**
- * Returns the events that an abort causes: a capability loop in flight ends, and Action with it. `state` is the state
- * after the abort.
+ * Returns the events that an abort causes: a capability loop in flight ends with its results, and Action with it; any other phase
+ * in progress ends with its failure, by default `aborted`. `state` is the state after the abort.
  */
-export function abortEvents({ inFlight: { loop } }: ChainState, state: ChainState, cause: string): EmittedEvent[] {
-  if (loop === null) return [];
-  return [...abortedLoopEvents(loop, cause), emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
+export function abortEvents(before: ChainState, state: ChainState, cause: string): EmittedEvent[] {
+  const { loop } = before.inFlight;
+  if (loop !== null)
+    return [...abortedLoopEvents(loop, cause), emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
+  if (!phaseInProgress(before)) return [];
+  return [
+    emittedEvents.phaseEnd({ ...state, failure: state.failure ?? phaseFailure(state, state.phase, aborted(cause)) }),
+  ];
 }

@@ -105,12 +105,6 @@ const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
   model_unavailable: 'the model was unavailable',
 };
 
-/** A phase that was broken off ends as its capability loop does, or else with its failure. */
-const brokenOffEvents = (before: ChainState, state: ChainState, cause: string) => {
-  const ends = abortEvents(before, state, cause);
-  return ends.length > 0 ? ends : [emittedEvents.phaseEnd(state)];
-};
-
 const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
 
 /** The names that the chart uses. Actions call policies, assign the changes and emit events. */
@@ -156,16 +150,17 @@ export const chainSetup = vocabulary.extend({
     failPhaseByError: enqueueActions(
       assignThenEmit(
         (state, { error }: Thrown) => outcomes.failByError(state, state.phase, error),
-        (state, { error }, before) => brokenOffEvents(before, state, unexpectedFailure(error).message),
+        (state, { error }, before) => abortEvents(before, state, unexpectedFailure(error).message),
       ),
     ),
     timeOutPhase: enqueueActions(
       assignThenEmit(
         (state, _: unknown) => outcomes.timeOutPhase(state, state.phase),
-        (state, _, before) => brokenOffEvents(before, state, outcomes.phaseTimeout(before, before.phase).message),
+        (state, _, before) => abortEvents(before, state, outcomes.phaseTimeout(before, before.phase).message),
       ),
     ),
-    settleAborted: enqueueActions(
+    settleAborted: assign(({ context }, { cause }: { cause: string }) => outcomes.settleAborted(context, cause)),
+    abortPhase: enqueueActions(
       assignThenEmit(
         (state, { cause }: { cause: string }) => outcomes.settleAborted(state, cause),
         (state, { cause }, before) => abortEvents(before, state, cause),

@@ -121,6 +121,8 @@ export interface CallInFlight {
   readonly input: unknown;
   /** The index of the model. */
   readonly model: number;
+  /** Characters of the rendered prompt; null until a part of the reply has arrived. */
+  readonly promptChars: number | null;
   /** Whether any part of the reply has arrived. */
   readonly isAlive: boolean;
   /** Characters of the reply received so far. */
@@ -167,9 +169,14 @@ export type AttemptOutcome<Value = unknown> =
 
 /**
  * Progress of a model call. Times are in milliseconds since the epoch by the run's clock; `chars` counts the text
- * received.
+ * received, `promptChars` those of the prompt; null in older journals.
  */
-const callProgressSchema = z.object({ openedAtMs: z.number(), atMs: z.number(), chars: z.int().min(0) });
+const callProgressSchema = z.object({
+  openedAtMs: z.number(),
+  atMs: z.number(),
+  chars: z.int().min(0),
+  promptChars: z.int().min(0).nullable().default(null),
+});
 export type CallProgress = Readonly<z.infer<typeof callProgressSchema>>;
 
 /**

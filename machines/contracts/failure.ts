@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The stages at which an attempt can fail. `unexpected` is a bug or an actor that threw: reported, never hidden. */
+/**
+ * The stages at which an attempt or a phase can fail. `aborted`: the run stopped it, for example at a cancellation or a deadline
+ * of the run. `unexpected` is a bug or an actor that threw: reported, never hidden.
+ */
 export const failureStageSchema = z.enum([
   'transport',
   'extraction',
@@ -8,6 +11,7 @@ export const failureStageSchema = z.enum([
   'refinement',
   'transformation',
   'deadline',
+  'aborted',
   'unexpected',
 ]);
 export type FailureStage = z.infer<typeof failureStageSchema>;

@@ -32,6 +32,11 @@ export const NO_FAILURE: Failure = failureOf('unexpected', 'no_failure', 'No fai
 /** The process that read a reply ended before the reply did: it is requested again, without charging a retry budget. */
 export const LOST: Failure = failureOf('transport', 'reply_lost', 'The process ended in the middle of the reply.');
 
+/** Returns the failure of a phase or an attempt that was stopped from outside. */
+export function aborted(cause: string): Failure {
+  return failureOf('aborted', 'aborted', `Aborted: ${cause}.`, { retryable: false });
+}
+
 /** Returns the text of whatever was thrown. */
 function textOf(thrown: unknown): string {
   try {

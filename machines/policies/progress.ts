@@ -174,8 +174,17 @@ export function chargeExecution(
   };
 }
 
+/** Whether a phase has started and neither completed nor failed. */
+export function phaseInProgress({ phase, recursion, results, failure }: ChainState): boolean {
+  return recursion.step > 0 && failure === null && results[phase]?.step !== recursion.step;
+}
+
+export function phaseFailure({ recursion }: ChainState, phase: Phase, failure: Failure): PhaseFailure {
+  return { phase, cycle: recursion.cycle, failure };
+}
+
 export function failPhase(state: ChainState, phase: Phase, failure: Failure): Partial<ChainState> {
-  const entry: PhaseFailure = { phase, cycle: state.recursion.cycle, failure };
+  const entry = phaseFailure(state, phase, failure);
   return { failure: entry, failures: remember(state.failures, entry), direction: phase };
 }
 

@@ -29,19 +29,30 @@ export function usageSoFar({ finished, call }: UsageInFlight): Usage {
   return call === null ? finished : addCall(finished, callUsage(call), call.price);
 }
 
-/** Returns what the model reported, or an estimate from the characters of the input and of the reply so far. */
-export function callUsage({ input, replyChars, usage }: CallInFlight): TokenUsage {
-  return (
-    usage ?? {
-      inputTokens: estimateTokens(JSON.stringify(input) ?? ''),
-      outputTokens: Math.ceil(replyChars / 4),
-      estimated: true,
-    }
-  );
+/** Returns what the model reported, or an estimate from the characters of the prompt and of the reply so far. */
+export function callUsage({ input, promptChars, replyChars, usage }: CallInFlight): TokenUsage {
+  return usage ?? estimatedUsage(promptChars ?? textChars(input), replyChars);
+}
+
+/** Returns the usage of a call for which the model reported none. */
+export function estimatedUsage(promptChars: number, replyChars: number): TokenUsage {
+  return { inputTokens: tokensOfChars(promptChars), outputTokens: tokensOfChars(replyChars), estimated: true };
+}
+
+/** Returns the number of characters in the texts of a JSON value, at any depth. */
+function textChars(json: unknown): number {
+  if (typeof json === 'string') return json.length;
+  if (typeof json !== 'object' || json === null) return 0;
+  return Object.values(json).reduce((sum: number, value) => sum + textChars(value), 0);
 }
 
 /** Estimated tokens per character of English text, for use without a tokenizer. */
 export const TOKENS_PER_CHAR = 0.25;
+
+/** Returns the estimated tokens of this many characters of English text. */
+export function tokensOfChars(chars: number): number {
+  return Math.ceil(chars * TOKENS_PER_CHAR);
+}
 
 /** Tokens per character for other alphabets, and for East Asian scripts. */
 const TOKENS_PER_LETTER = 0.5;
@@ -70,7 +81,7 @@ function tokensOfUnit(unit: number): number {
 }
 
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length * TOKENS_PER_CHAR);
+  return tokensOfChars(text.length);
 }
 
 /** Returns the estimated tokens of a summary: as many per character as in the original. */

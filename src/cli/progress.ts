@@ -142,7 +142,8 @@ function sessionEntry({ turns, problem: why }: Extract<JournalEntry, { type: 'se
   return why === null ? recalled : { name: 'session', text: `${recalled.text}: ${oneLine(why)}`, tone: 'bad' };
 }
 
-const failureText = ({ stage, code, message }: Failure): string => `${stage}/${code}: ${oneLine(message)}`;
+const failureText = ({ stage, code, message }: Failure): string =>
+  stage === 'aborted' ? oneLine(message) : `${stage}/${code}: ${oneLine(message)}`;
 
 function retrievalText({ passages, widened, failure }: Extract<JournalEntry, { type: 'retrieval' }>): string {
   if (failure !== null) return `document search failed: ${oneLine(failure)}`;

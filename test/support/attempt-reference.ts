@@ -127,6 +127,9 @@ interface ExpectedAttempt {
   readonly wait: { readonly aboveMs: number; readonly upToMs: number } | null;
 }
 
+/** How a call ends that is stopped before its value. */
+const ABORTED = { stage: 'aborted', code: 'aborted' } as const;
+
 /** The code of an end that a rule which threw has made. */
 const POLICY_BROKE = 'policy_broke';
 
@@ -177,7 +180,11 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
     const repliedAtMs = nowMs + call.endsAfterMs;
     const atMs = repliedAtMs + (call.isWhole ? validateMs : 0);
     const cut = tooLate(repliedAtMs) ?? tooLate(atMs);
-    if (cut === 'stopped') return result({ type: 'cancelled' }, stopAtMs);
+    if (cut === 'stopped') {
+      const usage = repliedAtMs < stopAtMs ? call.usage : null;
+      add({ failure: ABORTED, usage, endedAtMs: stopAtMs, lastedMs: null, waitMs: null });
+      return result({ type: 'cancelled' }, stopAtMs);
+    }
     if (cut === 'deadline') {
       const usage = repliedAtMs < limits.totalMs ? call.usage : null;
       const lastedMs = validateMs === 0 ? limits.totalMs - nowMs : null;
@@ -305,7 +312,9 @@ export function scheduleDifferences(schedule: Schedule, expected: Expected, obse
   }
 
   same('execution survives JSON', strictExecution.safeParse(JSON.parse(JSON.stringify(execution))).data, execution);
-  same('number of attempts', execution.attempts.length, attempts.length);
+  const oneMore = mayBeOneMore ? execution.attempts.slice(attempts.length) : [];
+  for (const { failure } of oneMore) same('failure of one more attempt', failure?.code, ABORTED.code);
+  same('number of attempts', execution.attempts.length, attempts.length + (mayBeOneMore ? 1 : 0));
   for (const [index, attempt] of execution.attempts.entries()) {
     const wanted = attempts[index];
     if (wanted === undefined) continue;
@@ -330,11 +339,11 @@ export function scheduleDifferences(schedule: Schedule, expected: Expected, obse
   const sum = (of: 'inputTokens' | 'outputTokens'): number =>
     execution.attempts.reduce((all, one) => all + one.usage[of], 0);
   same('usage', usage, {
-    modelCalls: attempts.length,
+    modelCalls: execution.attempts.length,
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
-    estimated: attempts.some((attempt) => attempt.usage === null),
-    cost: attempts.length === 0 ? 0 : null,
+    estimated: mayBeOneMore || attempts.some((attempt) => attempt.usage === null),
+    cost: execution.attempts.length === 0 ? 0 : null,
   });
   return found;
 }
@@ -363,7 +372,7 @@ export function updateDifferences(schedule: Schedule, expected: Expected, observ
   const found: string[] = [];
   if (type === 'value') return found;
   const failed = attempts.flatMap(({ failure, waitMs }, index) =>
-    failure === null ? [] : [{ at: index + 1, failure, waitMs }],
+    failure === null || failure === ABORTED ? [] : [{ at: index + 1, failure, waitMs }],
   );
   const finished = (attempt: number): number => expected.attempts[attempt - 1]?.endedAtMs ?? expected.endedAtMs;
 

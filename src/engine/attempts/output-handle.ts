@@ -1,5 +1,6 @@
 import type { Actor } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { abortedExecution } from '../../../machines/attempt/state.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { onAbort } from '../../internal/async.ts';
@@ -19,7 +20,7 @@ export interface StructuredOutput<Input, Output> extends AsyncIterable<Structure
   readonly hasNext: () => Promise<boolean>;
   /** Resolves to the next update. Rejects if all attempts failed, or if no update is left. */
   readonly next: () => Promise<StructuredUpdate<Input, Output>>;
-  /** All attempts so far: immutable and serializable. */
+  /** All attempts so far, including a call that `cancel` aborted: immutable and serializable. */
   readonly execution: AttemptExecution;
   /** Stops at once and closes the connection; `value` rejects with `cancelled`. */
   readonly cancel: (reason?: string) => void;
@@ -59,7 +60,7 @@ export class OutputHandle<Input, Output> implements StructuredOutput<Input, Outp
   }
 
   get execution(): AttemptExecution {
-    return this.#parts.actor.getSnapshot().context.execution;
+    return this.#parts.run.execution;
   }
 
   get actor(): Actor<typeof attemptMachine> {
@@ -110,6 +111,8 @@ export interface AttemptRun {
   /** Starts the actor; further calls do nothing. */
   start(): void;
   cancel(reason?: string): void;
+  /** All attempts so far. */
+  readonly execution: AttemptExecution;
 }
 
 export function createAttemptRun(
@@ -120,6 +123,7 @@ export function createAttemptRun(
   let phase: 'idle' | 'running' | 'over' = 'idle';
   let forgetSignal = (): void => {};
   let failed: Omit<ResetUpdate, 'retryInMs'> | null = null;
+  let aborted: AttemptExecution | null = null;
 
   /** Reports the failed attempt once it is known whether another one follows. */
   function reset(retryInMs: number | null): void {
@@ -138,6 +142,7 @@ export function createAttemptRun(
   function cancel(reason = 'the call was cancelled'): void {
     const because = signal?.aborted ? { cause: signal.reason } : {};
     const error = new PostChainError('cancelled', `No value: ${reason}.`, because);
+    if (phase === 'running') aborted = abortedExecution(actor.getSnapshot().context, reason);
     end(() => onError(error));
     actor.stop();
   }
@@ -164,11 +169,17 @@ export function createAttemptRun(
   return {
     start() {
       if (phase !== 'idle') return;
+      if (signal?.aborted) {
+        abort();
+        return;
+      }
       phase = 'running';
-      if (signal?.aborted) abort();
-      else run();
+      run();
     },
     cancel,
+    get execution() {
+      return aborted ?? actor.getSnapshot().context.execution;
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
+import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
 import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';
@@ -120,11 +121,10 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     over = event.type === 'reply.ended';
     report(event);
   };
-  const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
-    send({ type, openedAtMs, ...progress }),
-  );
-
   let promptChars = 0;
+  const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
+    send({ type, openedAtMs, promptChars, ...progress }),
+  );
 
   async function read(): Promise<void> {
     const { model, spec, request } = callOf(parts, call);
@@ -170,7 +170,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
           if (!over && value !== undefined) observer.onPartial(call, value);
         },
       }));
-    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, reply });
+    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars, reply });
   }
 
   read().catch((error: unknown) =>
@@ -179,6 +179,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
       openedAtMs,
       atMs: clock.now(),
       chars: heartbeat.chars,
+      promptChars,
       reply: thrown(error, { promptChars, chars: heartbeat.chars }),
     }),
   );
@@ -224,7 +225,7 @@ function promptTooLong(
 async function countedTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
   const { id, contextWindowTokens } = model;
   const counted = await countedTokens(model, request);
-  const tokens = counted ?? Math.ceil(promptChars / 4);
+  const tokens = counted ?? tokensOfChars(promptChars);
   if (tokens <= contextWindowTokens) return null;
   const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
   const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it or use a model with a larger context window.`;
@@ -251,10 +252,7 @@ function thrown(
   const { message } = unexpectedFailure(error);
   const reply = unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
   if (chars === 0) return reply;
-  return {
-    ...reply,
-    usage: { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true },
-  };
+  return { ...reply, usage: estimatedUsage(promptChars, chars) };
 }
 
 function unread(failure: Reply['failure']): Reply {

@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import { abortEvents } from '../../../machines/chain/emitted-events.ts';
 import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type ChainEvent, chainEventSchema } from '../../../machines/contracts/events.ts';
+import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
 import {
   JOURNAL_VERSION,
   type JournalEntry,
@@ -106,6 +107,7 @@ export interface OpenRunOptions {
   readonly writer?: JournalWriter | undefined;
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
+  readonly recordedActor?: DurableActorOptions<typeof chainMachine>['recordedActor'];
   /** Called with the chart's state after each external event. */
   readonly onState?: ((state: ChainState) => void) | undefined;
 }
@@ -113,7 +115,15 @@ export interface OpenRunOptions {
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
 export function openRun(
   start: RunStart,
-  { parts, clock = parts.clock, atMs, writer: given, writtenEntries = 0, onState, onStop }: OpenRunOptions,
+  {
+    parts,
+    clock = parts.clock,
+    atMs,
+    writer: given,
+    writtenEntries = 0,
+    onState,
+    onStop,
+  }: OpenRunOptions,
 ): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
@@ -171,22 +181,28 @@ export function openRun(
   const answer = new Promise<FinalAnswer>((resolve) => {
     resolveAnswer = resolve;
     let state: ChainState = actor.getSnapshot().context;
-    const finish = (final: FinalAnswer, isRecorded: boolean): void => {
+    const finish = (final: FinalAnswer, unrecorded: readonly EmittedEvent[]): void => {
       forgetSignal();
-      if (!isRecorded) journal.append({ type: 'answer', answer: final });
+      for (const event of unrecorded) journal.append(event);
       journal.append({ type: 'run-end', status: final.status, usage: final.metadata.usage });
       journal.close();
       ended = final;
+    };
+    /** Ends a run whose chart did not: `after` is its state after the abort. */
+    const finishFor = (cause: string, after: () => ChainState): void => {
+      const { answer, ends } =
+        state.answer === null ? endedBy(cause, state, after) : { answer: state.answer, ends: [] };
+      finish(answer, [...ends, { type: 'answer', answer }]);
     };
     actor.subscribe({
       next: (snapshot) => {
         state = snapshot.context;
       },
-      error: (error) => finish(state.answer ?? answerAfterCrash(state, error), false),
+      error: (error) => finishFor(unexpectedFailure(error).message, () => afterCrash(state, error)),
       complete: () => {
         const { output } = actor.getSnapshot();
-        if (output !== undefined) finish(output, true);
-        else finish(state.answer ?? answerAfterStop(state), false);
+        if (output !== undefined) finish(output, []);
+        else finishFor(STOPPED, () => afterStop(state));
       },
     });
   });
@@ -237,28 +253,31 @@ function invalidEvent(event: unknown, error: z.ZodError): PostChainError {
   return new PostChainError('invalid_option', `event: expected one of ${types.join(', ')}; received ${received}.`);
 }
 
-/** Returns the answer of a chart that crashed, which is a bug: what the run had, with the reason. */
-function answerAfterCrash(state: ChainState, error: unknown): FinalAnswer {
-  const failure = unexpectedFailure(error);
-  return composed(failure.message, () => {
-    return answerOf({ ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } });
-  });
+/** Returns the state of a chart that crashed, which is a bug: with what the run had, and the reason. */
+function afterCrash(state: ChainState, error: unknown): ChainState {
+  return { ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } };
 }
 
-/** Returns the answer of a run whose actor was stopped from outside. */
-function answerAfterStop(state: ChainState): FinalAnswer {
-  const reason = 'the actor was stopped';
-  return composed(reason, () =>
-    answerOf({ ...state, ...settleAborted(state, reason), interruption: { kind: 'interrupted', reason } }),
-  );
+const STOPPED = 'the actor was stopped';
+
+/** Returns the state of a run whose actor was stopped from outside. */
+function afterStop(state: ChainState): ChainState {
+  return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
+}
+
+interface Ended {
+  readonly answer: FinalAnswer;
+  /** The end of what was in progress. */
+  readonly ends: readonly EmittedEvent[];
 }
 
 /** Falls back to an answer without any state if composing one fails. */
-function composed(why: string, compose: () => FinalAnswer): FinalAnswer {
+function endedBy(cause: string, before: ChainState, after: () => ChainState): Ended {
   try {
-    return compose();
+    const state = after();
+    return { answer: answerOf(state), ends: abortEvents(before, state, cause) };
   } catch {
-    return composeAnswer({}, failedOutcome('other', `the run failed: ${why}`));
+    return { answer: composeAnswer({}, failedOutcome('other', `the run failed: ${cause}`)), ends: [] };
   }
 }
 

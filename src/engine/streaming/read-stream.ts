@@ -4,6 +4,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
+import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
 import type { TakeTurn } from '../turns.ts';
@@ -90,8 +91,9 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
   }
 }
 
+/** Everything received counts as output, including reasoning. */
 function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions): TokenUsage {
-  return end.usage ?? (isUnprocessed(end, chars) ? NO_USAGE : estimate(promptChars, chars));
+  return end.usage ?? (isUnprocessed(end, chars) ? NO_USAGE : estimatedUsage(promptChars, chars));
 }
 
 function driverFor(options: ReadStreamOptions): StreamDriver {
@@ -114,11 +116,6 @@ const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, estimated: true 
 function isUnprocessed({ failure }: StreamEnd, chars: number): boolean {
   if (failure === null || failure.stage !== 'transport' || chars > 0) return false;
   return failure.status !== null || failure.code === 'connection_failed';
-}
-
-/** Assumes four characters per token; everything received counts as output, including reasoning. */
-function estimate(promptChars: number, chars: number): TokenUsage {
-  return { inputTokens: Math.ceil(promptChars / 4), outputTokens: Math.ceil(chars / 4), estimated: true };
 }
 
 /** Reads a source to its end, and shows the value in it meanwhile. Returns null if there is none. */

@@ -87,7 +87,7 @@ describe('attempt state', () => {
     await rig.end(reply());
     expect(rig.outcome().execution.usage).toEqual({
       modelCalls: 2,
-      inputTokens: 15,
+      inputTokens: 11,
       outputTokens: 5,
       estimated: true,
       cost: null,

@@ -44,7 +44,7 @@ function loss(number: number, reason = 'nothing has referred to it since cycle 1
 function replyOf(value: unknown) {
   const usage = { inputTokens: 1, outputTokens: 1, estimated: true };
   const reply = { text: JSON.stringify(value), value, prose: false, failure: null, usage };
-  return { type: 'reply.ended' as const, openedAtMs: 0, atMs: 0, chars: 1, reply };
+  return { type: 'reply.ended' as const, openedAtMs: 0, atMs: 0, chars: 1, promptChars: null, reply };
 }
 
 type Progress = ReturnType<typeof createProgress>;

@@ -237,6 +237,26 @@ describe('stopping', () => {
     expect(model.open()).toBe(0);
   });
 
+  it('[A11] cancel() records the aborted call with its estimated usage', async () => {
+    const { model, output } = recipeFrom([[textPart('{"title":"Pancakes with blueberries'), neverSettles]]);
+    void output.value;
+    await settle();
+    output.cancel('the tab was closed');
+    const { attempts, usage } = output.execution;
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]?.failure).toMatchObject({ stage: 'aborted', code: 'aborted' });
+    expect(attempts[0]?.failure?.message).toContain('the tab was closed');
+    const promptChars = (model.calls[0]?.turns ?? []).reduce((sum, { content }) => sum + content.length, 0);
+    const [inputTokens, outputTokens] = [Math.ceil(promptChars / 4), Math.ceil(35 / 4)];
+    expect(usage).toMatchObject({ modelCalls: 1, inputTokens, outputTokens, estimated: true });
+  });
+
+  it('[A11] cancel() before the start reports no call', () => {
+    const { output } = recipeFrom([[neverSettles]]);
+    output.cancel();
+    expect(output.execution).toMatchObject({ attempts: [], usage: { modelCalls: 0, inputTokens: 0 } });
+  });
+
   it('a reader that starts after cancel() gets the error and no earlier updates', async () => {
     const { output } = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);
     void output.value;

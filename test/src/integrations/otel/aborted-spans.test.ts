@@ -63,7 +63,7 @@ describe('aborted spans', () => {
     run.actor.stop();
     await run.answer;
     expect(await linesOf(run, 'invoke_agent action')).toEqual([
-      '  invoke_agent action 0–4000 ! aborted',
+      '  invoke_agent action 0–4000',
       '    chat scripted 0–0',
       '    execute_tool wait 0–4000 ! aborted',
     ]);

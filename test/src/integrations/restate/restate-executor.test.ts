@@ -217,7 +217,7 @@ const reply = {
   failure: null,
   usage: { inputTokens: 0, outputTokens: 0, estimated: true },
 };
-const ended: CallEvent = { type: 'reply.ended', openedAtMs: 1, atMs: 9, chars: 3, reply };
+const ended: CallEvent = { type: 'reply.ended', openedAtMs: 1, atMs: 9, chars: 3, promptChars: null, reply };
 
 const activityOf = (execute: Activity['execute']): Activity => ({
   actor: 'port',
@@ -231,8 +231,8 @@ const reporting = (...events: readonly CallEvent[]): Activity => activityOf((rep
 
 describe('runActivity', () => {
   it('returns the start and the end of a reply, and no progress', async () => {
-    const started: CallEvent = { type: 'reply.started', openedAtMs: 1, atMs: 2, chars: 0 };
-    const progressed: CallEvent = { type: 'reply.progressed', openedAtMs: 1, atMs: 3, chars: 1 };
+    const started: CallEvent = { type: 'reply.started', openedAtMs: 1, atMs: 2, chars: 0, promptChars: null };
+    const progressed: CallEvent = { type: 'reply.progressed', openedAtMs: 1, atMs: 3, chars: 1, promptChars: null };
     expect(await runActivity(reporting(started, progressed, ended), never)).toEqual([started, ended]);
     expect(await runActivity(reporting(ended), never)).toEqual([ended]);
   });

@@ -20,6 +20,8 @@ export interface Activity {
 export interface ActivityDispatcher {
   /** Returns a function that releases the activity: its actor was stopped. */
   dispatch(activity: Activity): () => void;
+  /** Whether a replayed journal has the next activity, and this actor started it. */
+  readonly isRecorded?: (actor: string) => boolean;
 }
 
 /** Executes every activity at once and delivers its events at once. */
@@ -103,7 +105,7 @@ export function promiseActivity<Output, Input>(
 /**
  * Returns actor logic for work that is usually synchronous. If `work` returns a value, the actor is done before it starts, without a
  * turn of the event loop: synchronous work is deterministic, so nothing is dispatched or recorded. A returned promise becomes an
- * activity. An error that `work` throws is the actor's error.
+ * activity; a replay uses its recorded result and does not call `work`. An error that `work` throws is the actor's error.
  */
 export function syncOrPromiseActivity<Output, Input>(
   actor: string,
@@ -115,6 +117,7 @@ export function syncOrPromiseActivity<Output, Input>(
   const logic: Logic<Output, Input> = {
     ...outcomeTransitions<Output, Input>((self) => releases.get(self)?.()),
     getInitialSnapshot: (_, input) => {
+      if (dispatcher.isRecorded?.(actor)) return { status: 'active', output: undefined, error: undefined, input };
       try {
         const given = work(input as Input);
         if (!(given instanceof Promise)) return { status: 'done', output: given, error: undefined, input };

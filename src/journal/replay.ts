@@ -34,7 +34,8 @@ export interface Divergence {
 
 /**
  * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
- * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies.
+ * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies. A schema that validated asynchronously is not
+ * called again; its recorded result is used.
  *
  * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if version 1 of the format recorded it.
  */
@@ -101,9 +102,11 @@ export function* replaySteps(
   { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
 ): Generator<void, EntriesReplay> {
   const lastMs = recorded.at(-1)?.atMs ?? 0;
+  const actors = recorded.flatMap((entry) => (entry.type === 'call-start' ? [entry.actor] : []));
   const opened = openRun(start, {
     ...options,
     parts,
+    recordedActor: (call) => actors[call],
     atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
   });
   const { durableActor, journal } = opened;

@@ -53,6 +53,8 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
    * true; false discards them.
    */
   readonly onStep?: () => boolean | Promise<boolean>;
+  /** Returns the actor of an activity in the journal that is replayed, by the activity's number. */
+  readonly recordedActor?: ((call: number) => string | undefined) | undefined;
 }
 
 /**
@@ -88,6 +90,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   partial,
   onSettled,
   onStep,
+  recordedActor,
 }: DurableActorOptions<Machine>): DurableActor<Machine> {
   const activities = new Map<number, Activity>();
   const timers = new Map<number, Timer>();
@@ -98,6 +101,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   let dispatched: number[] = [];
 
   const dispatcher: ActivityDispatcher = {
+    isRecorded: (actor) => recordedActor?.(nextCall) === actor,
     dispatch(activity) {
       const call = nextCall;
       nextCall += 1;

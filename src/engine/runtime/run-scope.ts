@@ -46,5 +46,8 @@ export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () =
 
 /** Returns a dispatcher that forwards each activity to the current run's dispatcher. */
 export function scopedDispatcher(scope: ScopeSource): ActivityDispatcher {
-  return { dispatch: (activity) => scope().dispatcher.dispatch(activity) };
+  return {
+    dispatch: (activity) => scope().dispatcher.dispatch(activity),
+    isRecorded: (actor) => scope().dispatcher.isRecorded?.(actor) ?? false,
+  };
 }

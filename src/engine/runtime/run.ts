@@ -27,7 +27,7 @@ import type { Clock } from '../clock.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, guardedWriter, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';
-import { createDurableActor, type DurableActor, liveExecutor } from './durable-actor.ts';
+import { createDurableActor, type DurableActor, type DurableActorOptions, liveExecutor } from './durable-actor.ts';
 import { createRunClock } from './run-clock.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
 import type { RunSlots } from './run-slots.ts';
@@ -121,6 +121,7 @@ export function openRun(
     atMs,
     writer: given,
     writtenEntries = 0,
+    recordedActor,
     onState,
     onStop,
   }: OpenRunOptions,
@@ -137,6 +138,7 @@ export function openRun(
     input: chainInputFrom(start),
     journal,
     partial: stream.push,
+    recordedActor,
     onSettled: (state) => {
       recordKeyframe?.(state);
       onState?.(state);

@@ -11,7 +11,7 @@ const LINE_CHARS = 200;
 type Summarize<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
-  without_json: 'replied without JSON; the other reply form is tried',
+  without_json: 'replied without JSON; the next reply form is tried',
   json: 'replies in JSON',
   prose: 'answers in prose, which is used unchanged',
   unavailable: 'hangs, and is not called for now',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /** The reply form of a model that answers in prose: text that may contain JSON. */
-export const PROSE_FORM = 2;
+export const PROSE_FORM = 3;
 
 /** What a run has learned about one of its models. */
 const modelStatusSchema = z.object({
-  /** The reply form to request: 0 is the configured one, 1 the other one, 2 text that may be prose. */
+  /** The reply form to request: 0 is the configured one, 1 and 2 the other ones, 3 text that may be prose. */
   form: z.int().min(0).max(PROSE_FORM),
   /** Whether a reply in this form contained JSON. */
   repliesInJson: z.boolean(),
@@ -17,7 +17,7 @@ const modelStatusSchema = z.object({
 export type ModelStatus = Readonly<z.infer<typeof modelStatusSchema>>;
 
 /**
- * What a call showed about its model, in this order: no JSON, so the other reply form is tried; JSON in that form; prose in
+ * What a call showed about its model, in this order: no JSON, so the next reply form is tried; JSON in that form; prose in
  * every form; too many hung calls in a row; a reply after those.
  */
 export const modelChangeSchema = z.enum(['without_json', 'json', 'prose', 'unavailable', 'available']);

@@ -6,8 +6,11 @@ export interface ChatTurn {
   readonly content: string;
 }
 
-/** How the model replies: as JSON in its text, or as the arguments of one tool call. */
-export const REPLY_FORMS = ['text', 'tool-call'] as const;
+/**
+ * How the model replies: as JSON in its text, as the arguments of one tool call, or as JSON in its text without a schema in the
+ * request (OpenAI's `json_object`).
+ */
+export const REPLY_FORMS = ['text', 'tool-call', 'json-object'] as const;
 export type ReplyForm = (typeof REPLY_FORMS)[number];
 
 /** A tool that a model may call instead of replying. `parameters` is the JSON Schema of its arguments, an object. */

@@ -109,7 +109,7 @@ export function isRefused(failure: Failure | null): boolean {
 
 /** What to do about a model that answers in prose. */
 export const PROSE_REMEDY =
-  "set replyForm: 'tool-call', use another model, or add a fallback model (--fallback-model on the command line)";
+  'use another model, or add a fallback model (fallbackModels, or --fallback-model on the command line)';
 
 /** Whether prose could stand for the reply: the task has a main text field, and no other model may reply in JSON. */
 function proseFits(route: ModelRoute, rules: Rules): boolean {
@@ -125,7 +125,7 @@ export function fitsTask(route: ModelRoute, rules: Rules): boolean {
 /** Whether the next reply may be prose instead of JSON, because no reply form or correction is left to try. */
 export function mayBeProse(route: ModelRoute, corrections: number, policy: AttemptPolicy): boolean {
   const { form, repliesInJson } = statusOf(route);
-  const isLastTry = corrections >= policy.maxCorrections || (form > 0 && !repliesInJson);
+  const isLastTry = corrections >= policy.maxCorrections || (form >= PROSE_FORM - 1 && !repliesInJson);
   return policy.triesReplyForms && isLastTry && proseFits(route, policy);
 }
 
@@ -151,7 +151,7 @@ export function formFailure(failure: Failure, { form }: ModelStatus): Failure {
   const { stage, code, retryable, status } = failure;
   const isRejection = status !== null && status >= 400 && status < 500 && !ABOUT_CALLER.has(status);
   const isAboutForm = code === 'tools_unsupported' || (isRejection && code !== 'prompt_too_long');
-  if (form !== 1 || stage !== 'transport' || retryable || !isAboutForm) return failure;
+  if (form === 0 || form === PROSE_FORM || stage !== 'transport' || retryable || !isAboutForm) return failure;
   return { ...failure, stage: 'extraction', code: 'form_rejected', retryable: true };
 }
 

@@ -79,11 +79,11 @@ export function manualModel(form: ReplyForm = 'text'): ManualModel {
     open: () => open,
     write: (characters) =>
       tell(
-        form === 'text'
+        form !== 'tool-call'
           ? { type: 'text-delta', text: characters }
           : { type: 'tool-call-delta', index: 0, name: 'output', arguments: characters },
       ),
-    end: () => tell({ type: 'finish', reason: form === 'text' ? 'stop' : 'tool-calls', usage: null }),
+    end: () => tell({ type: 'finish', reason: form !== 'tool-call' ? 'stop' : 'tool-calls', usage: null }),
     async *stream(_, { signal }) {
       calls += 1;
       open += 1;

@@ -22,7 +22,7 @@ export interface AttemptOptions<Schema extends StandardSchemaV1> {
   readonly name?: string | undefined;
   /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;
-  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of one tool call. */
+  /** `text` (default): JSON in the reply's text. `tool-call`: the arguments of one tool call. `json-object`: OpenAI's mode. */
   readonly replyForm?: ReplyForm | undefined;
   readonly policy?: RetryPolicy | undefined;
   readonly limits?: AttemptLimits | undefined;

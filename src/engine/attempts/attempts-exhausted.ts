@@ -35,7 +35,9 @@ function messageOf(failure: Failure, { task, attempts }: AttemptExecution): stri
   const count = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   const [first] = issues;
   const where = first === undefined ? '' : ` First: ${first.path || '(root)'}: ${sentence(first.message)}`;
-  const remedy = lacksJson(failure) ? ` Try the other replyForm ('text' or 'tool-call'), or another model.` : '';
+  const remedy = lacksJson(failure)
+    ? ` Try another replyForm ('text', 'tool-call' or 'json-object'), or another model.`
+    : '';
   const detail = `${sentence(message)}${where}${remedy} Every attempt is in error.attempts.`.replaceAll(/\s+/gu, ' ');
   return `No value for "${task}" after ${count}; the last failed in ${stage}: ${detail}`;
 }

@@ -202,10 +202,9 @@ function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyI
   return { model, spec, request };
 }
 
-/** Returns the reply form: 0 is the configured one, 1 the other one; prose is requested as text. */
+/** Returns the reply form: 0 is the configured one, 1 and 2 the other ones in their order; prose is requested as text. */
 function formAt(form: number, configured: ReplyForm): ReplyForm {
-  if (form === 0) return configured;
-  return form === 1 ? (REPLY_FORMS.find((other) => other !== configured) ?? configured) : 'text';
+  return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
 }
 
 function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {

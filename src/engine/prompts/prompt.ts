@@ -159,7 +159,7 @@ function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape):
 }
 
 function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm, offersTools: boolean): string {
-  if (form === 'text')
+  if (form !== 'tool-call')
     return `${jsonInstruction(shape)}${offersTools ? '\nIf one of the tools would help, call it instead of replying.' : ''}`;
   const others = offersTools ? ', or of one of the other tools if that would help' : '';
   return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
@@ -167,7 +167,7 @@ function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyFo
 
 /** Returns the length of a request: its turns, the schema of the reply's tool, and the offered tools. */
 export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
-  const schemaChars = replyForm === 'text' ? 0 : jsonInstruction(shape).length;
+  const schemaChars = replyForm !== 'tool-call' ? 0 : jsonInstruction(shape).length;
   const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
 }

@@ -40,7 +40,7 @@ export interface PostChainOptions {
   readonly decider?: Decider;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
-  /** How models reply: JSON text (the default), or the arguments of a tool call. */
+  /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /** Prompts that replace built-in ones. */
   readonly prompts?: Partial<Record<Task, Prompt>>;

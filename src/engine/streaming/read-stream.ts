@@ -41,7 +41,7 @@ export interface ReadStreamOptions extends StreamObserver {
   readonly form: ReplyForm;
   /** The tool whose arguments are the reply; only for the form `tool-call`. */
   readonly toolName: string;
-  /** Whether a bare array in the text may be the value; only for the form `text`. */
+  /** Whether a bare array in the text may be the value; not for the form `tool-call`. */
   readonly acceptsList: boolean;
   /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;
@@ -98,8 +98,8 @@ function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions)
 
 function driverFor(options: ReadStreamOptions): StreamDriver {
   const { form, toolName, offered } = options;
-  const driver = form === 'text' ? createTextDriver(options) : createToolCallDriver(toolName);
-  return offered === undefined ? driver : withOfferedTools(driver, offered, { readsJsonText: form === 'text' });
+  const driver = form === 'tool-call' ? createToolCallDriver(toolName) : createTextDriver(options);
+  return offered === undefined ? driver : withOfferedTools(driver, offered, { readsJsonText: form !== 'tool-call' });
 }
 
 function streamFailure({ failure, reason }: StreamEnd): Failure | null {

@@ -36,14 +36,18 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
  */
 export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
-  const richest: Dialect = { ...RICHEST, tokenLimit };
+  const richestFor = (form: ReplyForm): Dialect => ({
+    ...RICHEST,
+    tokenLimit,
+    ...(form === 'json-object' && { format: 'json_object' }),
+  });
   const accepted = new Map<ReplyForm, Dialect>();
   const acceptedFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
 
   return async (request, signal) => {
     const form = request.replyForm;
     const ofSchema = acceptedFor.get(request.outputSchema);
-    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? richest;
+    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? richestFor(form);
     let firstRejection: unknown = null;
     let isSchemaRejected = false;
     for (;;) {
@@ -104,7 +108,7 @@ function fallbackDialect(
 ): Dialect | null {
   const text = `${rejection.param ?? ''} ${rejection.text}`;
   const isOffering = tools !== undefined && tools.length > 0 && dialect.offers !== 'prompt';
-  const isText = replyForm === 'text';
+  const isText = replyForm !== 'tool-call';
   if (isText && isOffering && rejection.status === 500 && (rejectsTools(text) || COMBINED.test(text)))
     return fallbackOffers(dialect, text);
   if (!REJECTION_STATUSES.has(rejection.status)) return null;

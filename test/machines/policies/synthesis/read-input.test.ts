@@ -78,7 +78,7 @@ describe('reading the synthesis input', () => {
     [
       'semanticValidation.failures.0.failure.stage',
       'luck',
-      'semanticValidation.failures.0.failure.stage: expected one of transport, extraction, schema, refinement, transformation, deadline, unexpected; received "luck"',
+      'semanticValidation.failures.0.failure.stage: expected one of transport, extraction, schema, refinement, transformation, deadline, aborted, unexpected; received "luck"',
     ],
     ['taskProfile', 'x', 'taskProfile: expected an object with a prompt; received "x"'],
     ['correlationId', '', 'correlationId: expected a non-empty string; received ""'],

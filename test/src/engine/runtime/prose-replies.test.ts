@@ -35,6 +35,17 @@ const TOOL_REPLIES = {
   'rejects the request': ({ response }) => respondWithJson(response, 422, { error: { message: 'unprocessable' } }),
 } as const satisfies Record<string, Parameters<typeof proseServer>[0]>;
 
+const formOf = ({ tools, response_format }: ChatBody): string | undefined =>
+  tools === undefined ? response_format?.type : 'tool call';
+
+/** Returns the valid reply with the most properties that the schema in a prompt names. */
+function replyTo({ messages = [] }: ChatBody): unknown {
+  const [, schema = ''] = (messages[0]?.content ?? '').split('this JSON Schema');
+  const named = (reply: object): number => Object.keys(reply).filter((name) => schema.includes(`"${name}":`)).length;
+  const fitting = Object.values(replies).filter((reply) => named(reply) === Object.keys(reply).length);
+  return fitting.toSorted((one, other) => named(other) - named(one))[0];
+}
+
 const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL, nativeTools: false });
 
 describe('a model that answers in prose', () => {
@@ -51,11 +62,33 @@ describe('a model that answers in prose', () => {
     });
     expect(answer.confidence).toBeLessThan(0.5);
     expect(answer.notes).toContain('The model answered in prose instead of JSON (action, experience,');
-    expect(answer.notes).toContain(
-      "replyForm: 'tool-call', use another model, or add a fallback model (--fallback-model",
-    );
+    expect(answer.notes).toContain('; use another model, or add a fallback model (fallbackModels, or --fallback-model');
     const [first] = entriesOf(run, 'attempt-end');
     expect(first?.failure?.message).toContain(`It begins “${PROSE}”.`);
+  });
+
+  it('[A14] is asked for a schema, a tool call and a JSON object before its prose is used', async () => {
+    const server = await proseServer(TOOL_REPLIES['answers in prose too']);
+    await createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'What does Yield decide?' }).answer;
+    expect(server.exchanges.slice(0, 4).map(({ body }) => formOf(body))).toEqual([
+      'json_schema',
+      'tool call',
+      'json_object',
+      'json_schema',
+    ]);
+    expect(server.exchanges).toHaveLength(9);
+  });
+
+  it('[A14] is asked for a JSON object for the rest of the run if that works', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const isJson = formOf(body) === 'json_object';
+      streaming(response).end(completion(isJson ? JSON.stringify(replyTo(body)) : PROSE));
+    });
+    const answer = await createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'Is it so?' }).answer;
+    expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    const forms = server.exchanges.map(({ body }) => formOf(body));
+    expect(forms.slice(0, 3)).toEqual(['json_schema', 'tool call', 'json_object']);
+    expect(new Set(forms.slice(2))).toEqual(new Set(['json_object']));
   });
 
   it('[A14] keeps the reply form that worked for the rest of the run', async () => {
@@ -80,9 +113,9 @@ describe('a model that answers in prose', () => {
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
     const run = createPostChain(options).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
-    expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call']);
+    expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call', 'json-object']);
     expect(second.calls).toHaveLength(7);
-    expect(entriesOf(run, 'attempt-start').map(({ model }) => model)).toEqual([0, 0, 1, 1, 1, 1, 1, 1, 1]);
+    expect(entriesOf(run, 'attempt-start').map(({ model }) => model)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
   });
 
   it('[A14] is used if its fallback cannot be reached', async () => {
@@ -105,7 +138,7 @@ describe('a model that answers in prose', () => {
       metadata: { reason: 'prose_replies' },
     });
     expect((await run.answer).notes).toContain('in prose instead of JSON (action)');
-    expect(model.calls).toHaveLength(8);
+    expect(model.calls).toHaveLength(9);
   });
 
   it('[A14] gets a correction if it replied in JSON before', async () => {

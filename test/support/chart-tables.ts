@@ -140,7 +140,7 @@ const hasFallback = ({ execution, policy, models, model, gaveUp }: AttemptState)
   const status = models[other];
   if (status === undefined || policy.maxFallbacks === 0 || status.hungCalls >= policy.maxHungCalls) return false;
   if (!gaveUp.includes(other)) return true;
-  const isProse = status.form === 2 && !status.repliesInJson;
+  const isProse = status.form === 3 && !status.repliesInJson;
   return isProse && gaveUp.filter((one) => one === other).length < 2 && execution.fallbacks < 4;
 };
 const mayCorrect = ({ execution, policy }: AttemptState): boolean => execution.corrections < policy.maxCorrections;
@@ -148,7 +148,7 @@ const mayCorrect = ({ execution, policy }: AttemptState): boolean => execution.c
 const mayCorrectForm = (state: AttemptState): boolean => {
   const { task, policy, models, model } = state;
   const status = models[model];
-  const isLastForm = policy.triesReplyForms && status?.repliesInJson === false && status.form > 0;
+  const isLastForm = policy.triesReplyForms && status?.repliesInJson === false && status.form > 1;
   return mayCorrect(state) && !(isLastForm && task === 'continuation');
 };
 /** The model hung once before. */

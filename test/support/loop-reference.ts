@@ -395,7 +395,7 @@ function recordDecision(outcome: Outcome, thought: ModelDecision): ModelDecision
   return thought;
 }
 
-/** The valid reply that the model comes to, or null: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. A model that answers in prose is asked in the other form, and then taken at its word (A14). */
+/** The valid reply that the model comes to, or null: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. A model that answers in prose is asked in the other forms, and then taken at its word (A14). */
 function askModel(world: LoopState, task: string): 'valid' | 'prose' | null {
   const { plan, outcome, model } = world;
   let corrections = 0;
@@ -410,12 +410,12 @@ function askModel(world: LoopState, task: string): 'valid' | 'prose' | null {
       outcome.tokens.outputTokens += call.outputTokens;
     }
     model.hung = call.goes === 'hangs' ? model.hung + 1 : 0;
-    const isLastTry = corrections >= plan.maxCorrections || (model.formsFailed > 0 && !model.repliesInJson);
+    const isLastTry = corrections >= plan.maxCorrections || (model.formsFailed > 1 && !model.repliesInJson);
     if (call.goes === 'prose' && task === 'action' && isLastTry) return 'prose';
     if (call.goes === 'good' || call.goes === 'misfit') model.repliesInJson = true;
     if (call.goes === 'prose' && !model.repliesInJson) model.formsFailed += 1;
     if (call.goes === 'good') return 'valid';
-    if (model.hung === MOST_HUNG || (model.formsFailed > 1 && !model.repliesInJson)) return null;
+    if (model.hung === MOST_HUNG || (model.formsFailed > 2 && !model.repliesInJson)) return null;
     const isWrong = call.goes === 'prose' || call.goes === 'misfit';
     const mayRetry = isWrong ? corrections < plan.maxCorrections : transportRetries < plan.maxTransportRetries;
     if (call.goes === 'refused' || !mayRetry || outcome.tasks.length >= plan.maxCalls) return null;

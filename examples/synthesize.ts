@@ -9,8 +9,8 @@ const answer = await synthesizeAnswer(
   {
     request: 'Deploy the application and report where it runs.',
     executionResults: [{ stepId: 's1', phase: 'deploy', content: 'Started; listening on port 80.' }],
-    planState: { goal: 'a running application', alternatives: [] },
-    convergenceAssessment: { change: null, confidence: 0.8, rationale: 'the step is done' },
+    planState: { goal: 'a running application', steps: ['build', 'deploy'] },
+    convergenceAssessment: { confidence: 0.8, rationale: 'the step is done' },
     correlationId: 'run-7',
     executionStartTimestamp: '2025-01-27T10:00:00Z',
     convergenceStatus: true,

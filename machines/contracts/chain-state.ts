@@ -11,7 +11,7 @@ import type { ModelStatus } from './model-status.ts';
 import type { Retrieval } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
-import type { FinalAnswer, SynthesisOutcome } from './synthesis.ts';
+import type { FinalAnswer, Step, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
 /** One decision to continue, as loop detection compares it. */
@@ -102,6 +102,8 @@ export interface ChainState extends ChainInput {
   readonly envelope: Envelope;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;
+  /** What each step came to, oldest first: the newest 64, each of at most 4,000 characters. */
+  readonly steps: readonly Step[];
   /** The operations that the last phase applied to the context. */
   readonly applied: readonly ContextOperation[];
   /** Set between Experience's search and its model call. */

@@ -58,7 +58,7 @@ const runProgressSchema = z.object({
   maxCycles: z.int().min(1),
   confidences: z.array(z.object({ phase: phaseSchema, confidence: unitSchema })).readonly(),
   decisions: z.array(decisionSchema).readonly(),
-  context: contextStatisticsSchema.nullable(),
+  context: contextStatisticsSchema.nullable().catch(null),
   modelCalls: z.int().min(0),
   tokens: z.int().min(0),
   corrections: z.int().min(0),
@@ -261,4 +261,4 @@ export const replySchemas = {
 } as const;
 
 /** The model's reply, by task. */
-export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.infer<(typeof replySchemas)[T]>> };
+export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.input<(typeof replySchemas)[T]>> };

@@ -13,6 +13,8 @@ export const synthesisReplySchema = z.object({
   answerText: z.string().trim().min(1).refine(hasVisibleText, 'must contain visible text'),
   confidence: unitSchema,
   usedMessageIds: z.array(z.string()),
+  /** The steps that the text is made from; the engine ignores ids that do not exist. */
+  usedStepIds: z.array(z.string()).default([]),
   notes: z.string(),
 });
 export type SynthesisReply = Readonly<z.infer<typeof synthesisReplySchema>>;
@@ -100,6 +102,8 @@ export const finalAnswerSchema = z.object({
     }),
     decision: decisionSchema.nullable(),
     cycles: z.int().min(0),
+    /** Replies that were corrected. */
+    refinements: z.int().min(0),
     usage: usageSchema,
     budget: budgetSchema,
     /** Cost of the model calls; null if a price is unknown. */
@@ -124,7 +128,39 @@ const ms = z.number().min(0).nullable().default(null).describe('a number ≥ 0, 
 /** Years above 9999 have a sign and six digits. */
 const FAR_YEARS = /^[+-]\d{6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/u;
 
-const stepSchema = z.object({ stepId: filled, phase: text, content: text });
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+/** An object of another program: anything that JSON can represent. */
+export type Dictionary = { readonly [name: string]: JsonValue };
+const dictionarySchema = z
+  .record(z.string(), z.unknown())
+  .transform((given, context) => {
+    try {
+      return JSON.parse(JSON.stringify(given)) as Dictionary;
+    } catch {
+      context.addIssue('It cannot be written as JSON.');
+      return z.NEVER;
+    }
+  })
+  .describe('an object of JSON values');
+
+/** One result of the run: of a phase, or of any step of another program. */
+export interface Step {
+  readonly stepId: string;
+  readonly phase: string;
+  readonly content: string;
+}
+
+/** Reads a step from a dictionary. An id that is missing is empty; without a known member for its result, the entire dictionary is the content. */
+function stepOf(step: Dictionary): Step {
+  const first = (...names: readonly string[]) => names.map((name) => step[name]).find((value) => value != null);
+  return {
+    stepId: textOf(first('stepId', 'step_id', 'id') ?? ''),
+    phase: textOf(first('phase', 'tool', 'name') ?? ''),
+    content: textOf(first('content', 'output', 'result') ?? step),
+  };
+}
+
+const textOf = (value: Dictionary | JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const draftSchema = z.object({ text, confidence: share, usedMessageIds: texts });
 export type Draft = Readonly<z.infer<typeof draftSchema>>;
@@ -178,32 +214,28 @@ const runViewSchema = z.object({
   deciderProblem: text.nullable().default(null).describe('a string, or null'),
   /** Why the session could not be recalled or kept. */
   sessionProblem: text.nullable().default(null).describe('a string, or null'),
+  /** The phases that failed. */
+  failures: z.array(phaseFailureSchema).readonly().default([]).describe('an array of failures'),
 });
 
 /**
  * The input of synthesis: everything it knows about a run. Field names follow the original contract: passes are cycles, TTL
- * is counted in cycles, refinements are corrected attempts. Three fields may be omitted and are then null; `run` is
- * PostChain's addition.
+ * is counted in cycles, refinements are corrected attempts. Dictionaries may have any members, and the prompt shows them; of a step, the
+ * engine reads `stepId` (or `step_id`, `id`), `phase` (`tool`, `name`) and `content` (`output`, `result`), and of the convergence
+ * assessment `confidence` and `rationale` (`reason`). Three fields may be omitted and are then null; `run` is PostChain's addition.
  */
 export const synthesisInputSchema = z.object({
   request: filled,
-  executionResults: z.array(stepSchema).readonly().describe('an array of steps'),
-  planState: z
-    .object({
-      goal: text.nullable().describe('a string, or null'),
-      alternatives: texts.describe('an array of strings'),
-    })
-    .describe('an object with goal and alternatives'),
-  convergenceAssessment: z
-    .object({ change: z.number().nullable().describe('a number, or null'), confidence: share, rationale: text })
-    .describe('an object with change, confidence and rationale'),
-  executionPasses: z.array(decisionSchema).readonly().nullable().default(null).describe('an array of decisions'),
-  semanticValidation: z
-    .object({ failures: z.array(phaseFailureSchema).readonly().describe('an array of failures') })
-    .nullable()
-    .default(null)
-    .describe('an object with failures'),
-  taskProfile: z.object({ prompt: text }).nullable().default(null).describe('an object with a prompt'),
+  /** The results of all passes, oldest first. */
+  executionResults: z
+    .array(dictionarySchema.transform(stepOf).describe('an object of JSON values'))
+    .readonly()
+    .describe('an array of steps'),
+  planState: dictionarySchema,
+  convergenceAssessment: dictionarySchema,
+  executionPasses: z.array(dictionarySchema).readonly().nullable().default(null).describe('an array of passes'),
+  semanticValidation: dictionarySchema.nullable().default(null),
+  taskProfile: dictionarySchema.nullable().default(null),
   correlationId: filled,
   executionStartTimestamp: z.iso
     .datetime({ offset: true, local: true })

@@ -5,6 +5,7 @@ import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
+import { clipped } from '../text/clip.ts';
 import { applyOperations, REQUEST } from './context.ts';
 import { newModels } from './model-status.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
@@ -21,6 +22,8 @@ export interface PhaseOutput<Result extends PhaseResult = PhaseResult> {
 }
 
 const KEPT_FAILURES = 16;
+const KEPT_STEPS = 64;
+const STEP_CHARS = 4_000;
 
 export const NOTHING_IN_FLIGHT: InFlight = { usage: NOTHING_USED, loop: null };
 
@@ -59,6 +62,7 @@ export function initialState(input: ChainInput): ChainState {
       history: [],
     },
     results: { action: null, experience: null, intention: null, observation: null, understanding: null, yield: null },
+    steps: [],
     applied: [],
     retrieval: null,
     sourceRetry: null,
@@ -146,12 +150,14 @@ export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<Cha
 
 /** Completes the phase: applies the incoming operations and puts its own into the envelope. */
 export function completePhase(state: ChainState, output: PhaseOutput): Partial<ChainState> {
-  const { phase } = output.result;
+  const { phase, step } = output.result;
+  const done = { stepId: `s${step}`, phase, content: clipped(output.content, STEP_CHARS) };
   return {
     messages: visibleMessages(state),
     applied: state.envelope.operations,
     envelope: { phase, content: output.content, operations: output.operations },
     results: { ...state.results, [phase]: output.result },
+    steps: [...state.steps.slice(1 - KEPT_STEPS), done],
     retrieval: null,
     measures: null,
     evaluation: null,

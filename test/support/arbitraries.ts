@@ -195,6 +195,7 @@ export const synthesisReplyArbitrary = fc.record({
   answerText: anyText.map((text) => text.trim()),
   confidence: unit,
   usedMessageIds: few(messageId),
+  usedStepIds: few(fc.constantFrom('s1', 's3', 's6', 'nobody')),
   notes: replyText,
 });
 

@@ -272,6 +272,7 @@ export const aFinalAnswer = (changes: Partial<FinalAnswer> = {}): FinalAnswer =>
     synthesis: { writtenBy: 'model', fallback: null, error: null },
     decision: aDecision(),
     cycles: 1,
+    refinements: 0,
     usage: { modelCalls: 7, inputTokens: 900, outputTokens: 300, estimated: true, cost: null },
     budget: {
       tokens: { limit: 1_000_000, used: 1_000, left: 999_000 },
@@ -319,7 +320,28 @@ type StateChanges = Partial<Omit<ChainState, 'recursion'>> & { readonly recursio
 
 export function aState({ recursion = {}, ...changes }: StateChanges = {}): ChainState {
   const state = initialState(aChainInput());
-  return { ...state, ...changes, recursion: { ...state.recursion, ...recursion } };
+  return {
+    ...state,
+    steps: stepsOf(changes.results ?? state.results),
+    ...changes,
+    recursion: { ...state.recursion, ...recursion },
+  };
+}
+
+/** The steps of phases that each ran once. */
+function stepsOf({ action, experience, intention, observation, understanding, yield: answer }: ChainState['results']) {
+  const outputs = action?.results.map(({ output }) => output) ?? [];
+  const contents = [
+    [action, [action?.reply.response, ...outputs].join('\n')],
+    [experience, experience?.reply.summary],
+    [intention, intention?.reply.goal],
+    [observation, observation?.reply.insights.join('\n')],
+    [understanding, understanding?.reply.integrated],
+    [answer, answer?.reply.answer],
+  ] as const;
+  return contents.flatMap(([result, content = '']) =>
+    result === null ? [] : [{ stepId: `s${result.step}`, phase: result.phase, content }],
+  );
 }
 
 export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => ({

@@ -10,7 +10,6 @@ export interface InputFacts {
   readonly request: string | null;
   readonly steps: readonly { readonly stepId: string; readonly phase: string; readonly content: string }[];
   readonly confidence: number;
-  readonly failures: readonly { readonly phase: string }[];
   readonly converged: boolean | null;
   readonly passes: number | null;
   readonly ttl: number | null;
@@ -42,6 +41,7 @@ interface RunFacts {
   readonly prosePhases: readonly string[];
   readonly deciderProblem: string | null;
   readonly sessionProblem: string | null;
+  readonly failures: readonly { readonly phase: string }[];
 }
 
 /** Values for the fields of a synthesis input: right ones that are extreme, and wrong ones of every kind. */
@@ -187,7 +187,7 @@ const STEPS = [
   { stepId: 's8', phase: 'yield', content: ' ' },
   { stepId: 's9', phase: '', content: 'Nine.' },
 ];
-const INVALID_STEPS = [null, 5, {}, { stepId: '', phase: 'x', content: 'x' }, { stepId: 's', phase: 'x', content: 5 }];
+const INVALID_STEPS = [null, 5, 'x', [], { stepId: 's', content: 5n }, new ThrowingGetter()];
 
 function generateSteps(draw: FieldGenerator, given: JsonRecord): InputFacts['steps'] {
   return generateList(draw, given, { name: 'executionResults' }, STEPS, INVALID_STEPS);
@@ -301,6 +301,7 @@ const EMPTY_RUN: RunFacts = {
   prosePhases: [],
   deciderProblem: null,
   sessionProblem: null,
+  failures: [],
 };
 
 function generateRun(draw: FieldGenerator, given: JsonRecord): RunFacts {
@@ -330,6 +331,7 @@ function generateRun(draw: FieldGenerator, given: JsonRecord): RunFacts {
     deciderProblem: field<string | null>(run, at('deciderProblem'), [null, null, 'it threw.'], [5, {}], null),
     sourceFailure: field<string | null>(run, at('sourceFailure'), [null, null, 'the index is down.'], [5, {}], null),
     sessionProblem: field<string | null>(run, at('sessionProblem'), [null, null, 'the store is shut.'], [5, {}], null),
+    failures: field<RunFacts['failures']>(run, at('failures'), FAILURES, [null, ...NON_ARRAYS], []),
   });
   return generateObject(draw, given, { name: 'run', optional: true }, members, EMPTY_RUN);
 }
@@ -385,11 +387,8 @@ function generateInput(draw: FieldGenerator, given: Record<string, unknown>): In
     null,
   );
   const steps = generateSteps(draw, given);
-  generatePlan(draw, given);
+  generateDictionaries(draw, given);
   const confidence = generateAssessment(draw, given);
-  draw.field(given, { name: 'executionPasses', optional: true }, [null, [], [aDecision()]], [5, 'x', {}], null);
-  const failures = generateFailures(draw, given);
-  generateProfile(draw, given);
   draw.field(given, { name: 'correlationId' }, ['r1', '💥'], ['', ...NON_STRINGS], '');
   draw.field(
     given,
@@ -420,68 +419,36 @@ function generateInput(draw: FieldGenerator, given: Record<string, unknown>): In
     NON_COUNTS,
     null as number | null,
   );
-  return { request, steps, confidence, failures, converged, passes, ttl, run: generateRun(draw, given) };
+  return { request, steps, confidence, converged, passes, ttl, run: generateRun(draw, given) };
 }
 
-function generatePlan(draw: FieldGenerator, given: Record<string, unknown>): void {
-  generateObject(
-    draw,
-    given,
-    { name: 'planState' },
-    (plan) => {
-      draw.field(plan, { name: 'goal', path: 'planState.goal' }, [null, ...TEXTS], [5, {}, []], null);
-      draw.field(
-        plan,
-        { name: 'alternatives', path: 'planState.alternatives' },
-        [[], ['a']],
-        [null, ...NON_ARRAYS],
-        [],
-      );
-    },
-    undefined,
-  );
+/** What another program may call its own: any JSON in an object. */
+const DICTIONARIES = [
+  {},
+  { goal: TEXTS[2] ?? '', steps: [{ id: 1, done: true }], left: undefined },
+  { a: { b: [null, 1.5] } },
+];
+const NON_DICTIONARIES: readonly unknown[] = [
+  ...NON_OBJECTS,
+  { at: new Date(0) },
+  { at: { b: 5n } },
+  new ThrowingGetter(),
+];
+
+function generateDictionaries(draw: FieldGenerator, given: JsonRecord): void {
+  draw.field(given, { name: 'planState' }, DICTIONARIES, [null, ...NON_DICTIONARIES], {});
+  for (const name of ['semanticValidation', 'taskProfile'])
+    draw.field(given, { name, optional: true }, [null, ...DICTIONARIES], NON_DICTIONARIES, null);
+  draw.field(given, { name: 'executionPasses', optional: true }, [null, [], DICTIONARIES], [5, 'x', {}], null);
 }
 
-function generateAssessment(draw: FieldGenerator, given: Record<string, unknown>): number {
-  const at = (name: string): Field => ({ name, path: `convergenceAssessment.${name}` });
-  return generateObject(
-    draw,
-    given,
-    { name: 'convergenceAssessment' },
-    (assessment) => {
-      draw.field(assessment, at('change'), [null, 0, 1e308], ['x', Number.NaN, {}], null);
-      draw.field(assessment, at('rationale'), TEXTS, NON_STRINGS, '');
-      return draw.field(
-        assessment,
-        at('confidence'),
-        [0, 0.5, 1],
-        [-0.1, 1.1, Number.NaN, Number.POSITIVE_INFINITY, '1', null],
-        0,
-      );
-    },
-    0,
-  );
+function generateAssessment(draw: FieldGenerator, given: JsonRecord): number {
+  const confidence = draw.pick([0, 0.5, 1, 1.1, -0.1, '1', null]);
+  const assessment = { rationale: draw.pick(TEXTS), confidence, scores: [0.1, 'low'] };
+  const whole = [assessment, { converged: true, reason: 'done' }];
+  const read = draw.field<object>(given, { name: 'convergenceAssessment' }, whole, [null, ...NON_DICTIONARIES], {});
+  const isRead = read === assessment && typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
+  return isRead ? confidence : 0;
 }
 
-function generateFailures(draw: FieldGenerator, given: Record<string, unknown>): InputFacts['failures'] {
-  const right = [[], [], [], [aPhaseFailure('experience')], [aPhaseFailure('deploy'), aPhaseFailure('action')]];
-  const field = { name: 'failures', path: 'semanticValidation.failures' };
-  return generateObject(
-    draw,
-    given,
-    { name: 'semanticValidation', optional: true },
-    (validation) => draw.field(validation, field, right, [null, ...NON_ARRAYS], []),
-    [],
-  );
-}
-
-function generateProfile(draw: FieldGenerator, given: Record<string, unknown>): void {
-  const field = { name: 'prompt', path: 'taskProfile.prompt' };
-  generateObject(
-    draw,
-    given,
-    { name: 'taskProfile', optional: true },
-    (profile) => draw.field(profile, field, TEXTS, NON_STRINGS, ''),
-    '',
-  );
-}
+const FAILURES = [[], [], [], [aPhaseFailure('experience')], [aPhaseFailure('deploy'), aPhaseFailure('action')]];

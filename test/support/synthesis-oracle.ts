@@ -71,7 +71,7 @@ function conditions(
   const kind = run.interruption?.kind;
   const rule = run.decision?.rule;
   const done = facts.steps.map(({ phase }) => phase);
-  const lost = facts.failures.some(({ phase }) => !done.includes(phase));
+  const lost = run.failures.some(({ phase }) => !done.includes(phase));
   const noAnswer = typeof run.answer === 'string' && !visible(run.answer);
   const nothing = passes !== 0 && textOf(facts) === null;
   return {
@@ -158,7 +158,19 @@ export function answerDifferences(
   same('synthesis', [metadata.synthesis.writtenBy, metadata.synthesis.fallback], [writer(writing), writing.fallback]);
   same('error', metadata.synthesis.error === null, writing.fallback === null);
   if (!answer.notes.includes(metadata.synthesis.error ?? '')) found.push('the error is not in the notes');
-  same('steps', answer.usedStepIds, [...new Set(steps.map(({ stepId }) => stepId))]);
+  const ids = new Set(steps.map(({ stepId }) => stepId));
+  same(
+    'steps that exist',
+    answer.usedStepIds,
+    [...ids].filter((id) => answer.usedStepIds.includes(id)),
+  );
+  const own = steps.filter(({ content }) => content === answer.answerText).map(({ stepId }) => stepId);
+  if (writing.written === null && run.draft === null)
+    same(
+      'step of the text',
+      own.every((id) => answer.usedStepIds.includes(id)),
+      true,
+    );
   same('budget', metadata.budget, expected.budget);
   same('decision', metadata.decision, run.decision);
   same('cycles', metadata.cycles, drawn.facts.passes ?? 0);
@@ -219,6 +231,7 @@ const VALID_REPLY = {
   answerText: 'It was opened in 1932.',
   confidence: 0.9,
   usedMessageIds: ['p1', 'nobody'],
+  usedStepIds: [] as string[],
   notes: '',
 };
 

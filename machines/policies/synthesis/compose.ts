@@ -12,6 +12,7 @@ import {
   type SynthesisReply,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
+import { defaultAnswerGrader as grader } from '../../heuristics/answer-grader.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
@@ -39,7 +40,7 @@ export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome)
   return {
     answerText: text,
     confidence,
-    usedStepIds: [...new Set(input.executionResults.map(({ stepId }) => stepId))],
+    usedStepIds: usedSteps(input, outcome, { text, usedMessageIds }),
     notes: [notes, whyComposed(outcome), sessionNote(run), explanation].filter((part) => part !== '').join(' '),
     ttlExhausted: ttlExhausted(read),
     status: first?.reason === 'cancelled' ? 'cancelled' : first === undefined ? 'completed' : 'degraded',
@@ -56,10 +57,11 @@ export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome)
       },
       decision: run.decision,
       cycles: input.totalPasses,
+      refinements: input.totalRefinements,
       usage,
       budget: budgetOf(read, outcome.usage),
       cost: costOf(input, usage),
-      failures: input.semanticValidation?.failures ?? [],
+      failures: input.run.failures,
     },
   };
 }
@@ -79,6 +81,27 @@ function textOf(input: SynthesisInput, outcome: SynthesisOutcome, explanation: s
   const draft = bestDraft(input);
   if (hasVisibleText(draft.text)) return { ...draft, notes: '' };
   return { ...draft, text: `No answer was reached. ${explanation}`.trim(), confidence: 0, notes: '' };
+}
+
+/**
+ * Returns the ids of the steps that contributed to a text: those that the model cites and that exist, and those that the used messages
+ * come from; if there are none, those whose content supports the text.
+ */
+function usedSteps(
+  { request, executionResults, run }: SynthesisInput,
+  outcome: SynthesisOutcome,
+  { text, usedMessageIds }: Pick<Text, 'text' | 'usedMessageIds'>,
+): readonly string[] {
+  const cited = new Set(outcome.type === 'written' ? outcome.reply.usedStepIds : []);
+  for (const id of usedMessageIds) cited.add(id.slice(0, Math.max(0, id.lastIndexOf('.'))));
+  const ids = [...new Set(executionResults.map(({ stepId }) => stepId))];
+  const known = ids.filter((id) => cited.has(id));
+  if (known.length > 0) return known;
+  const supporting = executionResults.filter(({ stepId: id, content }) => {
+    const support = hasVisibleText(content) ? grader.groundingOf(request, text, [{ id, content }]) : null;
+    return content.includes(text) || (support !== null && support >= run.thresholds.grounding);
+  });
+  return [...new Set(supporting.map(({ stepId }) => stepId))];
 }
 
 /** Returns the model's confidence in the text it wrote, capped if the evidence does not support the text. */
@@ -239,8 +262,8 @@ function incompleteRun(read: ReadSynthesisInput): string {
 }
 
 /** Returns the phases that failed and have no result. */
-function lostPhases({ run, executionResults, semanticValidation }: SynthesisInput): readonly string[] {
-  const failed = new Set(semanticValidation?.failures.map(({ phase }) => phase));
+function lostPhases({ run, executionResults }: SynthesisInput): readonly string[] {
+  const failed = new Set<string>(run.failures.map(({ phase }) => phase));
   for (const { phase } of executionResults) failed.delete(phase);
   const known = run.phases.filter((phase) => failed.delete(phase));
   return [...known, ...failed];
@@ -282,8 +305,8 @@ function listed(names: readonly string[]): string {
 
 const because = (reason: string): string => (reason === '' ? '' : ` (${reason})`);
 
-function lastFailure({ semanticValidation }: SynthesisInput): string {
-  const last = semanticValidation?.failures.at(-1);
+function lastFailure({ run }: SynthesisInput): string {
+  const last = run.failures.at(-1);
   return last === undefined ? 'no failure was recorded.' : `${last.phase}: ${last.failure.message}`;
 }
 
@@ -295,8 +318,11 @@ export function bestDraft({ run, executionResults, convergenceAssessment }: Synt
   const texts = [run.answer ?? '', nearest[0]?.content ?? '', steps.at(-1)?.content ?? ''];
   const text = texts.find(hasVisibleText);
   if (text === undefined) return NO_DRAFT;
-  return { text, confidence: run.draft === null ? convergenceAssessment.confidence : 0, usedMessageIds: [] };
+  const { confidence } = convergenceAssessment;
+  return { text, confidence: run.draft === null && isShare(confidence) ? confidence : 0, usedMessageIds: [] };
 }
+
+const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
 
 /** Phases by how close their result is to an answer. */
 const NEAREST = ['yield', 'understanding', 'experience', 'action'];

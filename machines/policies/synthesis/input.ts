@@ -39,23 +39,30 @@ const RUN: Readers<SynthesisInput['run']> = {
   deciderProblem: ({ results: { action } }) =>
     action?.stopReason === 'decider_failed' ? (action.problem ?? 'no reason given') : null,
   sessionProblem: (state) => state.sessionProblem,
+  failures: ({ failures }) => failures,
 };
 
 const INPUT: Readers<SynthesisInput> = {
   request: ({ request }) => request,
-  executionResults: stepsOf,
+  executionResults: ({ steps }) => steps,
   planState: ({ results: { intention } }) => ({
     goal: intention?.reply.goal ?? null,
     alternatives: intention?.reply.alternatives ?? [],
   }),
   convergenceAssessment: ({ assessment, decision }) => ({
-    change: assessment?.change ?? null,
-    confidence: assessment?.confidence ?? 0,
     rationale: decision?.rationale ?? 'no decision was reached',
+    confidence: assessment?.confidence ?? 0,
+    change: assessment?.change ?? null,
   }),
-  executionPasses: ({ decisions }) => decisions,
-  semanticValidation: ({ failures }) => ({ failures }),
-  taskProfile: ({ recursion, request }) => ({ prompt: recursion.continuationPrompt ?? request }),
+  executionPasses: ({ decisions }) =>
+    decisions.map(({ cycle, rule, nextPhase, rationale }) => ({ cycle, rule, nextPhase, rationale })),
+  semanticValidation: ({ results: { intention, observation } }) => ({
+    contradictions: [...(intention?.conflicts ?? []), ...(observation?.conflicts ?? [])],
+  }),
+  taskProfile: ({ recursion, results: { intention } }) => ({
+    currentTask: recursion.continuationPrompt,
+    clarity: intention?.reply.clarity ?? null,
+  }),
   correlationId: ({ runId }) => runId,
   executionStartTimestamp: ({ startedAtMs }) => new Date(startedAtMs).toISOString(),
   convergenceStatus: ({ decision }) => hasConverged(decision),
@@ -95,36 +102,6 @@ function elapsedMs(state: ChainState): number {
   const { lastMessageAtMs, startedAtMs, interruption } = state;
   const least = interruption?.kind === 'deadline' ? deadlines(state).runMs : 0;
   return Math.max(least, lastMessageAtMs - startedAtMs);
-}
-
-function stepsOf({ results }: ChainState): SynthesisInput['executionResults'] {
-  return PHASES.flatMap((phase) => {
-    const result = results[phase];
-    return result === null ? [] : [{ stepId: `s${result.step}`, phase, content: contentOf(result) }];
-  });
-}
-
-type Result = NonNullable<ChainState['results'][keyof ChainState['results']]>;
-
-function contentOf(result: Result): string {
-  switch (result.phase) {
-    case 'action':
-      return [result.reply.response, ...result.results.map(({ output }) => output)].filter(Boolean).join('\n');
-    case 'experience':
-      return result.reply.summary;
-    case 'intention':
-      return result.reply.goal;
-    case 'observation':
-      return result.reply.insights.join('\n');
-    case 'understanding':
-      return result.reply.integrated;
-    case 'yield':
-      return result.reply.answer;
-    default: {
-      const never: never = result;
-      return never;
-    }
-  }
 }
 
 /** Returns the best text of a run so far, from the most finished source; it may be empty. */

@@ -20,10 +20,8 @@ export const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [] };
 const FALLBACKS = {
   request: '',
   executionResults: [],
-  planState: { goal: null, alternatives: [] },
-  convergenceAssessment: { change: null, confidence: 0, rationale: 'unknown' },
-  semanticValidation: { failures: [] },
-  taskProfile: { prompt: '' },
+  planState: {},
+  convergenceAssessment: {},
   correlationId: 'unknown',
   executionStartTimestamp: '1970-01-01T00:00:00.000Z',
   convergenceStatus: false,
@@ -45,7 +43,17 @@ export function readSynthesisInput(given: unknown): ReadSynthesisInput {
   }
   const { shape } = synthesisInputSchema as unknown as { readonly shape: Readonly<Record<string, Schema>> };
   const input = readFields(shape, FALLBACKS, given, '', problems);
-  return { input: input as unknown as SynthesisInput, problems };
+  return { input: withStepIds(input as unknown as SynthesisInput), problems };
+}
+
+/** Steps without an id are numbered. */
+function withStepIds(input: SynthesisInput): SynthesisInput {
+  const steps = input.executionResults;
+  if (steps.every(({ stepId }) => stepId !== '')) return input;
+  return {
+    ...input,
+    executionResults: steps.map((step, at) => (step.stepId === '' ? { ...step, stepId: `step ${at + 1}` } : step)),
+  };
 }
 
 /** Describes a problem in one line. */

@@ -3,6 +3,7 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { GuardResult } from '../../contracts/decision.ts';
 import type { Message } from '../../contracts/message.ts';
 import {
+  type Dictionary,
   type FinalAnswer,
   hasVisibleText,
   type SynthesisInput,
@@ -94,9 +95,24 @@ interface PromptFit {
   readonly tokensPerChar: number;
 }
 
-/** A step or message that may be shown, and its cost. */
+/** The dictionaries of the input that a prompt shows besides how the run ended, entirely or not at all. */
+const DICTIONARIES = ['planState', 'taskProfile', 'executionPasses', 'semanticValidation'] as const;
+
+/** Returns a dictionary in lines, without its empty members. */
+export function dictionaryText(dictionary: Dictionary | readonly Dictionary[] | null): string {
+  if (isList(dictionary)) return dictionary.map((one) => JSON.stringify(one)).join('\n');
+  return Object.entries(dictionary ?? {})
+    .filter(([, value]) => value != null && value !== '' && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('\n');
+}
+
+const isList = (value: Dictionary | readonly Dictionary[] | null): value is readonly Dictionary[] =>
+  Array.isArray(value);
+
+/** A step, message or dictionary that may be shown, and its cost. */
 interface Piece {
-  readonly of: 'step' | 'message';
+  readonly of: 'step' | 'message' | 'dictionary';
   readonly at: number;
   readonly content: string;
   /** Characters around it. */
@@ -107,18 +123,23 @@ interface Piece {
 
 /**
  * Selects the steps and messages that fit into a prompt of `tokens`: first the messages that the draft is based on,
- * then the steps, the user's messages, and the rest by importance, newer first; a piece that does not fit is cut to its
- * beginning. Null if not even the request and the draft fit. Counts the texts of the built-in prompt with their usual
+ * then the steps, the dictionaries, the user's messages, and the rest by importance, newer first; a piece that does not fit is cut to
+ * its beginning, and a dictionary left out. Null if not even the request and the draft fit. Counts the texts of the built-in prompt with their usual
  * number of tokens.
  */
 export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
   const tokensPerChar = tokensPerCharOf(textsOf(input));
   const maxChars = tokens / tokensPerChar;
-  const base = INSTRUCTION_CHARS + charsOfText(input.request) + charsOfText(input.convergenceAssessment.rationale);
+  const base =
+    INSTRUCTION_CHARS + charsOfText(input.request) + charsOfText(dictionaryText(input.convergenceAssessment));
   let chars = base + charsOfText(input.run.draft?.text ?? '');
   if (chars > maxChars) return null;
   const pieces = piecesOf(input);
-  const shown = { step: new Map<number, string>(), message: new Map<number, string>() };
+  const shown = {
+    step: new Map<number, string>(),
+    message: new Map<number, string>(),
+    dictionary: new Map<number, string>(),
+  };
   for (const piece of pieces) {
     const content = shownOf(piece, maxChars - chars);
     if (content === null) continue;
@@ -132,6 +153,7 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
   return {
     input: {
       ...input,
+      ...withoutHidden(shown.dictionary),
       executionResults: shownParts(executionResults, shown.step),
       run: { ...run, messages: shownParts(run.messages, shown.message) },
     },
@@ -144,8 +166,9 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
  * Returns the entire piece, or its beginning in half of the remaining characters; null if that is too short to be
  * useful.
  */
-function shownOf({ content, overheadChars }: Piece, left: number): string | null {
+function shownOf({ of, content, overheadChars }: Piece, left: number): string | null {
   if (overheadChars + charsOfText(content) <= left) return content;
+  if (of === 'dictionary') return null;
   const chars = Math.floor(left / 2) - overheadChars;
   if (chars < LEAST_CHARS) return null;
   const cut = clipped(content, chars);
@@ -163,6 +186,14 @@ function shownParts<Part extends { readonly content: string }>(
   });
 }
 
+/** Returns the dictionaries that do not fit, emptied. */
+function withoutHidden(
+  shown: ReadonlyMap<number, string>,
+): Partial<Pick<SynthesisInput, (typeof DICTIONARIES)[number]>> {
+  const hidden = DICTIONARIES.filter((_, at) => !shown.has(at));
+  return Object.fromEntries(hidden.map((name) => [name, name === 'planState' ? {} : null]));
+}
+
 function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<string> {
   yield request;
   yield run.draft?.text ?? '';
@@ -171,7 +202,8 @@ function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<
 }
 
 /** Returns the pieces, the best first; within a rank and weight, the later first. */
-function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
+function piecesOf(input: SynthesisInput): readonly Piece[] {
+  const { executionResults, run } = input;
   const used = new Set(run.draft?.usedMessageIds);
   const steps = executionResults.map(({ phase, content }, at): Piece => {
     return { of: 'step', at, content, overheadChars: BLOCK_CHARS + phase.length, rank: 1, weight: 0 };
@@ -186,12 +218,16 @@ function piecesOf({ executionResults, run }: SynthesisInput): readonly Piece[] {
       weight: message.importance,
     }),
   );
-  return [...steps, ...messages].sort((a, b) => a.rank - b.rank || b.weight - a.weight || b.at - a.at);
+  const dictionaries = DICTIONARIES.map((name, at): Piece => {
+    const content = dictionaryText(input[name]);
+    return { of: 'dictionary', at, content, overheadChars: BLOCK_CHARS, rank: 2, weight: 1 - at / 10 };
+  });
+  return [...steps, ...messages, ...dictionaries].sort((a, b) => a.rank - b.rank || b.weight - a.weight || b.at - a.at);
 }
 
 function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
   if (used.has(id)) return 0;
-  return role === 'user' ? 2 : 3;
+  return role === 'user' ? 3 : 4;
 }
 
 function overheadOf({ id, source }: Message): number {

@@ -27,11 +27,13 @@ import {
   yieldReplySchema,
 } from '../../../machines/contracts/phase-io.ts';
 import {
+  type Step,
   type SynthesisInput,
   synthesisInputSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
+import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type ToolCall } from './prompt.ts';
 
@@ -256,24 +258,46 @@ request needs. Add nothing. Keep each summary within its character limit, and re
   }),
   synthesis: definePrompt<SynthesisInput>({
     name: 'synthesis',
-    version: 2,
+    version: 3,
     purpose: 'Writes the final answer for its reader.',
     input: synthesisInputSchema,
     output: synthesisReplySchema,
     system: () => `${SHARED}
 Write the final answer to the request for its reader. Be clear and complete, and no longer than necessary.
-Use only the given context. List the ids of the messages that you used. Put doubts into "notes".`,
-    user: ({ request, run, convergenceAssessment, executionResults }) =>
+Use only the given context. List the ids of the messages and of the steps that you used. Put doubts into "notes".`,
+    user: (input) =>
       paragraphs(
-        `Request: ${request}`,
-        `Draft:\n${noteBlock('draft', run.draft?.text || '(none)')}`,
-        `Why the run ended: ${convergenceAssessment.rationale}`,
-        `Steps:\n${executionResults.map(({ phase, content }) => noteBlock(phase, content)).join('\n') || '(none)'}`,
-        `Context:\n${messageBlocks(run.messages)}`,
+        `Request: ${input.request}`,
+        `Draft:\n${noteBlock('draft', input.run.draft?.text || '(none)')}`,
+        `How the run ended (${runCounts(input)}):\n${noteBlock('engine', dictionaryText(input.convergenceAssessment))}`,
+        section('Plan', input.planState),
+        section('Task', input.taskProfile),
+        section('Passes', input.executionPasses),
+        section('Validation', input.semanticValidation),
+        `Steps:\n${input.executionResults.map(stepBlock).join('\n') || '(none)'}`,
+        `Context:\n${messageBlocks(input.run.messages)}`,
       ),
-    fromProse: (text) => ({ answerText: text, confidence: PROSE_CONFIDENCE, usedMessageIds: [], notes: '' }),
+    fromProse: (text) => ({
+      answerText: text,
+      confidence: PROSE_CONFIDENCE,
+      usedMessageIds: [],
+      usedStepIds: [],
+      notes: '',
+    }),
   }),
 };
+
+const runCounts = ({ totalPasses, totalRefinements, convergenceStatus }: SynthesisInput): string =>
+  `converged: ${convergenceStatus ? 'yes' : 'no'}, cycles: ${totalPasses}, corrected replies: ${totalRefinements}`;
+
+/** Returns a dictionary of another program under a heading; empty without content. */
+function section(heading: string, dictionary: SynthesisInput['planState'] | SynthesisInput['executionPasses']): string {
+  const text = dictionaryText(dictionary);
+  return text === '' ? '' : `${heading}:\n${noteBlock(heading.toLowerCase(), text)}`;
+}
+
+const stepBlock = ({ stepId, phase, content }: Step): string =>
+  block('note', `step="${attribute(stepId)}" from="${attribute(phase)}"`, content);
 
 /** The request is left out, because the prompt starts with it. */
 function messageBlocks(messages: readonly Message[], blockOf: (message: Message) => string = messageBlock): string {

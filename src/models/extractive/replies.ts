@@ -105,6 +105,7 @@ export function* replySynthesis(input: SynthesisInput): Steps<SynthesisReply> {
     answerText,
     confidence: answer.confidence,
     usedMessageIds: keepsDraft ? quotedEvidence(answerText, answer, evidence) : [...(answer.span?.evidenceIds ?? [])],
+    usedStepIds: [],
     notes: notesOf(answer, isEmptyAnswer(answerText)),
   };
 }

@@ -14,6 +14,7 @@ const complete = aState({
   decision: aDecision(),
   recursion: { cycle: 1, completedCycles: 1 },
 });
+const withoutExperience = complete.steps.filter(({ phase }) => phase !== 'experience');
 const ofCycles = (completedCycles: number) => ({ recursion: { ...complete.recursion, completedCycles } });
 const goingOn = aDecision({ rule: 'nextPhaseChosen', complete: false, nextPhase: 'action' });
 const read = (state: ChainState) => readSynthesisInput(synthesisInput(state));
@@ -66,7 +67,7 @@ describe('degradation reasons', () => {
   });
 
   it('[E5] rank a failed and skipped phase as an incomplete state, before TTL', () => {
-    const skipped = { results: { ...results, experience: null }, failures: [aPhaseFailure('experience')], ...TTL };
+    const skipped = { steps: withoutExperience, failures: [aPhaseFailure('experience')], ...TTL };
     expect(reasons(skipped)).toEqual(['incomplete_state', 'ttl_exhausted', 'not_converged']);
   });
 
@@ -103,7 +104,7 @@ describe('degradation reasons', () => {
 
   it('[E5] list the missing fields: phases without a result, and the answer', () => {
     expect(missingFields(read(aState()))).toEqual([...PHASES, 'answer']);
-    expect(missingFields(read({ ...complete, results: { ...results, experience: null } }))).toEqual(['experience']);
+    expect(missingFields(read({ ...complete, steps: withoutExperience }))).toEqual(['experience']);
     expect(missingFields(read({ ...complete, assessment: anAssessment({ answer: ' \n' }) }))).toEqual(['answer']);
   });
 });

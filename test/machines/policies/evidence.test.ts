@@ -62,6 +62,7 @@ describe('answer confidence', () => {
       answerText: 'Napoleon inaugurated it at Waterloo.',
       confidence: 1,
       usedMessageIds: [],
+      usedStepIds: [],
       notes: '',
     };
     const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;

@@ -8,9 +8,15 @@ import { synthesisInputSample } from '../../../support/contract-cases.ts';
 import { aMessage, anExecution, deepFreeze } from '../../../support/contract-samples.ts';
 import { FORGED_FIELDS, INVALID_REPLIES } from '../../../support/synthesis-oracle.ts';
 
-const run = { ...synthesisInputSample.run, interruption: null };
-const good = deepFreeze({ ...structuredClone(synthesisInputSample), semanticValidation: null, run });
-const reply = { answerText: 'It was in 1932.', confidence: 0.6, usedMessageIds: [], notes: 'Two papers.' };
+const run = { ...synthesisInputSample.run, interruption: null, failures: [] };
+const good = deepFreeze({ ...structuredClone(synthesisInputSample), run });
+const reply = {
+  answerText: 'It was in 1932.',
+  confidence: 0.6,
+  usedMessageIds: [],
+  usedStepIds: [],
+  notes: 'Two papers.',
+};
 const usage = { modelCalls: 2, inputTokens: 300, outputTokens: 40, estimated: false, cost: 0.5 };
 const execution = anExecution({ usage });
 const said = (value: unknown) => composeAnswer(good, { type: 'written', prose: false, reply: value as never, usage });

@@ -8,8 +8,7 @@ import { aDecision } from '../../../support/contract-samples.ts';
 type Given = Record<string, unknown> & { readonly run: Record<string, unknown> };
 const good: Given = {
   ...synthesisInputSample,
-  semanticValidation: null,
-  run: { ...synthesisInputSample.run, interruption: null },
+  run: { ...synthesisInputSample.run, interruption: null, failures: [] },
 };
 const withRun = (given: Given, run: Record<string, unknown>): Given => ({ ...given, run: { ...given.run, ...run } });
 const ended = (kind: string, reason?: string) => (given: Given) => withRun(given, { interruption: { kind, reason } });

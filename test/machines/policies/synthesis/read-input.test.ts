@@ -63,24 +63,12 @@ describe('reading the synthesis input', () => {
     ['request', '', 'request: expected a non-empty string; received ""'],
     ['request', 5, 'request: expected a non-empty string; received 5'],
     ['executionResults', 'none', 'executionResults: expected an array of steps; received "none"'],
-    ['executionResults', [5], 'executionResults.0: expected an object; received 5'],
-    ['executionResults.0.content', null, 'executionResults.0.content: expected a string; received null'],
-    ['planState', [], 'planState: expected an object with goal and alternatives; received an array of 0'],
-    ['planState.goal', 5, 'planState.goal: expected a string, or null; received 5'],
-    ['planState.alternatives.0', 5, 'planState.alternatives.0: expected a string; received 5'],
-    [
-      'convergenceAssessment.confidence',
-      Number.NaN,
-      'convergenceAssessment.confidence: expected a number from 0 to 1; received NaN',
-    ],
-    ['executionPasses', 5, 'executionPasses: expected an array of decisions; received 5'],
-    ['executionPasses.0.cycle', 0, 'executionPasses.0.cycle: expected at least 1; received 0'],
-    [
-      'semanticValidation.failures.0.failure.stage',
-      'luck',
-      'semanticValidation.failures.0.failure.stage: expected one of transport, extraction, schema, refinement, transformation, deadline, aborted, unexpected; received "luck"',
-    ],
-    ['taskProfile', 'x', 'taskProfile: expected an object with a prompt; received "x"'],
+    ['executionResults', [5], 'executionResults.0: expected an object of JSON values; received 5'],
+    ['planState', [], 'planState: expected an object of JSON values; received an array of 0'],
+    ['convergenceAssessment', 0.9, 'convergenceAssessment: expected an object of JSON values; received 0.9'],
+    ['executionPasses', 5, 'executionPasses: expected an array of passes; received 5'],
+    ['semanticValidation', 'fine', 'semanticValidation: expected an object of JSON values; received "fine"'],
+    ['taskProfile', 'x', 'taskProfile: expected an object of JSON values; received "x"'],
     ['correlationId', '', 'correlationId: expected a non-empty string; received ""'],
     [
       'executionStartTimestamp',
@@ -118,24 +106,45 @@ describe('reading the synthesis input', () => {
     const step = sample.executionResults[0];
     const { input, problems } = readSynthesisInput({
       ...sample,
-      executionResults: [null, step, { stepId: 's2' }],
-      planState: { goal: 'to know', alternatives: 5 },
+      executionResults: [null, step, 'done'],
       run: { ...sample.run, messages: [aMessage({ id: 'a' }), 5], usage: { modelCalls: 'x', inputTokens: 7 } },
     });
     expect(input.executionResults).toEqual([step]);
-    expect(input.planState).toEqual({ goal: 'to know', alternatives: [] });
     expect(input.run.messages.map(({ id }) => id)).toEqual(['a']);
     expect(input.run.usage).toMatchObject({ modelCalls: 0, inputTokens: 7 });
     expect(problems.map(({ field }) => field)).toEqual([
       'executionResults.0',
-      'executionResults.2.phase',
-      'planState.alternatives',
+      'executionResults.2',
       'run.messages.1',
       'run.usage.outputTokens',
       'run.usage.estimated',
       'run.usage.modelCalls',
       'run.usage.cost',
     ]);
+  });
+
+  it('[E1] [E2] accepts free dictionaries, and reads a step under the names that other programs use', () => {
+    const given = {
+      ...sample,
+      executionResults: [
+        { step_id: 1, tool: 'search', output: 'Found two.' },
+        { id: 'b', result: { rows: 2 } },
+        { status: 'done', note: undefined },
+      ],
+      planState: { steps: [{ id: 1, done: true }], owner: null },
+      convergenceAssessment: { converged: true, scores: [0.9] },
+      executionPasses: [{ pass: 1 }],
+      semanticValidation: { issues: [] },
+      taskProfile: { kind: 'lookup' },
+    };
+    const { input, problems } = readSynthesisInput(deepFreeze(given));
+    expect(problems).toEqual([]);
+    expect(input.executionResults).toEqual([
+      { stepId: '1', phase: 'search', content: 'Found two.' },
+      { stepId: 'b', phase: '', content: '{"rows":2}' },
+      { stepId: 'step 3', phase: '', content: '{"status":"done"}' },
+    ]);
+    expect(input).toMatchObject({ planState: given.planState, taskProfile: given.taskProfile });
   });
 
   it('[E1] prints values on one bounded line without control characters', () => {
@@ -237,9 +246,8 @@ describe('invalid synthesis input', () => {
       run: { messages: [message, aMessage({ id: 'a' })], decision: throwing, interruption: revoked.proxy },
     });
     expect(problems.map(problemText)).toEqual([
-      'executionResults.0: expected a readable value; received an object',
-      'planState.goal: expected a string, or null; received an unreadable value',
-      'planState.alternatives: expected an array of strings; received an unreadable value',
+      'executionResults.0: expected an object of JSON values; received an object',
+      'planState: expected an object of JSON values; received an object',
       'run.messages.0: expected a readable value; received an object',
       'run.interruption: expected an interruption, or null; received an unreadable value',
       'run.decision: expected a decision, or null; received an object',
@@ -251,8 +259,7 @@ describe('invalid synthesis input', () => {
   it('[E1] may be cyclic: only contract fields are read, and only once', () => {
     const { problems } = readSynthesisInput(cyclic);
     expect(problems.map(({ field }) => field)).toEqual([
-      'planState.goal',
-      'planState.alternatives',
+      'planState',
       'run.draft.text',
       'run.draft.confidence',
       'run.draft.usedMessageIds',

@@ -38,7 +38,7 @@ describe('synthesis by itself', () => {
     expect(finalAnswerSchema.parse(answer)).toMatchObject({
       answerText: reply.answerText,
       confidence: 0.9,
-      usedStepIds: ['s1', 's2'],
+      usedStepIds: ['s2'],
       status: 'completed',
       ttlExhausted: false,
       metadata: {

@@ -75,7 +75,10 @@ export function why(view: WhyView): Why {
     return {
       ...NOTHING,
       heading: 'Why was the direction rejected?',
-      facts: [got, { label: 'Expected', text: 'a phase' }],
+      facts: [
+        got,
+        { label: 'Expected', text: entry.reason === 'cycle_limit' ? 'a cycle within the limit' : 'a phase' },
+      ],
     };
   }
   const answer = answerAt(view);

@@ -3,9 +3,10 @@ import type { ActionActors } from './actors.ts';
 import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
 
 /**
- * The bounded capability loop of the Action phase. It runs in the chain or on its own: classify once → resolve → validate the
+ * The bounded capability loop of a request. It runs in the chain or on its own: classify once → resolve → validate the
  * arguments → execute → continue? The model is asked once for an answer and a capability to run. After that, the continuation
- * decider chooses each step, for at most `maxContinuations` runs.
+ * decider chooses each step, for at most `maxContinuations` runs. In a chain, a later Action of the same run continues the
+ * loop of the earlier one: it reuses the classification, and its runs count toward the same limit.
  */
 export const actionMachine = actionSetup.createMachine({
   id: 'actionLoop',
@@ -19,8 +20,19 @@ export const actionMachine = actionSetup.createMachine({
   },
   states: {
     beginning: {
-      description: 'Was the first step given as input? If not, the model classifies the request.',
-      always: [{ guard: 'stepGiven', target: 'resolving' }, { target: 'classifying' }],
+      description:
+        'Was the first step given as input? Was the request classified before? If neither, the model classifies it.',
+      always: [
+        { guard: 'stepGiven', target: 'resolving' },
+        { guard: 'notClassified', target: 'classifying' },
+        { guard: 'nothingToContinue', target: 'concluded' },
+        {
+          guard: 'continuationLimitReached',
+          target: 'concluded',
+          actions: { type: 'recordStop', params: { reason: 'limit_reached' } },
+        },
+        { target: 'continuing' },
+      ],
     },
     classifying: {
       description: 'The model, asked once per request, answers and names the capability to run.',
@@ -52,9 +64,15 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     resolving: {
-      description: 'Is there a step to take, with a known capability and arguments that are an object?',
+      description:
+        'Is there a step to take, and a run left for it, with a known capability and arguments that are an object?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
+        {
+          guard: 'continuationLimitReached',
+          target: 'concluded',
+          actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
+        },
         { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
         { target: 'validatingArguments' },
       ],
@@ -107,16 +125,20 @@ export const actionMachine = actionSetup.createMachine({
           maxResultChars: context.maxResultChars,
         }),
         onDone: {
-          target: 'continuing',
+          target: 'recording',
           actions: { type: 'assignResult', params: ({ event }) => ({ result: event.output }) },
         },
-        onError: { target: 'continuing', actions: { type: 'recordRunError', params: ({ event }) => event } },
+        onError: { target: 'recording', actions: { type: 'recordRunError', params: ({ event }) => event } },
       },
-      after: { capabilityDeadline: { target: 'continuing', actions: 'recordRunTimeout' } },
+      after: { capabilityDeadline: { target: 'recording', actions: 'recordRunTimeout' } },
+    },
+    recording: {
+      description: 'The run is remembered before anyone decides what follows it.',
+      entry: ['appendMemory', 'emitRunEnd', 'reportProgress'],
+      always: 'continuing',
     },
     continuing: {
-      description: 'The run is recorded first. Who decides what comes next?',
-      entry: ['appendMemory', 'emitRunEnd', 'reportProgress'],
+      description: 'Who decides what comes next?',
       always: [
         { guard: 'functionDecides', target: 'asking' },
         { guard: 'modelMayDecide', target: 'thinking' },
@@ -187,7 +209,7 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     branching: {
-      description: 'Is the loop done or at its limit? If not, it takes the next step.',
+      description: 'Is the loop done? If not, it takes the next step.',
       entry: 'emitContinuation',
       always: [
         {
@@ -199,11 +221,6 @@ export const actionMachine = actionSetup.createMachine({
           guard: 'isDone',
           target: 'concluded',
           actions: ['assignFinalOutput', { type: 'recordStop', params: { reason: 'done' } }],
-        },
-        {
-          guard: 'continuationLimitReached',
-          target: 'concluded',
-          actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
         },
         { target: 'resolving' },
       ],

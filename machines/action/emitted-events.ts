@@ -8,10 +8,10 @@ export type ActionEmittedEvent = Extract<
 >;
 
 export const actionEmittedEvents = {
-  start: ({ call, begun }: ActionState): ActionEmittedEvent => ({
+  start: ({ call, results }: ActionState): ActionEmittedEvent => ({
     type: 'capability-start',
     capability: call?.capability ?? '',
-    index: begun,
+    index: results.length + 1,
   }),
   end: (state: ActionState): ActionEmittedEvent => ({
     type: 'capability-end',

@@ -5,6 +5,7 @@ import {
   isFirstStep,
   modelMayDecide,
   nextStepInvalid,
+  nothingToContinue,
   nothingToRun,
 } from '../policies/capability-loop.ts';
 
@@ -16,6 +17,11 @@ export const actionGuards = {
     holds: call !== null,
     inputs: { capability: call?.capability ?? null },
   }),
+  notClassified: ({ context: { reply } }: Args): GuardResult => ({
+    holds: reply === null,
+    inputs: { classified: reply !== null },
+  }),
+  nothingToContinue: ({ context }: Args): GuardResult => nothingToContinue(context),
   nothingToRun: ({ context }: Args): GuardResult => nothingToRun(context),
   nextStepInvalid: ({ context }: Args): GuardResult => nextStepInvalid(context),
   isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),

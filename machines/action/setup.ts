@@ -23,18 +23,18 @@ import { actionGuards } from './guards.ts';
 
 type Thrown = { readonly error: unknown };
 
-export function initialActionState(input: ActionInput): ActionState {
+export function initialActionState({ earlier, ...input }: ActionInput): ActionState {
   return {
     ...input,
     models: input.models ?? newModels(input.policy.maxFallbacks),
     hasParent: input.hasParent ?? false,
-    reply: null,
-    prose: false,
+    reply: earlier?.reply ?? null,
+    prose: earlier?.prose ?? false,
     checked: {},
-    begun: 0,
-    runs: 0,
-    results: [],
-    memory: [],
+    begun: earlier?.runs ?? 0,
+    runs: earlier?.runs ?? 0,
+    results: earlier?.results ?? [],
+    memory: earlier?.memory ?? [],
     continuation: null,
     stopReason: 'nothing_to_run',
     problem: null,

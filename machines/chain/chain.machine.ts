@@ -51,11 +51,11 @@ export const chainMachine = chainSetup.createMachine({
         'run.adjusted': { actions: { type: 'adjustLimits', params: ({ event }) => event } },
         'run.directed': [
           {
-            guard: { type: 'directionIsPhase', params: ({ event }) => event },
+            guard: { type: 'directionPossible', params: ({ event }) => event },
             target: '.routing',
             actions: [
               { type: 'abortPhase', params: { cause: 'the run was directed elsewhere' } },
-              { type: 'assignDirection', params: ({ event }) => event },
+              { type: 'directRun', params: ({ event }) => event },
             ],
           },
           { actions: { type: 'emitDirectionRefused', params: ({ event }) => event } },
@@ -89,7 +89,7 @@ export const chainMachine = chainSetup.createMachine({
           on: {
             'run.directed': {
               guard: { type: 'directionIsPhase', params: ({ event }) => event },
-              actions: { type: 'assignDirection', params: ({ event }) => event },
+              actions: { type: 'directRun', params: ({ event }) => event },
             },
           },
         },

@@ -6,7 +6,7 @@ import type { RecalledSession } from '../contracts/session.ts';
 import { consentRequest } from '../policies/consent.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { aborted, NO_FAILURE } from '../policies/failures.ts';
-import { DEFAULT_PHASE } from '../policies/phase-selection.ts';
+import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import { phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
 import { fittingTurns, recalledMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/writing.ts';
@@ -69,6 +69,11 @@ export const emittedEvents = {
     proposal: assessment?.proposal ?? DEFAULT_PHASE,
     answer: assessment?.answer ?? '',
     confidence: assessment?.confidence ?? 0,
+  }),
+  directionRefused: (received: string): EmittedEvent => ({
+    type: 'direction-refused',
+    received,
+    reason: isPhase(received) ? 'cycle_limit' : 'unknown_phase',
   }),
   decision: (state: ChainState): EmittedEvent => ({
     type: 'decision',

@@ -3,6 +3,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { comparisonWanted } from '../policies/assessment.ts';
 import { consentRequest } from '../policies/consent.ts';
+import { directionPossible } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
@@ -44,6 +45,8 @@ export const chainGuards = {
     holds: isPhase(phase),
     inputs: { phase, phases: PHASES.join(' ') },
   }),
+  directionPossible: ({ context }: Args, { phase }: { phase: string }): GuardResult =>
+    directionPossible(context, phase),
   sourceMayRecover: ({ context }: Args, { error }: { error: unknown }): GuardResult => sourceMayRecover(context, error),
   consentNeeded: ({ context }: Args): GuardResult => {
     const request = consentRequest(context.evaluation?.operations ?? [], visibleMessages(context));

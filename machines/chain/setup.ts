@@ -12,7 +12,7 @@ import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
 import { withComparison } from '../policies/assessment.ts';
 import { readChoice, resolveConsent } from '../policies/consent.ts';
-import { decideAsDirected, decideToComplete, decideToContinue } from '../policies/decisions.ts';
+import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { adjust, deadlines } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
@@ -122,12 +122,6 @@ export const chainSetup = vocabulary.extend({
         emittedEvents.sessionRecalled(before, recalled),
       ]),
     ),
-    assignDirection: assign(({ context }, { phase, prompt }: Direction) => ({
-      direction: isPhase(phase) ? phase : DEFAULT_PHASE,
-      detour: false,
-      phaseRetries: 0,
-      recursion: { ...context.recursion, continuationPrompt: prompt || context.recursion.continuationPrompt },
-    })),
     startDetour: assign({ detour: true }),
     endDetour: assign({ detour: false }),
     adjustLimits: assign(({ context }, adjusted: Adjusted) => adjust(context, adjusted)),
@@ -252,6 +246,13 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
 
+    directRun: enqueueActions(
+      assignThenEmit(
+        (state, { phase, prompt }: Direction) => direct(state, isPhase(phase) ? phase : DEFAULT_PHASE, prompt),
+        (state, _, before) => (state.decision === before.decision ? [] : [emittedEvents.decision(state)]),
+      ),
+    ),
+
     assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     recordSynthesisError: assign(({ context }, { error }: Thrown) => ({
       written: brokenOutcome(error, usageSoFar(context.inFlight.usage)),
@@ -267,7 +268,7 @@ export const chainSetup = vocabulary.extend({
 
     emitConsentRequest: emit(({ context }) => emittedEvents.consentAsked(context)),
     emitDirectionRequest: emit(({ context }) => emittedEvents.directionAsked(context)),
-    emitDirectionRefused: emit((_, { phase }: Direction) => ({ type: 'direction-refused' as const, received: phase })),
+    emitDirectionRefused: emit((_, { phase }: Direction) => emittedEvents.directionRefused(phase)),
     emitStored: emit(({ context }, { problem }: { problem: string | null }) =>
       emittedEvents.sessionStored(context, problem),
     ),

@@ -20,6 +20,7 @@ export interface ActionInput {
   /** What the run knows of the models; by default nothing. */
   readonly models?: readonly ModelStatus[];
   readonly decider: DeciderKind;
+  /** Capability runs in the whole request, those of earlier Actions included. */
   readonly maxContinuations: number;
   /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
   readonly capabilityMs: number;
@@ -29,6 +30,8 @@ export interface ActionInput {
   readonly sessionId: string | null;
   /** The first step if it is given; otherwise the model chooses it. */
   readonly call: CapabilityCall | null;
+  /** The loop of the same request so far; omitted in its first Action. Without a `reply`, the model classifies again. */
+  readonly earlier?: Pick<ActionState, 'reply' | 'prose' | 'runs' | 'results' | 'memory'> | null | undefined;
   /** Whether another machine invokes this one. If so, it receives every `LoopReport`. */
   readonly hasParent?: boolean;
 }
@@ -43,7 +46,7 @@ export interface LoopProblem {
 }
 
 /** The state of the loop, all of it JSON. `call` is the requested next step, `checked` its validated arguments. */
-export interface ActionState extends ActionInput {
+export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly models: readonly ModelStatus[];
   readonly hasParent: boolean;
   readonly reply: ActionReply | null;
@@ -52,7 +55,7 @@ export interface ActionState extends ActionInput {
   readonly checked: Record<string, unknown>;
   /** Capability runs that started: one more than `runs` while a capability runs. */
   readonly begun: number;
-  /** Capability runs that ended. */
+  /** Capability runs of the request that ended. */
   readonly runs: number;
   /** All results, the oldest first. Older results keep only the beginning of their output. */
   readonly results: readonly CapabilityResult[];

@@ -88,7 +88,6 @@ export const memoryEntrySchema = z.discriminatedUnion('role', [
   z.object({ role: z.literal('assistant'), capability: z.string(), success: z.boolean(), summary: z.string() }),
 ]);
 export type MemoryEntry = Readonly<z.infer<typeof memoryEntrySchema>>;
-export type RememberedRun = Extract<MemoryEntry, { role: 'assistant' }>;
 
 /**
  * The input of the model as continuation decider: the steps so far, the available capabilities, and how many runs are

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ActionState } from './action-state.ts';
 import type { UsageInFlight } from './attempt.ts';
-import { capabilityDescriptorSchema, deciderKindSchema, type RememberedRun } from './capability.ts';
+import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import type { ContextMeasures, ContextOperation, Envelope } from './context.ts';
 import type { Assessment, Decision, GuardResult, Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
@@ -19,8 +19,8 @@ const continueDecisionSchema = z.object({ cycle: z.int(), target: phaseSchema, f
 export type ContinueDecision = Readonly<z.infer<typeof continueDecisionSchema>>;
 
 /**
- * The position of a run. `cycle` is the current cycle (from 1), `completedCycles` counts the cycles that reached a
- * decision, `origin` is the phase where the current cycle started, and `step` counts entered phases. `history` keeps
+ * The position of a run. `cycle` is the current cycle (from 1), `completedCycles` counts the cycles that ended with a
+ * decision of Yield or with a direction of the user, `origin` is the phase where the current cycle started, and `step` counts entered phases. `history` keeps
  * only the newest 64 decisions, so a step costs the same in any cycle.
  */
 export const recursionStateSchema = z.object({
@@ -129,6 +129,8 @@ export interface ChainState extends ChainInput {
   readonly phase: Phase;
   /** Where `routing` goes. */
   readonly direction: Phase;
+  /** Whether the user directed the run to Action with a prompt: it is a new request, which Action classifies. */
+  readonly newPrompt: boolean;
   /** How often the current phase was repeated in this cycle. */
   readonly phaseRetries: number;
   readonly failure: PhaseFailure | null;
@@ -136,8 +138,6 @@ export interface ChainState extends ChainInput {
   /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
   readonly inFlight: InFlight;
-  /** The newest 64 capability runs of all cycles, in order, as the session remembers them. */
-  readonly runs: readonly RememberedRun[];
   /** Why part of the session was not recalled; null if all was, or without a session. */
   readonly sessionProblem: string | null;
   readonly corrections: number;

@@ -50,7 +50,7 @@ export type ChainEvent = z.infer<typeof chainEventSchema>;
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
-  z.strictObject({ type: z.literal('run.directed'), phase: z.string(), prompt: z.string().optional() }),
+  z.strictObject({ type: z.literal('run.directed'), phase: phaseSchema, prompt: z.string().optional() }),
   z.strictObject({ type: z.literal('run.finished') }),
   z.strictObject({
     type: z.literal('consent.given'),
@@ -129,7 +129,12 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     answer: z.string(),
     confidence: z.number(),
   }),
-  z.object({ type: z.literal('direction-refused'), received: z.string() }),
+  z.object({
+    type: z.literal('direction-refused'),
+    received: z.string(),
+    /** `cycle_limit`: the direction would begin a cycle beyond `maxCycles`. */
+    reason: z.enum(['unknown_phase', 'cycle_limit']).default('unknown_phase'),
+  }),
   z.object({ type: z.literal('decision'), decision: decisionSchema }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
   z.object({

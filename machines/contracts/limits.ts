@@ -46,7 +46,7 @@ export const limitsSchema = z.strictObject({
   backoffMaxMs: z.number().min(0).max(MAX_TIMER_MS).default(30_000),
   /** How often one phase may be repeated within a cycle. */
   maxPhaseRetries: z.int().min(0).default(1),
-  /** Capability runs in one Action. */
+  /** Capability runs in one request, however many cycles it takes. */
   maxContinuations: z.int().min(1).default(5),
   /** Characters of one capability's result; a longer one is a failed run. */
   maxResultChars: z.int().min(1).default(100_000),

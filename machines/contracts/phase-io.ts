@@ -98,12 +98,17 @@ export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 /** The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. */
 const anyResult = { step: z.int().min(1), prose: z.boolean() };
 
-/** The result of Action: the reply, and the results of the capabilities that ran. */
+/**
+ * The result of Action: the reply that classified the request, and what its capability loop has done so far, in all Actions of
+ * the run.
+ */
 const actionResultSchema = z.object({
   phase: z.literal('action'),
   ...anyResult,
   reply: actionReplySchema,
   results: z.array(capabilityResultSchema).readonly(),
+  /** Capability runs; a first step that could not run has a result but is not a run. */
+  runs: z.int().min(0),
   stopReason: stopReasonSchema,
   /** What was wrong with the next step or with the decider; null if nothing was. */
   problem: z.string().nullable(),

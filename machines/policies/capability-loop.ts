@@ -4,6 +4,11 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
 
+/** Whether a later Action has no loop to continue: no capability was needed so far, and only a model could now name one. */
+export function nothingToContinue({ results, decider }: ActionState): GuardResult {
+  return { holds: results.length === 0 && decider !== 'model', inputs: { results: results.length, decider } };
+}
+
 export function nothingToRun({ call, continuation }: ActionState): GuardResult {
   const capability = call?.capability ?? null;
   return { holds: call === null && continuation === null, inputs: { capability } };
@@ -33,8 +38,9 @@ export function stepProblem({ call, problem, input }: ActionState): LoopProblem 
   return { code: 'unknown_capability', message };
 }
 
-export function isFirstStep({ runs }: Pick<ActionState, 'runs'>): GuardResult {
-  return { holds: runs === 0, inputs: { runs } };
+/** Whether nothing has run yet, and no earlier step was refused. */
+export function isFirstStep({ runs, results }: Pick<ActionState, 'runs' | 'results'>): GuardResult {
+  return { holds: runs === 0 && results.length === 0, inputs: { runs, results: results.length } };
 }
 
 export function continuationLimitReached({ runs, maxContinuations }: ActionState): GuardResult {
@@ -113,11 +119,12 @@ export function abortLoop(loop: ActionState, cause: string): ActionState {
 
 /** Returns the result of Action without its `phase` and `step`. */
 export function loopResult(loop: ActionState): Omit<ActionResult, 'phase' | 'step'> {
-  const { reply, prose, results, stopReason, problem, memory } = loop;
+  const { reply, prose, results, runs, stopReason, problem, memory } = loop;
   return {
     reply: reply ?? NO_REPLY,
     prose,
     results,
+    runs,
     stopReason,
     problem: problem?.message ?? null,
     memory,

@@ -42,8 +42,9 @@ export function continuationAttempt(state: ActionState): AttemptInput {
 }
 
 function continuationInput({ input, reply, results, runs, maxContinuations }: ActionState): ContinuationInput {
+  const { request, prompt } = input;
   return {
-    request: input.request,
+    request: prompt.startsWith(request) ? prompt : `${request}\n${prompt}`,
     response: reply?.response ?? '',
     steps: shownSteps(results.slice(-SHOWN_STEPS)),
     earlier: counted(results.slice(0, -SHOWN_STEPS)),

@@ -1,7 +1,7 @@
 import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
-import type { Phase } from '../contracts/phase.ts';
-import { DEFAULT_PHASE } from './phase-selection.ts';
+import { PHASES, type Phase } from '../contracts/phase.ts';
+import { DEFAULT_PHASE, isPhase } from './phase-selection.ts';
 import { ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
 /** The number of decisions that the state keeps. */
@@ -75,6 +75,7 @@ export function appendToHistory(
 export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
   return {
     ...startCycle(state, phase, prompt),
+    newPrompt: isNewPrompt(phase, prompt),
     ...recordDecision(state, {
       rule: 'directedByUser',
       complete: false,
@@ -82,6 +83,44 @@ export function decideAsDirected(state: ChainState, phase: Phase, prompt = ''): 
       rationale: `continuing with ${phase}, as directed by the user`,
       inputs: { directedTo: phase, proposal: state.assessment?.proposal ?? '' },
     }),
+  };
+}
+
+/**
+ * Directs a run to the phase that the user chose. A later phase skips ahead in the current cycle; any other begins the next
+ * cycle, and the current one counts as completed. So a user cannot direct a run beyond its cycle limit.
+ */
+export function direct(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
+  const { recursion } = state;
+  const changes = { detour: false, phaseRetries: 0 };
+  if (skipsAhead(state, phase)) {
+    const continuationPrompt = prompt || recursion.continuationPrompt;
+    const newPrompt = isNewPrompt(phase, prompt);
+    return { ...changes, direction: phase, newPrompt, recursion: { ...recursion, continuationPrompt } };
+  }
+  const completed = { ...recursion, completedCycles: recursion.cycle };
+  const directed = decideAsDirected({ ...state, recursion: completed }, phase, prompt);
+  return { ...directed, ...changes };
+}
+
+/** Whether the cycle has not come to this phase yet. A detour to Understanding does not count. */
+function skipsAhead({ recursion, detour, direction, phase: current }: ChainState, phase: Phase): boolean {
+  const next = recursion.step === 0 ? 0 : detour ? PHASES.indexOf(direction) : PHASES.indexOf(current) + 1;
+  return PHASES.indexOf(phase) >= next;
+}
+
+/** Whether the user gives Action a prompt of its own, which has to be classified. */
+function isNewPrompt(phase: Phase, prompt: string): boolean {
+  return phase === 'action' && prompt !== '';
+}
+
+/** Whether the user may direct a run to a phase: the phase exists, and if it begins another cycle, one is left. */
+export function directionPossible(state: ChainState, phase: string): GuardResult {
+  const { cycle } = state.recursion;
+  const { maxCycles } = state.limits;
+  return {
+    holds: isPhase(phase) && (cycle < maxCycles || skipsAhead(state, phase)),
+    inputs: { phase, phases: PHASES.join(' '), cycle, maxCycles },
   };
 }
 

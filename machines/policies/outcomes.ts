@@ -9,16 +9,8 @@ import { failureOf, unexpectedFailure } from './failures.ts';
 import { withAborted } from './model-status.ts';
 import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import {
-  chargeExecution,
-  completePhase,
-  failPhase,
-  NOTHING_IN_FLIGHT,
-  type PhaseOutput,
-  visibleMessages,
-} from './progress.ts';
+import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { informativeFailure } from './recovery.ts';
-import { rememberRuns } from './session.ts';
 import { evaluateContext } from './understanding.ts';
 import { addUsage, usageSoFar } from './usage.ts';
 
@@ -29,13 +21,7 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
   const chargedState = { ...state, ...charged };
   if (!outcome.ok)
     return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
-  return { ...charged, ...withOutput(chargedState, phaseOutput(chargedState, phase, outcome.value, outcome.prose)) };
-}
-
-/** Returns the state with a phase done and its capability runs remembered. */
-function withOutput(state: ChainState, output: PhaseOutput): Change {
-  const { result } = output;
-  return { ...completePhase(state, output), ...(result.phase === 'action' && { runs: rememberRuns(state, result) }) };
+  return { ...charged, ...completePhase(chargedState, phaseOutput(chargedState, phase, outcome.value, outcome.prose)) };
 }
 
 /**
@@ -49,7 +35,7 @@ export function settleAborted(state: ChainState, cause: string): Change {
   const chargedState = { ...state, ...charged };
   return {
     ...charged,
-    ...withOutput(chargedState, phaseOutput(chargedState, 'action', loopResult(abortLoop(loop, cause)))),
+    ...completePhase(chargedState, phaseOutput(chargedState, 'action', loopResult(abortLoop(loop, cause)))),
   };
 }
 

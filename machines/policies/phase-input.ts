@@ -35,7 +35,10 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   }),
 };
 
-/** Returns the input of Action's capability loop; its limits are what the run has left. */
+/**
+ * Returns the input of Action's capability loop; its limits are what the run has left. A later Action continues the loop of
+ * the earlier ones and reuses their classification of the request.
+ */
 export function actionInput(state: ChainState): ActionInput {
   const { limits, decider, sessionId } = state;
   return {
@@ -50,8 +53,15 @@ export function actionInput(state: ChainState): ActionInput {
     maxTokens: remainingTokens(state),
     sessionId,
     call: null,
+    earlier: earlierLoop(state),
     hasParent: true,
   };
+}
+
+/** Returns the capability loop of the run's earlier Actions, without the classification if the user gave a new prompt. */
+function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInput['earlier'] {
+  if (action === null || !newPrompt) return action;
+  return { ...action, reply: null, prose: false };
 }
 
 /** Returns the input of the current phase's attempt. */

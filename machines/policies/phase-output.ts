@@ -75,10 +75,15 @@ function operationsOf(state: ChainState, phase: Phase) {
 
 const visibleIds = (state: ChainState): ReadonlySet<string> => new Set(visibleMessages(state).map(({ id }) => id));
 
-/** Action: adds the response as an assistant message and each capability result as a search message. */
+/**
+ * Action: adds the response as an assistant message and each capability result as a search message. What earlier Actions of
+ * the run added is not added again; a later Action that adds nothing passes on the content it received.
+ */
 function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'step'>): PhaseOutput<ActionResult> {
   const { list, add, addText } = operationsOf(state, 'action');
-  const references = value.results.map((result) => {
+  const earlier = state.results.action;
+  const results = value.results.filter((result, at) => isNewResult(result, earlier?.results[at]));
+  const references = results.map((result) => {
     const isEvidence = result.success || result.synthesized;
     const rating = isEvidence ? { importance: 0.7, tags: [] } : { importance: 0.3, tags: [FAILED_TAG] };
     return add(
@@ -87,11 +92,21 @@ function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'st
       'result of a capability',
     );
   });
-  const { response } = value.reply;
+  const isReused = earlier !== null && !state.newPrompt;
+  const response = isReused ? '' : value.reply.response;
   addText(response, 'response of Action', references);
-  const content = [response, ...value.results.map(describeResult)].filter((text) => text !== '').join('\n\n');
+  const content = [response, ...results.map(describeResult)].filter((text) => text !== '').join('\n\n');
   const { step } = state.recursion;
-  return { result: { phase: 'action', step, ...value }, content, operations: list.all };
+  return {
+    result: { phase: 'action', step, ...value },
+    content: isReused && content === '' ? state.envelope.content : content,
+    operations: list.all,
+  };
+}
+
+/** Whether a result is new since the earlier Action, or has a new output from the decider. */
+function isNewResult({ synthesized, output }: CapabilityResult, earlier: CapabilityResult | undefined): boolean {
+  return earlier === undefined || (synthesized && output !== earlier.output);
 }
 
 function describeResult({ capability, success, synthesized, output, error }: CapabilityResult): string {

@@ -77,12 +77,12 @@ export function initialState(input: ChainInput): ChainState {
     rules: {},
     phase: input.origin,
     direction: input.origin,
+    newPrompt: false,
     phaseRetries: 0,
     failure: null,
     failures: [],
     usage: NO_USAGE,
     inFlight: NOTHING_IN_FLIGHT,
-    runs: [],
     sessionProblem: null,
     corrections: 0,
     lastMessageAtMs: input.startedAtMs,
@@ -161,6 +161,7 @@ export function completePhase(state: ChainState, output: PhaseOutput): Partial<C
     retrieval: null,
     measures: null,
     evaluation: null,
+    newPrompt: state.newPrompt && phase !== 'action',
     phaseRetries: 0,
   };
 }

@@ -1,8 +1,7 @@
-import type { RememberedRun } from '../contracts/capability.ts';
+import type { MemoryEntry } from '../contracts/capability.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
-import type { ActionResult } from '../contracts/phase-io.ts';
 import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../contracts/session.ts';
 import { clipped } from '../text/clip.ts';
 import { preview } from '../text/summary.ts';
@@ -26,26 +25,25 @@ export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
 }
 
-/** Returns the capability runs so far, and those of an Action. */
-export function rememberRuns({ runs }: ChainState, { memory }: ActionResult): readonly RememberedRun[] {
-  const added = memory.flatMap((entry) => (entry.role === 'assistant' ? [bounded(entry)] : []));
-  return added.length === 0 ? runs : [...runs, ...added].slice(-KEPT_RUNS);
-}
-
 function bounded<Run extends SessionTurn['runs'][number]>(run: Run): Run {
   return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
 }
 
 /** Returns the turn to store in the session: the request and its answer. */
-export function turnOf({ runId, request, runs, answer, startedAtMs }: ChainState): SessionTurn {
+export function turnOf({ runId, request, results, answer, startedAtMs }: ChainState): SessionTurn {
   return {
     runId,
     request,
-    runs: runs.map(({ capability, success, summary }) => ({ capability, success, summary })),
+    runs: rememberedRuns(results.action?.memory ?? []),
     answer: answer?.answerText ?? '',
     status: answer?.status ?? 'degraded',
     atMs: startedAtMs,
   };
+}
+
+function rememberedRuns(memory: readonly MemoryEntry[]): SessionTurn['runs'] {
+  const runs = memory.flatMap((entry) => (entry.role === 'assistant' ? [entry] : []));
+  return runs.slice(-KEPT_RUNS).map(({ capability, success, summary }) => bounded({ capability, success, summary }));
 }
 
 /**

@@ -118,7 +118,11 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
     case 'decision':
       return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
     case 'direction-refused':
-      return aside(`"${oneLine(event.received)}" is not a phase`);
+      return aside(
+        event.reason === 'cycle_limit'
+          ? `the cycle limit leaves no cycle for ${event.received}`
+          : `"${oneLine(event.received)}" is not a phase`,
+      );
     case 'consent-resolved':
       return aside(
         `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,

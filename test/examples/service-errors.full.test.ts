@@ -40,6 +40,7 @@ describe('invalid requests are rejected before anything starts', () => {
     ['consent without a choice', { type: 'consent.given' }],
     ['limits, which the operator sets', { type: 'run.adjusted', limits: { maxCycles: 1 } }],
     ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
+    ['a direction to an unknown phase', { type: 'run.directed', phase: 'dessert' }],
     ['null', null],
   ])('an invalid event: %s', async (_, event) => {
     const { post, runs } = await startService({ model: hangingModel() });

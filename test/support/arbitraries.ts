@@ -152,6 +152,7 @@ export const replyArbitraries: { readonly [P in Phase]: fc.Arbitrary<unknown> } 
         .record({ success: fc.boolean(), output: replyText })
         .map(({ success, output }) => aCapabilityResult({ success, output, error: success ? null : 'it broke' })),
     ),
+    runs: fc.nat(5),
     stopReason: fc.constantFrom('nothing_to_run', 'done', 'limit_reached', 'invalid_next_step'),
     memory: fc.constant([]),
   }),

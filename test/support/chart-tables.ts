@@ -251,7 +251,32 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   { from: ['classifying', 'thinking'], on: /: reports its models$/, to: ['the same'], by: 'A14' },
   // R1: the request is classified once, unless it is known what to run.
   { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
+  // R1: a later Action reuses the classification, unless the user gave a new prompt; R3: its runs count toward the same limit.
+  {
+    from: [START],
+    on: /^a later Action at the limit$/,
+    to: ['concluded'],
+    so: stoppedBy('limit_reached'),
+    by: 'R1, R3',
+  },
+  {
+    from: [START],
+    on: /^a later Action without a run, a function/,
+    to: ['concluded'],
+    so: stoppedBy('nothing_to_run'),
+    by: 'R1, R5',
+  },
+  { from: [START], on: /^a later Action.*, a function decides$/, to: ['asking'], by: 'R1' },
+  { from: [START], on: /^a later Action.*, the model decides$/, to: ['thinking'], by: 'R1' },
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },
+  {
+    from: ['classifying'],
+    on: /: (a capability|an unknown capability)$/,
+    when: isAtLimit,
+    to: ['concluded'],
+    so: stoppedBy('limit_reached'),
+    by: 'R3',
+  },
   { from: ['classifying'], on: /: a capability$/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: ['classifying'], on: /: an answer$/, to: ['concluded'], so: stoppedBy('nothing_to_run'), by: 'R1' },
   // R5: what cannot be run ends the loop; of the first step it is a result that failed.
@@ -328,6 +353,7 @@ const isBudgetSpent = ({ usage, limits }: ChainState, name: string): boolean =>
   usage.modelCalls + (/^(attempt|action): (?!error)/.test(name) ? 1 : 0) >= limits.maxModelCalls;
 const mayRepeat = ({ phaseRetries, limits }: ChainState): boolean => phaseRetries < limits.maxPhaseRetries;
 const isLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.completedCycles + 1 >= limits.maxCycles;
+const isInLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.cycle >= limits.maxCycles;
 const isManual = ({ mode }: ChainState): boolean => mode === 'manual';
 const isDetour = ({ detour }: ChainState): boolean => detour;
 
@@ -455,7 +481,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: CYCLING, on: /^run\.(cancelled|interrupted)/, to: STOPPING, by: 'E3, E9' },
   { from: CYCLING, on: /^run\.finished/, to: FINISHING, by: 'E3' },
   { from: CYCLING, on: /^after runDeadline/, to: FINISHING, by: 'E3, E9' },
-  // Y4: the user says where to go on; what is no phase changes nothing.
+  // Y4: the user says where to go on, in another cycle if one is left; what is no phase changes nothing.
   { from: ['recalling'], on: /^run\.directed .*(experience)/, to: ['recalling'], by: 'Y4' },
   { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
   { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },
@@ -466,7 +492,28 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     so: startsNextCycle,
     by: 'Y4, Y6',
   })),
-  { from: CYCLING, on: /^run\.directed .*"experience"/, to: ENTRY_STATES['experience'] ?? [], by: 'Y4' },
+  { from: ['action'], on: /^run\.directed .*"experience"/, to: ENTRY_STATES['experience'] ?? [], by: 'Y4: ahead' },
+  {
+    from: CYCLING,
+    on: /^run\.directed .*"experience"/,
+    when: (state) => !isDetour(state) && isInLastCycle(state),
+    to: ['the same'],
+    by: 'Y2, Y4: the cycle limit bounds the user, too',
+  },
+  {
+    from: CYCLING,
+    on: /^run\.directed .*"experience"/,
+    when: isDetour,
+    to: ENTRY_STATES['experience'] ?? [],
+    by: 'Y4',
+  },
+  {
+    from: CYCLING,
+    on: /^run\.directed .*"experience"/,
+    to: ENTRY_STATES['experience'] ?? [],
+    so: startsNextCycle,
+    by: 'Y4, Y6',
+  },
   // Y2: the bounds come before what was said; the last cycle before the last call.
   {
     from: ['yield.assessing'],

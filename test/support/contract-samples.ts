@@ -166,6 +166,7 @@ export const results = {
     prose: false,
     reply: { response: 'It was 1932.', confidence: 0.6, call: { capability: 'draft', arguments: '{}' } },
     results: [aCapabilityResult()],
+    runs: 1,
     stopReason: 'done',
     problem: null,
     memory: [

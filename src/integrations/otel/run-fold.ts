@@ -198,8 +198,11 @@ function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: Co
         'postchain.confidence': confidence,
         'postchain.answer': filter.content(answer),
       }),
-    'direction-refused': ({ received }) =>
-      spans.addEvent(phases.span(), 'postchain.direction_refused', { 'postchain.got': filter.content(received) }),
+    'direction-refused': ({ received, reason }) =>
+      spans.addEvent(phases.span(), 'postchain.direction_refused', {
+        'postchain.got': filter.content(received),
+        'postchain.reason': reason,
+      }),
     'session-recalled': ({ turns, problem }) =>
       spans.addEvent(run, 'postchain.session_recalled', {
         'postchain.turns': turns,

@@ -49,6 +49,11 @@ const REPLIES = {
   'an unknown capability': { response: '', confidence: 0.5, call: UNKNOWN },
 };
 
+/** What an earlier Action left: an answer, a capability run, and as many as there may be. */
+const ANSWERED = { reply: REPLIES['an answer'], prose: false, runs: 0, results: [], memory: [] };
+const EARLIER = { ...ANSWERED, reply: REPLIES['a capability'], runs: 1, results: [SUCCEEDED] };
+const AT_LIMIT = { ...EARLIER, runs: 2, results: [SUCCEEDED, SUCCEEDED] };
+
 function inputOf(decider: DeciderKind, changes: Partial<ActionInput> = {}): ActionInput {
   const options = { clock: CLOCK, capabilities: [LOOKUP], newId: () => 'explored', limits: { maxContinuations: 2 } };
   const state = initialState(chainInput({ request: 'Is it so?' }, options));
@@ -64,6 +69,12 @@ export const actionChart = {
     'the model decides, without a budget': inputOf('model', { maxTokens: 1 }),
     'no decider': inputOf('none'),
     'the first call is given': inputOf('function', { call: CALL }),
+    'a later Action, a function decides': inputOf('function', { earlier: EARLIER }),
+    'a later Action, the model decides': inputOf('model', { earlier: EARLIER }),
+    'a later Action without a run, a function decides': inputOf('function', { earlier: ANSWERED }),
+    'a later Action without a run, the model decides': inputOf('model', { earlier: ANSWERED }),
+    'a later Action at the limit': inputOf('model', { earlier: AT_LIMIT }),
+    'a later Action with a new prompt, at the limit': inputOf('function', { earlier: { ...AT_LIMIT, reply: null } }),
   },
   outcomes: {
     classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage, reportsModels],

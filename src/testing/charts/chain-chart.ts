@@ -47,7 +47,8 @@ const LONG_MESSAGE: Message = {
 };
 
 function inputOf(options: PostChainOptions, run: Partial<RunOptions> = {}, rest: Partial<ChainInput> = {}): ChainInput {
-  const whole = { clock: CLOCK, newId: () => 'explored', ...options };
+  const limits = { maxCycles: 3, ...options.limits };
+  const whole = { clock: CLOCK, newId: () => 'explored', ...options, limits };
   return { ...chainInput({ request: 'Is it so?', ...run }, whole), ...rest };
 }
 

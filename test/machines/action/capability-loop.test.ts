@@ -13,6 +13,7 @@ describe('a single request', () => {
       prose: false,
       problem: null,
       results: [],
+      runs: 0,
       stopReason: 'nothing_to_run',
       memory: [],
     });

@@ -37,7 +37,7 @@ describe('run contracts', () => {
   it.each([
     { type: 'run.cancelled', reason: 'changed my mind' },
     { type: 'run.interrupted' },
-    { type: 'run.directed', phase: 'nowhere', prompt: 'try this' },
+    { type: 'run.directed', phase: 'experience', prompt: 'try this' },
     { type: 'run.finished' },
     { type: 'consent.given', choice: 'what?', items: { m1: 'keep' } },
   ])('[Y4] [U8] accept the event $type', (event) => {
@@ -53,7 +53,7 @@ describe('run contracts', () => {
 
   it.each([
     { type: 'run.cancelled', reason: 'changed my mind' },
-    { type: 'run.directed', phase: 'nowhere', prompt: 'try this' },
+    { type: 'run.directed', phase: 'experience', prompt: 'try this' },
     { type: 'run.finished' },
     { type: 'consent.given', choice: 'keep', items: { m1: 'remove' } },
   ])('let a client send the event $type, which is also an event of the chain', (event) => {
@@ -68,6 +68,7 @@ describe('run contracts', () => {
     ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
     ['a choice that does not exist', { type: 'consent.given', choice: 'burn' }],
     ['a choice for one message that does not exist', { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } }],
+    ['a direction to an unknown phase', { type: 'run.directed', phase: 'nowhere' }],
     ['a call that has ended', { type: 'settled', output: {} }],
   ])('reject %s from a client', (_, event) => {
     expect(clientEventSchema.safeParse(event).success).toBe(false);

@@ -32,7 +32,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     pruningLog: [...results.understanding.pruningLog],
     problem: null,
   },
-  'direction-refused': { type: 'direction-refused', received: 'nowhere' },
+  'direction-refused': { type: 'direction-refused', received: 'nowhere', reason: 'unknown_phase' },
   decision: { type: 'decision', decision: aDecision() },
   answer: { type: 'answer', answer: aFinalAnswer() },
   'session-recalled': { type: 'session-recalled', sessionId: 'u', turns: 1, messages: [aMessage()], problem: null },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { messageSchema } from '../../../machines/contracts/message.ts';
 import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
@@ -13,7 +14,6 @@ import {
   readTurns,
   recalledMessages,
   recallWanted,
-  rememberRuns,
   turnOf,
 } from '../../../machines/policies/session.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
@@ -39,7 +39,7 @@ function anAction(changes: Parameters<typeof aCapabilityResult>[0][]): ActionRes
   const entries = ran.map(({ capability, success, output, error }) => {
     return { role: 'assistant' as const, capability, success, summary: success ? output : (error ?? '') };
   });
-  return { ...results.action, results: ran, memory: [{ role: 'user', content: 'x' }, ...entries] };
+  return { ...results.action, results: ran, runs: ran.length, memory: [{ role: 'user', content: 'x' }, ...entries] };
 }
 
 describe('a session', () => {
@@ -56,40 +56,37 @@ describe('a session', () => {
 });
 
 describe('the memory of capability runs', () => {
-  it('[R4] has one entry per run in order, across all Action phases of the request', () => {
-    const first = anAction([{ capability: 'draft' }, { capability: 'review', success: false, error: 'too short' }]);
-    const state = { ...aState(), ...settlePhase(deepFreeze(aState()), 'action', succeeded(first)) };
-    const second = { ...state, ...settlePhase(deepFreeze(state), 'action', succeeded(anAction([{ output: 'b' }]))) };
-    expect(second.runs).toEqual([
-      { role: 'assistant', capability: 'draft', success: true, summary: 'a draft' },
-      { role: 'assistant', capability: 'review', success: false, summary: 'too short' },
-      { role: 'assistant', capability: 'draft', success: true, summary: 'b' },
+  const stateAfter = (changes: Parameters<typeof anAction>[0]) =>
+    aState({ results: { ...results, action: anAction(changes) } });
+  const runsOf = (state: ChainState) => turnOf(state).runs;
+
+  it('[R4] has one entry per run in order', () => {
+    const ran = [{ capability: 'draft' }, { capability: 'review', success: false, error: 'too short' }];
+    expect(runsOf(stateAfter(ran))).toEqual([
+      { capability: 'draft', success: true, summary: 'a draft' },
+      { capability: 'review', success: false, summary: 'too short' },
     ]);
   });
 
   it('[R4] is unchanged when Action fails or another phase completes', () => {
-    const state = aState({ runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }] });
-    expect({ ...state, ...settlePhase(state, 'action', failed()) }.runs).toEqual(state.runs);
-    expect({ ...state, ...settlePhase(state, 'intention', succeeded(results.intention.reply)) }.runs).toEqual(
-      state.runs,
+    const state = stateAfter([{ capability: 'c' }]);
+    expect(runsOf({ ...state, ...settlePhase(state, 'action', failed()) })).toEqual(runsOf(state));
+    expect(runsOf({ ...state, ...settlePhase(state, 'intention', succeeded(results.intention.reply)) })).toEqual(
+      runsOf(state),
     );
   });
 
   it('[R4] is bounded: the newest 64 runs, the first 500 characters each, without split characters', () => {
-    let state = aState();
-    const output = `${'x'.repeat(498)}🦊${'y'.repeat(1_000_000)}`;
-    for (let at = 0; at < 100; at += 1)
-      state = { ...state, runs: rememberRuns(state, anAction([{ capability: `c${at}`, output }])) };
-    expect(state.runs.map(({ capability }) => capability)).toEqual(
-      Array.from({ length: 64 }, (_, at) => `c${at + 36}`),
-    );
-    for (const { summary } of state.runs) expect(summary).toBe(`${'x'.repeat(498)}…`);
-    expect(rememberRuns(aState(), anAction([{ capability: 'c'.repeat(9_999) }]))[0]?.capability).toHaveLength(200);
+    const output = `${'x'.repeat(498)}🦊${'y'.repeat(10_000)}`;
+    const runs = runsOf(stateAfter(Array.from({ length: 100 }, (_, at) => ({ capability: `c${at}`, output }))));
+    expect(runs.map(({ capability }) => capability)).toEqual(Array.from({ length: 64 }, (_, at) => `c${at + 36}`));
+    for (const { summary } of runs) expect(summary).toBe(`${'x'.repeat(498)}…`);
+    expect(runsOf(stateAfter([{ capability: 'c'.repeat(9_999) }]))[0]?.capability).toHaveLength(200);
   });
 
   it('[R4] becomes a turn with the request, the answer, and the status', () => {
     const state = aState({
-      runs: [{ role: 'assistant', capability: 'c', success: true, summary: 's' }],
+      results: { ...results, action: anAction([{ capability: 'c', output: 's' }]) },
       answer: aFinalAnswer({ status: 'cancelled' }),
     });
     expect(sessionTurnSchema.parse(turnOf(state))).toStrictEqual({

@@ -79,7 +79,7 @@ describe('run control', () => {
     await settle();
     expect(phasesOf(run)[3]).toBe(phase);
     const directed = entriesOf(run, 'transition').find(({ event }) => event === 'run.directed');
-    expect(directed?.candidates[0]).toMatchObject({ guard: 'directionIsPhase', result: 'taken', inputs: { phase } });
+    expect(directed?.candidates[0]).toMatchObject({ guard: 'directionPossible', result: 'taken', inputs: { phase } });
     run.cancel();
     await run.answer;
   });

@@ -136,8 +136,8 @@ describe('a looping run', () => {
 describe('several applicable completion rules', () => {
   const sure = { confidence: 0.95, taskComplete: true };
   it.each([
-    ['cycleLimitReached', { maxCycles: 2, maxModelCalls: 12 }, {}, sure],
-    ['budgetExhausted', { maxModelCalls: 12 }, {}, sure],
+    ['cycleLimitReached', { maxCycles: 2, maxModelCalls: 11 }, {}, sure],
+    ['budgetExhausted', { maxModelCalls: 11 }, {}, sure],
     ['confidenceReached', {}, {}, sure],
     ['answerConverged', {}, {}, { ...sure, confidence: 0.9 }],
     ['taskComplete', {}, { change: 0 }, { ...sure, confidence: 0.9 }],

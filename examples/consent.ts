@@ -1,6 +1,6 @@
 import { contextHistory, contextOf, createPostChain, undo } from 'postchain';
 
-const run = createPostChain().run({
+const run = createPostChain({ consent: 'ask' }).run({
   request: 'Why is the cellar damp?',
   history: [
     { role: 'user', content: `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(30)}` },

@@ -3,7 +3,7 @@ import { replies, scriptedModel } from 'postchain/testing';
 
 const unsure = { ...replies.yield, confidence: 0.4 };
 const model = scriptedModel({ yield: [unsure, unsure] }, { otherwise: replies });
-const run = createPostChain({ model }).run({
+const run = createPostChain({ model, consent: 'ask' }).run({
   request: 'Should we continue?',
   history: [{ role: 'user', content: 'A long story. '.repeat(100) }],
   mode: 'manual',

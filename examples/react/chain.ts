@@ -3,7 +3,7 @@ import { model } from './model.ts';
 import { notes } from './notes.ts';
 
 /** The options of this page's chain. All of it runs in the browser. */
-export const options: PostChainOptions = { model, documents: createPassageIndex(notes) };
+export const options: PostChainOptions = { model, documents: createPassageIndex(notes), consent: 'ask' };
 
 /** Returns the text of the reply being streamed, for any task. */
 export function writingOf({ task, value }: PartialUpdate): string {

@@ -3,7 +3,7 @@ import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
 import { createApp } from './app.ts';
 
 const { documents } = await loadDocuments(['docs']);
-const chain = createPostChain({ documents: createPassageIndex(documents) });
+const chain = createPostChain({ documents: createPassageIndex(documents), consent: 'ask' });
 const app = createApp(chain, { token: process.env['SERVICE_TOKEN'] });
 
 const port = Number(process.env['PORT'] ?? 8787);

@@ -16,8 +16,8 @@ interface Arrival {
   /** The index of the operation that added it; -1 for initial messages. */
   readonly operation: number;
   readonly message: Message;
-  /** The operation that pruned it, by index, and the entry that applied it; null if none did. */
-  pruned: { readonly at: number; readonly operation: number } | null;
+  /** The operations that pruned it, by index, and the entries that applied them: more than one if the user undid one. */
+  readonly prunings: { readonly at: number; readonly operation: number }[];
 }
 
 /** All context operations of a run, and every message it ever had. */
@@ -53,6 +53,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
   const later: Arrival[] = [];
   const alive = new Map<string, Arrival>();
   const about = new Map<string, number[]>();
+  const undone: { readonly id: string; readonly from: number }[] = [];
   const prunings = new Map<string, { readonly seq: number; readonly pruning: Pruning }>();
   let duplicates: ReadonlySet<string> = new Set();
   let snapshots: (readonly Message[])[] = [];
@@ -61,7 +62,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
   function begin(messages: readonly Message[], seq: number): void {
     initial.push({ from: seq, messages });
     const created = messages.map(
-      (message): Arrival => ({ id: message.id, from: seq, operation: -1, message, pruned: null }),
+      (message): Arrival => ({ id: message.id, from: seq, operation: -1, message, prunings: [] }),
     );
     arrivals = [...created, ...arrivals];
     for (const arrival of created) alive.set(arrival.id, arrival);
@@ -80,14 +81,24 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
     if (operation.operation === 'ADD') {
       const { message } = operation.data;
       if (alive.has(message.id)) return;
-      const arrival: Arrival = { id: message.id, from: seq, operation: number, message, pruned: null };
+      const arrival: Arrival = { id: message.id, from: seq, operation: number, message, prunings: [] };
       alive.set(message.id, arrival);
       later.push(arrival);
     } else if (operation.operation === 'PRUNE' && !duplicates.has(target)) {
       const arrival = alive.get(target);
       if (arrival === undefined) return;
-      arrival.pruned = { at: seq, operation: number };
+      arrival.prunings.push({ at: seq, operation: number });
       alive.delete(target);
+    }
+  }
+
+  /** Operations that are undone no longer count, so the context is computed again without them. */
+  function undoAll(ids: readonly string[], seq: number): void {
+    for (const id of ids) {
+      undone.push({ id, from: seq });
+      const number = operations.findLastIndex((operation) => operation.id === id);
+      const arrival = [...arrivals, ...later].findLast(({ prunings }) => prunings.at(-1)?.operation === number);
+      if (number >= 0 && arrival !== undefined) alive.set(arrival.id, arrival);
     }
   }
 
@@ -108,6 +119,13 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
     return applyOperations(snapshots[nearest] ?? [], operations.slice(nearest * SNAPSHOT_INTERVAL, count));
   }
 
+  function contextAfter(count: number, without: ReadonlySet<string>, seq: number): readonly Message[] {
+    if (count === 0) return initialMessagesAt(seq);
+    if (without.size === 0) return afterOperations(count);
+    const counted = operations.slice(0, count).filter(({ id }) => !without.has(id));
+    return applyOperations(initialMessagesAt(Number.POSITIVE_INFINITY), counted);
+  }
+
   return {
     log: {
       operations: listed,
@@ -121,9 +139,9 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
       initialMessagesAt,
       messagesAt(seq) {
         const count = countUpTo(seqs, seq);
-        const key = `${count} ${initial.filter(({ from }) => from <= seq).length}`;
-        if (newest?.key !== key)
-          newest = { key, messages: count === 0 ? initialMessagesAt(seq) : afterOperations(count) };
+        const without = new Set(undone.filter(({ from }) => from <= seq).map(({ id }) => id));
+        const key = `${count} ${initial.filter(({ from }) => from <= seq).length} ${without.size}`;
+        if (newest?.key !== key) newest = { key, messages: contextAfter(count, without, seq) };
         return newest.messages;
       },
     },
@@ -132,6 +150,7 @@ export function createContextLog(): { readonly log: ContextLog; take(entry: Jour
       if (first.length > 0) begin(first, entry.seq);
       list(entry);
       if (entry.type === 'operations') for (const operation of entry.applied) apply(operation, entry.seq);
+      if (entry.type === 'context-overruled') undoAll(entry.undone, entry.seq);
       if (entry.type === 'context-evaluated')
         for (const pruning of entry.pruningLog) prunings.set(pruning.operationId, { seq: entry.seq, pruning });
     },
@@ -156,12 +175,12 @@ export function contextRows(log: ContextLog, messages: readonly Message[], seq: 
   const newest = new Map(arrivals.map((arrival) => [arrival.id, arrival]));
   const rows: ContextRow[] = [];
   for (const [index, arrival] of arrivals.entries()) {
-    const { id, pruned } = arrival;
+    const { id, prunings } = arrival;
+    const pruned = prunings.findLast(({ at }) => at <= seq);
     const key = `${index}`;
     const message = newest.get(id) === arrival ? cached.get(id) : undefined;
     if (message !== undefined) rows.push({ key, message, arrival, pruned: null });
-    else if (pruned !== null && pruned.at <= seq)
-      rows.push({ key, message: arrival.message, arrival, pruned: pruned.operation });
+    else if (pruned !== undefined) rows.push({ key, message: arrival.message, arrival, pruned: pruned.operation });
   }
   for (const message of messages)
     if (!newest.has(message.id)) rows.push({ key: message.id, message, arrival: null, pruned: null });

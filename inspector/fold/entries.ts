@@ -55,6 +55,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   delivery: 'user input',
   'consent-asked': 'user input',
   'consent-resolved': 'user input',
+  'context-overruled': 'user input',
   'direction-asked': 'user input',
   'direction-refused': 'user input',
 };

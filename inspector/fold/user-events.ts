@@ -1,4 +1,5 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
@@ -65,9 +66,12 @@ export function deliveriesOf(
     });
     if (found === undefined) return null;
     taken.add(found);
-    return { seq: found, isRefused: found < seq && log.entry(found + 1).type === 'direction-refused' };
+    return { seq: found, isRefused: found < seq && isRefusal(log.entry(found + 1)) };
   });
 }
+
+const isRefusal = (entry: JournalEntry): boolean =>
+  entry.type === 'direction-refused' || (entry.type === 'context-overruled' && entry.problem !== null);
 
 /** JSON with the members of each object in the order of their names. */
 function sorted(value: unknown): string {

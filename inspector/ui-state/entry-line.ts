@@ -52,7 +52,9 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
     `${formatNumber(statistics.messagesBefore)} › ${pluralize(statistics.messagesAfter, 'message')}, ${pluralize(statistics.tokensAfter, 'token')}`,
   delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
-  'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened`,
+  'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened or removed`,
+  'context-overruled': ({ messageId, choice, problem }) =>
+    `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: refused, ${problem}`}`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
   keyframe: () => 'the complete state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,

@@ -21,6 +21,8 @@ export const chainMachine = chainSetup.createMachine({
   on: {
     'usage.reported': { actions: { type: 'assignUsageInFlight', params: ({ event }) => event } },
     'models.learned': { actions: { type: 'assignModels', params: ({ event }) => event } },
+    'context.overruled': { actions: { type: 'overruleContext', params: ({ event }) => event } },
+    'context.undone': { actions: { type: 'undoOperation', params: ({ event }) => event } },
     'loop.progressed': { actions: { type: 'assignLoopInFlight', params: ({ event }) => event } },
   },
   states: {
@@ -70,7 +72,11 @@ export const chainMachine = chainSetup.createMachine({
           description: 'Recalls the earlier turns of the session. If the store fails, the run continues without them.',
           invoke: {
             src: 'recallSession',
-            input: ({ context: { sessionId, limits } }) => ({ sessionId: sessionId ?? '', turns: limits.sessionTurns }),
+            input: ({ context: { sessionId, limits } }) => ({
+              sessionId: sessionId ?? '',
+              // One more shows whether there are older turns.
+              turns: limits.sessionTurns + 1,
+            }),
             onDone: { target: 'routing', actions: { type: 'assignSession', params: ({ event }) => event.output } },
             onError: {
               target: 'routing',
@@ -272,8 +278,15 @@ export const chainMachine = chainSetup.createMachine({
               after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },
             planned: {
-              description: 'Is there anything to summarize, or to ask the user?',
+              description: 'Does an option decide about user content? Is there anything to summarize, or to ask?',
               always: [
+                {
+                  guard: 'consentDecided',
+                  actions: {
+                    type: 'assignConsent',
+                    params: ({ context }) => ({ choice: context.consent, by: 'option' }),
+                  },
+                },
                 { guard: 'summariesWanted', target: 'summarizing' },
                 { guard: 'consentNeeded', target: 'awaitingConsent' },
                 { target: 'applying' },
@@ -305,8 +318,10 @@ export const chainMachine = chainSetup.createMachine({
               always: [{ guard: 'consentNeeded', target: 'awaitingConsent' }, { target: 'applying' }],
             },
             awaitingConsent: {
-              description: 'Asks once for the whole batch. Without an answer in time, everything is kept.',
+              description:
+                'Asks once for the whole batch. The user may overrule operations one by one instead. Without an answer in time, everything is kept.',
               entry: 'emitConsentRequest',
+              always: { guard: 'consentSettled', target: 'applying', actions: 'concludeConsent' },
               on: {
                 'consent.given': {
                   target: 'applying',

@@ -1,14 +1,15 @@
 import { abortedLoopEvents } from '../action/emitted-events.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { ConsentGiver } from '../contracts/context.ts';
+import type { ConsentChoice, ConsentGiver } from '../contracts/context.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { consentRequest } from '../policies/consent.ts';
 import { NO_DECISION } from '../policies/decisions.ts';
 import { aborted, NO_FAILURE } from '../policies/failures.ts';
+import type { Overruled } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import { phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
-import { fittingTurns, recalledMessages } from '../policies/session.ts';
+import { recallMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/writing.ts';
 import { NO_STATISTICS } from '../policies/understanding.ts';
 import { preview } from '../text/summary.ts';
@@ -63,6 +64,13 @@ export const emittedEvents = {
       by,
     };
   },
+  contextOverruled: ({ messageId, undone, problem }: Overruled, choice: ConsentChoice | null): EmittedEvent => ({
+    type: 'context-overruled',
+    messageId,
+    choice,
+    undone: [...undone],
+    problem,
+  }),
   directionAsked: ({ recursion, assessment }: ChainState): EmittedEvent => ({
     type: 'direction-asked',
     cycle: recursion.cycle,
@@ -80,12 +88,12 @@ export const emittedEvents = {
     decision: state.decision ?? NO_DECISION,
   }),
   sessionRecalled: (state: ChainState, recalled: RecalledSession): EmittedEvent => {
-    const { turns, problem } = fittingTurns(state, recalled);
+    const { turns, messages, problem } = recallMessages(state, recalled);
     return {
       type: 'session-recalled',
       sessionId: state.sessionId ?? '',
-      turns: turns.length,
-      messages: [...recalledMessages(turns, state.messages)],
+      turns,
+      messages: [...messages],
       problem,
     };
   },

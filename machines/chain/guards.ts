@@ -2,7 +2,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { comparisonWanted } from '../policies/assessment.ts';
-import { consentRequest } from '../policies/consent.ts';
+import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { directionPossible } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
@@ -48,10 +48,9 @@ export const chainGuards = {
   directionPossible: ({ context }: Args, { phase }: { phase: string }): GuardResult =>
     directionPossible(context, phase),
   sourceMayRecover: ({ context }: Args, { error }: { error: unknown }): GuardResult => sourceMayRecover(context, error),
-  consentNeeded: ({ context }: Args): GuardResult => {
-    const request = consentRequest(context.evaluation?.operations ?? [], visibleMessages(context));
-    return { holds: request !== null, inputs: { messages: request?.items.length ?? 0 } };
-  },
+  consentNeeded: ({ context }: Args): GuardResult => consentNeeded(context),
+  consentDecided: ({ context }: Args): GuardResult => consentDecided(context),
+  consentSettled: ({ context }: Args): GuardResult => consentSettled(context),
   measuringPays: ({ context }: Args): GuardResult => measuringPays(context, visibleMessages(context)),
   contextMustShrink: ({ context }: Args): GuardResult => contextMustShrink(context),
   modelMayRate: ({ context }: Args): GuardResult => modelMayRate(context),

@@ -16,6 +16,7 @@ import { decideAsDirected, decideToComplete, decideToContinue, direct } from '..
 import { unexpectedFailure } from '../policies/failures.ts';
 import { adjust, deadlines } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
+import { overrule, undoOperation } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
 import { nextSourceRetry } from '../policies/recovery.ts';
@@ -26,8 +27,8 @@ import {
   assignEstimates,
   assignMeasures,
   assignSummaries,
-  evaluateContext,
   NOT_RATED,
+  proposedEvaluation,
 } from '../policies/understanding.ts';
 import { usageSoFar } from '../policies/usage.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
@@ -38,6 +39,8 @@ import { chainGuards } from './guards.ts';
 type Thrown = { readonly error: unknown };
 type Direction = { readonly phase: string; readonly prompt?: string | undefined };
 type Adjusted = Pick<Extract<ChainEvent, { type: 'run.adjusted' }>, 'limits' | 'thresholds'>;
+type Overruled = Extract<ChainEvent, { type: 'context.overruled' }>;
+type Undone = Extract<ChainEvent, { type: 'context.undone' }>;
 type Consent = {
   readonly choice: string;
   readonly items?: Readonly<Record<string, string>> | undefined;
@@ -195,7 +198,7 @@ export const chainSetup = vocabulary.extend({
     ),
     estimateMeasures: assign(({ context }) => assignEstimates(context, progress.visibleMessages(context))),
     evaluateByPolicy: assign(({ context }) => ({
-      evaluation: evaluateContext(context, progress.visibleMessages(context), NOT_RATED),
+      evaluation: proposedEvaluation(context, NOT_RATED),
     })),
     assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleEvaluation(context, outcome)),
     assignSummaries: assign(({ context }, outcome: AttemptOutcome) => assignSummaries(context, outcome)),
@@ -211,6 +214,20 @@ export const chainSetup = vocabulary.extend({
         (state, { by = 'user' }) => [emittedEvents.consentResolved(state, by)],
       ),
     ),
+    concludeConsent: enqueueActions(({ context, enqueue }) => {
+      enqueue.assign({ consentAsked: true });
+      enqueue.emit(emittedEvents.consentResolved(context, 'user'));
+    }),
+    overruleContext: enqueueActions(({ context, enqueue }, { messageId, choice }: Overruled) => {
+      const overruled = overrule(context, { messageId, choice: readChoice(choice) });
+      enqueue.assign(overruled.changes);
+      enqueue.emit(emittedEvents.contextOverruled(overruled, readChoice(choice)));
+    }),
+    undoOperation: enqueueActions(({ context, enqueue }, { operationId }: Undone) => {
+      const undone = undoOperation(context, operationId);
+      enqueue.assign(undone.changes);
+      enqueue.emit(emittedEvents.contextOverruled(undone, null));
+    }),
     applyEvaluation: enqueueActions(
       assignThenEmit(
         (state, _: unknown) => outcomes.applyEvaluation(state),

@@ -2,11 +2,18 @@ import { z } from 'zod';
 import type { ActionState } from './action-state.ts';
 import type { UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
-import type { ContextMeasures, ContextOperation, Envelope } from './context.ts';
+import {
+  approvalSchema,
+  type ContextDocument,
+  type ContextMeasures,
+  type ContextOperation,
+  consentSchema,
+  type Envelope,
+} from './context.ts';
 import type { Assessment, Decision, GuardResult, Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
-import { messageSchema } from './message.ts';
+import { type Message, messageSchema } from './message.ts';
 import type { ModelStatus } from './model-status.ts';
 import type { Retrieval } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
@@ -53,6 +60,9 @@ export const chainInputSchema = z.object({
   decider: deciderKindSchema,
   /** The session of the request; null without one. */
   sessionId: z.string().nullable(),
+  /** Who decides about operations that need consent, and which these are. Journals without these fields asked. */
+  consent: consentSchema.default('ask'),
+  approval: approvalSchema.default('user-content'),
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.array(priceSchema.readonly().nullable()).readonly(),
   currency: z.string().nullable(),
@@ -82,6 +92,13 @@ export interface Evaluation {
   readonly operations: readonly ContextOperation[];
 }
 
+/** The recalled part of a session: its messages, the number of its newest turn, and how many kept messages gave way. */
+export interface SessionState {
+  readonly turns: number;
+  readonly messages: readonly Message[];
+  readonly gaveWay: number;
+}
+
 /** The reports of the invoked machines. If these are aborted, their usage is charged and their results are kept. */
 export interface InFlight {
   readonly usage: UsageInFlight;
@@ -106,6 +123,10 @@ export interface ChainState extends ChainInput {
   readonly steps: readonly Step[];
   /** The operations that the last phase applied to the context. */
   readonly applied: readonly ContextOperation[];
+  /** What `messages` is computed from: the newest operations, which can be undone, and the messages before them. */
+  readonly history: ContextDocument;
+  /** How often the user overruled an operation. */
+  readonly overrides: number;
   /** Set between Experience's search and its model call. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
@@ -138,6 +159,8 @@ export interface ChainState extends ChainInput {
   /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
   readonly inFlight: InFlight;
+  /** What the run recalled of its session; null without a session, or if it was not recalled. */
+  readonly session: SessionState | null;
   /** Why part of the session was not recalled; null if all was, or without a session. */
   readonly sessionProblem: string | null;
   readonly corrections: number;

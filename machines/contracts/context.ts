@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unitSchema } from './limits.ts';
-import { linkSchema, type Message, messageSchema } from './message.ts';
+import { linkSchema, type Message, messageSchema, roleSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
 
 /**
@@ -59,6 +59,12 @@ export const contextOperationSchema = z.discriminatedUnion('operation', [
 ]);
 export type ContextOperation = Readonly<z.infer<typeof contextOperationSchema>>;
 
+/** A message that the user decides about, before or after an operation on it is applied. */
+export interface Override {
+  readonly messageId: string;
+  readonly choice: ConsentChoice;
+}
+
 /**
  * A context as an event-sourced document: its initial messages, every operation on them, and the ids of undone
  * operations. The context is computed from it and not stored.
@@ -111,16 +117,29 @@ export type ConsentChoice = z.infer<typeof consentChoiceSchema>;
 export const consentGiverSchema = z.enum(['user', 'option', 'default', 'time-out']);
 export type ConsentGiver = z.infer<typeof consentGiverSchema>;
 
-/** One question for all operations of an evaluation; `preview` is the first 50 characters of a message. */
+/** Who is asked before content is shortened or removed: `ask` emits a question; the others decide without one. */
+export const consentSchema = z.enum(['ask', ...consentChoiceSchema.options]);
+export type Consent = z.infer<typeof consentSchema>;
+
+/** Which operations need consent: those on the user's messages, or all that shorten or remove a message. */
+export const approvalSchema = z.enum(['user-content', 'all']);
+export type Approval = z.infer<typeof approvalSchema>;
+
+/**
+ * One question for all operations of an evaluation. `preview` is the first 50 characters of a message, `summary` what
+ * would replace it (empty: it would be removed), `reason` why.
+ */
 export const consentRequestSchema = z.object({
   items: z
     .array(
       z.object({
         operationId: z.string(),
         messageId: z.string(),
+        role: roleSchema.default('user'),
         preview: z.string(),
         chars: z.int(),
         summary: z.string(),
+        reason: z.string().default(''),
       }),
     )
     .readonly(),

@@ -22,7 +22,8 @@ function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodNumber>>>(shap
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
  * the host (a signal or a shutdown); both end the run at once with a degraded answer. `run.directed` names the next
  * phase, as a free string so that the chart can reject an unknown one. `run.finished` ends the run now with an answer.
- * `run.adjusted` changes limits and thresholds for the rest of the run.
+ * `run.adjusted` changes limits and thresholds for the rest of the run. `context.overruled` is the user's decision about
+ * one message, whatever was planned for it or done to it; `context.undone` reverts one operation.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
@@ -34,6 +35,8 @@ export const chainEventSchema = z.discriminatedUnion('type', [
     limits: partialOf(limitsSchema.shape).optional(),
     thresholds: partialOf(thresholdsSchema.shape).optional(),
   }),
+  z.object({ type: z.literal('context.overruled'), messageId: z.string(), choice: z.string() }),
+  z.object({ type: z.literal('context.undone'), operationId: z.string() }),
   z.object({
     type: z.literal('consent.given'),
     choice: z.string(),
@@ -45,13 +48,16 @@ export const chainEventSchema = z.discriminatedUnion('type', [
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
 /**
- * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, and to
- * direct, finish or cancel the run. Strict, because these events come from outside the program.
+ * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, to
+ * overrule or undo an operation on the context, and to direct, finish or cancel the run. Strict, because these events
+ * come from outside the program.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
   z.strictObject({ type: z.literal('run.directed'), phase: phaseSchema, prompt: z.string().optional() }),
   z.strictObject({ type: z.literal('run.finished') }),
+  z.strictObject({ type: z.literal('context.overruled'), messageId: z.string(), choice: consentChoiceSchema }),
+  z.strictObject({ type: z.literal('context.undone'), operationId: z.string() }),
   z.strictObject({
     type: z.literal('consent.given'),
     choice: consentChoiceSchema,
@@ -121,6 +127,16 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     summarized: z.int(),
     removed: z.int(),
     by: consentGiverSchema,
+  }),
+  /** The user overruled what was planned for a message or done to it (`choice`), or undid an operation (null). */
+  z.object({
+    type: z.literal('context-overruled'),
+    messageId: z.string(),
+    choice: consentChoiceSchema.nullable(),
+    /** Ids of applied operations that no longer count. */
+    undone: z.array(z.string()),
+    /** Why nothing changed; null if the event took effect. */
+    problem: z.string().nullable(),
   }),
   z.object({
     type: z.literal('direction-asked'),

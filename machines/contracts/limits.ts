@@ -50,8 +50,10 @@ export const limitsSchema = z.strictObject({
   maxContinuations: z.int().min(1).default(5),
   /** Characters of one capability's result; a longer one is a failed run. */
   maxResultChars: z.int().min(1).default(100_000),
-  /** Turns of the session to add to the context. */
+  /** Turns of the session to add to the context in full. */
   sessionTurns: z.int().min(0).default(10),
+  /** Messages that a session keeps of the turns before: the user's, those worth keeping, and insights. */
+  sessionMessages: z.int().min(0).default(100),
   /** Recalling a session, and storing a turn. After that, the run continues without it. */
   sessionMs: milliseconds.default(5_000),
   /** Messages in the context; above it, the least relevant are evicted. */

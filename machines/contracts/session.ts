@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { messageSchema } from './message.ts';
 
 /**
  * One request of a session and its answer. `runs` are the capability runs, in order; `atMs` is the start of the run, in
- * milliseconds since the epoch.
+ * milliseconds since the epoch. `number` counts the turns of the session from 1. `kept` is what the session keeps of all
+ * its turns until then, so only the newest turns need it: messages of this run have their own ids, those of earlier
+ * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed; `gaveWay` is how
+ * many messages the session could not keep. Turns that were stored without these fields have none of it.
  */
 export const sessionTurnSchema = z.object({
   runId: z.string(),
@@ -11,10 +15,17 @@ export const sessionTurnSchema = z.object({
   answer: z.string(),
   status: z.enum(['completed', 'degraded', 'cancelled']),
   atMs: z.number(),
+  number: z.int().min(1).optional(),
+  kept: z.array(messageSchema.readonly()).readonly().optional(),
+  removed: z.array(z.string()).readonly().optional(),
+  gaveWay: z.int().min(0).optional(),
 });
 export type SessionTurn = Readonly<z.infer<typeof sessionTurnSchema>>;
 
-/** The recalled turns, oldest first, and why some are missing, or null. */
+/** How many of the newest turns keep `kept`: more than one, because runs of a session may overlap. */
+export const TURNS_WITH_KEPT = 3;
+
+/** The recalled turns, oldest first, and what the store could not recall, or null. */
 export interface RecalledSession {
   readonly turns: readonly SessionTurn[];
   readonly problem: string | null;

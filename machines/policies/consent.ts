@@ -1,13 +1,16 @@
+import type { ChainState } from '../contracts/chain-state.ts';
 import {
+  type Approval,
   type ConsentChoice,
   type ConsentGiver,
   type ConsentRequest,
   type ContextOperation,
   consentChoiceSchema,
 } from '../contracts/context.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { preview } from '../text/summary.ts';
-import { asksConsent, isLoss, KEPT_BY_USER } from './context.ts';
+import { asksConsent, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
 
 /** One question for all operations that affect user content; null if there are none. */
 export function consentRequest(
@@ -18,16 +21,48 @@ export function consentRequest(
   if (asking.length === 0) return null;
   const byId = new Map(messages.map((message) => [message.id, message]));
   const items = asking.map((operation) => {
-    const content = byId.get(operation.target)?.content ?? '';
+    const { content = '', role = 'user' } = byId.get(operation.target) ?? {};
     return {
       operationId: operation.id,
       messageId: operation.target,
+      role,
       preview: preview(content),
       chars: content.length,
       summary: operation.operation === 'TRANSFORM' ? operation.data.content : '',
+      reason: operation.reason,
     };
   });
   return { items };
+}
+
+type Planned = Pick<ChainState, 'evaluation' | 'consent'>;
+
+const operationsAsking = ({ evaluation }: Planned): number => (evaluation?.operations ?? []).filter(asksConsent).length;
+
+/** Whether the user is asked: the plan has operations that need consent. */
+export function consentNeeded(state: Planned): GuardResult {
+  const messages = operationsAsking(state);
+  return { holds: messages > 0, inputs: { messages } };
+}
+
+/** Whether an option decides about the operations that need consent, so that nobody is asked. */
+export function consentDecided(state: Planned): GuardResult {
+  const messages = operationsAsking(state);
+  return { holds: messages > 0 && state.consent !== 'ask', inputs: { messages, consent: state.consent } };
+}
+
+/** Whether the user has overruled every operation that needed consent, so that no question is left. */
+export function consentSettled(state: Planned): GuardResult {
+  const messages = operationsAsking(state);
+  return { holds: messages === 0, inputs: { messages } };
+}
+
+/** Returns the operations as planned; with approval of all, each that shortens or removes a message needs consent. */
+export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
+  if (approval !== 'all') return operations;
+  return operations.map((operation) =>
+    isLoss(operation) ? { ...operation, metadata: { ...operation.metadata, requiresConsent: true } } : operation,
+  );
 }
 
 /** Reads a choice. Anything but a clear "summarize" or "remove" keeps the message, so a typing error loses nothing. */
@@ -46,7 +81,8 @@ const KEPT_BY: Record<ConsentGiver, string> = {
 
 /**
  * Applies the user's decision: `choice` to every operation that needs consent, and `items` to single messages by id,
- * whether or not they need it. Kept messages are tagged so that no one is asked again; the reason records who decided.
+ * whether or not they need it. Kept messages are tagged so that no one is asked again in this run; tag and reason record
+ * who decided.
  */
 export function resolveConsent(
   operations: readonly ContextOperation[],
@@ -79,7 +115,7 @@ export function resolveConsent(
       operation: 'TAG',
       id,
       target,
-      data: { tags: [KEPT_BY_USER] },
+      data: { tags: [by === 'user' ? KEPT_BY_USER : KEPT_BY_DEFAULT] },
       code: by === 'user' || by === 'option' ? 'user_consent' : 'no_consent',
       reason: consent === decided ? KEPT_BY[by] : 'kept because no summary of it was planned',
       metadata: resolved,

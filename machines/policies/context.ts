@@ -49,7 +49,7 @@ function changed(message: Message, change: Exclude<ContextOperation, { operation
     case 'TAG':
       return { ...message, tags: [...new Set([...message.tags, ...change.data.tags])] };
     case 'TRANSFORM':
-      return { ...message, content: change.data.content, tags: [...new Set([...message.tags, 'summary'])] };
+      return { ...message, content: change.data.content, tags: [...new Set([...message.tags, SUMMARY])] };
     case 'LINK':
       return { ...message, links: [...message.links.filter((link) => !isSameLink(link, change.data)), change.data] };
     case 'PRIORITIZE':
@@ -148,14 +148,18 @@ export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata
 
 /** Marks a message that the user decided to keep, so that the user is not asked about it again. */
 export const KEPT_BY_USER = 'kept-by-user';
+/** Marks a message that was kept for this run without the user: by an option, or because no one answered. */
+export const KEPT_BY_DEFAULT = 'kept-by-default';
 /** Id and tag of the message that holds the run's request. */
 export const REQUEST = 'request';
+/** Marks a message whose content was replaced with a summary. */
+const SUMMARY = 'summary';
 /** Marks the result of a failed capability: it is not evidence for an answer. */
 export const FAILED_TAG = 'failed';
 
-const PROTECTING: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, KEPT_BY_USER]);
+const PROTECTING: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, KEPT_BY_USER, KEPT_BY_DEFAULT]);
 
-/** Whether a message must stay: it is pinned, critical, the request, or kept by the user. */
+/** Whether a message must stay: it is pinned, critical, the request, or kept. */
 export function isProtected({ tags }: Message): boolean {
   return tags.some((tag) => PROTECTING.has(tag));
 }

@@ -11,7 +11,7 @@ import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { informativeFailure } from './recovery.ts';
-import { evaluateContext } from './understanding.ts';
+import { proposedEvaluation } from './understanding.ts';
 import { addUsage, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
@@ -45,7 +45,7 @@ export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Ch
   const reply = outcome.value as UnderstandingReply;
   return {
     ...chargeExecution(state, outcome.execution),
-    evaluation: { ...evaluateContext(state, visibleMessages(state), reply), prose: outcome.prose },
+    evaluation: proposedEvaluation(state, reply, outcome.prose),
   };
 }
 

@@ -1,12 +1,12 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainInput, ChainState, InFlight } from '../contracts/chain-state.ts';
-import type { ContextOperation, Envelope } from '../contracts/context.ts';
+import type { ContextDocument, ContextOperation, Envelope } from '../contracts/context.ts';
 import type { Failure, PhaseFailure } from '../contracts/failure.ts';
 import type { Message } from '../contracts/message.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
-import { applyOperations, REQUEST } from './context.ts';
+import { append, applyOperations, contextDocument, contextOf, REQUEST } from './context.ts';
 import { newModels } from './model-status.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
@@ -64,6 +64,8 @@ export function initialState(input: ChainInput): ChainState {
     results: { action: null, experience: null, intention: null, observation: null, understanding: null, yield: null },
     steps: [],
     applied: [],
+    history: contextDocument(messages),
+    overrides: 0,
     retrieval: null,
     sourceRetry: null,
     consentAsked: false,
@@ -83,6 +85,7 @@ export function initialState(input: ChainInput): ChainState {
     failures: [],
     usage: NO_USAGE,
     inFlight: NOTHING_IN_FLIGHT,
+    session: null,
     sessionProblem: null,
     corrections: 0,
     lastMessageAtMs: input.startedAtMs,
@@ -124,7 +127,8 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
   }));
 }
 
-const EARLIER = 'earlier.';
+/** Begins the ids of messages of earlier runs. */
+export const EARLIER = 'earlier.';
 
 /** The latest view of each envelope, because a phase requests the same view several times. */
 const views = new WeakMap<Envelope, Pick<ChainState, 'messages'> & { readonly view: readonly Message[] }>();
@@ -155,6 +159,7 @@ export function completePhase(state: ChainState, output: PhaseOutput): Partial<C
   return {
     messages: visibleMessages(state),
     applied: state.envelope.operations,
+    history: newestOf(append(state.history, state.envelope.operations)),
     envelope: { phase, content: output.content, operations: output.operations },
     results: { ...state.results, [phase]: output.result },
     steps: [...state.steps.slice(1 - KEPT_STEPS), done],
@@ -163,6 +168,20 @@ export function completePhase(state: ChainState, output: PhaseOutput): Partial<C
     evaluation: null,
     newPrompt: state.newPrompt && phase !== 'action',
     phaseRetries: 0,
+  };
+}
+
+/** The newest operations can be undone; older ones become part of the messages that they resulted in. */
+const UNDOABLE_OPERATIONS = 500;
+
+function newestOf(history: ContextDocument): ContextDocument {
+  const { initial, operations, undone } = history;
+  if (operations.length <= UNDOABLE_OPERATIONS) return history;
+  const older = operations.slice(0, -UNDOABLE_OPERATIONS);
+  return {
+    initial: contextOf({ initial, operations: older, undone }),
+    operations: operations.slice(older.length),
+    undone,
   };
 }
 

@@ -9,13 +9,14 @@ import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './unde
 const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();
 
 /**
- * Whether to ask the user before the first step, because only they can make the context fit: it exceeds the limit even
- * without everything that needs no consent, and the user may release some of it.
+ * Whether consent is settled before the first step, because nothing else can make the context fit: it exceeds the limit
+ * even without everything that needs no consent, and the user (or an option) may release some of it.
  */
 export function contextMustShrink(state: ChainState): GuardResult {
   const fits = promptFits(state);
   const { step } = state.recursion;
-  const askable = fits.holds || step > 0 ? 0 : planned(state).operations.filter(asksConsent).length;
+  const isUseless = fits.holds || step > 0 || state.consent === 'keep';
+  const askable = isUseless ? 0 : planned(state).operations.filter(asksConsent).length;
   return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
 }
 

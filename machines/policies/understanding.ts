@@ -12,6 +12,7 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
+import { withApproval } from './consent.ts';
 import { isLoss, type Loss } from './context.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { planRetention } from './retention.ts';
@@ -84,6 +85,12 @@ export function evaluateContext(
     tokensAllowed: tokensAllowed(state),
   });
   return { reply, prose: false, measures, operations };
+}
+
+/** Returns the evaluation to be decided about: what the policy proposes, marked for approval. */
+export function proposedEvaluation(state: ChainState, reply: UnderstandingReply, prose = false): Evaluation {
+  const evaluation = evaluateContext(state, visibleMessages(state), reply);
+  return { ...evaluation, prose, operations: withApproval(evaluation.operations, state.approval) };
 }
 
 /** Returns the result of Understanding after consent is settled. */

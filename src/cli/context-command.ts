@@ -48,7 +48,12 @@ export async function contextCommand(path: string, flags: ContextFlags, stdout =
   return `${[header, '', operationsText(operations, page)].join('\n').trimEnd()}\n`;
 }
 
-const RELEVANT: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'session-recalled', 'operations']);
+const RELEVANT: ReadonlySet<JournalEntry['type']> = new Set([
+  'run-start',
+  'session-recalled',
+  'operations',
+  'context-overruled',
+]);
 
 /** Reads only the entries about the context; a journal is mostly text deltas. */
 async function relevantEntries(path: string, flags: JournalFlags): Promise<readonly JournalEntry[]> {
@@ -102,7 +107,7 @@ function operationsText(operations: readonly ListedOperation[], { colors, column
     const [id = '', kind = '', target = '', size = ''] = cells.map((cell, at) =>
       at === 3 ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
     );
-    const row = `  ${id}  ${kind}  ${target}  ${size}  ${oneLine(listed.operation.reason)}`;
+    const row = `  ${id}  ${kind}  ${target}  ${size}  ${oneLine(listed.operation.reason)}${listed.undoneAt === null ? '' : ' (undone by the user)'}`;
     lines.push(cutEnd(row, columns));
   }
   return lines.join('\n');

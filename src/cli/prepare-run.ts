@@ -93,6 +93,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       fallbackModels: fallbacks.map(({ model }) => model),
       ...(documents && { documents: documents.source }),
       capabilities: tools.capabilities,
+      consent: 'ask',
       ...(sessions && { sessions }),
       ...(journals && { journals }),
       limits: {

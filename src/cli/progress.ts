@@ -127,9 +127,17 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
       return aside(
         `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,
       );
+    case 'context-overruled':
+      return aside(overrideText(event));
     default:
       return null;
   }
+}
+
+function overrideText({ messageId, choice, undone, problem }: Extract<JournalEntry, { type: 'context-overruled' }>) {
+  const what = `${choice ?? 'undo'} ${oneLine(messageId)}`.trim();
+  if (problem !== null) return `${what}: refused, ${oneLine(problem)}`;
+  return undone.length === 0 ? what : `${what}: ${count(undone.length, 'operation')} undone`;
 }
 
 /** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */

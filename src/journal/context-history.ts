@@ -6,26 +6,33 @@ import { initialMessages } from '../../machines/policies/progress.ts';
 
 /**
  * Returns the context of a run as a document, built from its journal: the initial messages (given, or recalled from its session) and
- * every applied operation, in order. `contextOf` computes the messages; `undo` reverts one operation.
+ * every applied operation, in order, with those that the user undid in the run. `contextOf` computes the messages; `undo` reverts one
+ * operation.
  */
 export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument {
   let initial: ContextDocument['initial'] = [];
   const operations: ContextDocument['operations'][number][] = [];
+  const undone: string[] = [];
   for (const entry of entries) {
     if (entry.type === 'run-start') initial = initialMessages(entry);
     if (entry.type === 'session-recalled') initial = [...entry.messages, ...initial];
     if (entry.type === 'operations') operations.push(...entry.applied);
+    if (entry.type === 'context-overruled') undone.push(...entry.undone);
   }
-  return { initial, operations, undone: [] };
+  return { initial, operations, undone };
 }
 
-/** An applied operation: the step and phase that requested it, and the size of its target in characters, null if there is no target. */
+/**
+ * An applied operation: the step and phase that requested it, the size of its target in characters, null if there is no target, and the
+ * journal entry in which the user undid it, null if it still counts.
+ */
 export interface ListedOperation {
   readonly step: number;
   readonly phase: Phase;
   readonly operation: ContextOperation;
   readonly before: number | null;
   readonly after: number | null;
+  readonly undoneAt: number | null;
 }
 
 /** Returns the operations of a run, in order. */
@@ -41,10 +48,21 @@ export function operationList(): { readonly listed: readonly ListedOperation[]; 
   const chars = new Map<string, number>();
   // A phase applies the operations that the phase before it requested.
   let requestedBy: { readonly step: number; readonly phase: Phase } | null = null;
+
+  /** The target is as it was before a PRUNE or TRANSFORM that is undone. */
+  function undoListed(id: string, seq: number): void {
+    const at = listed.findLastIndex(({ operation }) => operation.id === id);
+    const found = listed[at];
+    if (found === undefined) return;
+    listed[at] = { ...found, undoneAt: seq };
+    if (found.operation.operation === 'ADD') chars.delete(found.operation.target);
+    else if (found.before !== null) chars.set(found.operation.target, found.before);
+  }
   return {
     listed,
     take(entry) {
       for (const { id, content } of startMessages(entry)) chars.set(id, content.length);
+      if (entry.type === 'context-overruled') for (const id of entry.undone) undoListed(id, entry.seq);
       if (entry.type !== 'operations') return;
       const { step, phase } = requestedBy ?? entry;
       for (const operation of entry.applied) {
@@ -52,7 +70,7 @@ export function operationList(): { readonly listed: readonly ListedOperation[]; 
         const after = charsAfter(operation, before);
         if (after === null) chars.delete(operation.target);
         else chars.set(operation.target, after);
-        listed.push({ step, phase, operation, before, after });
+        listed.push({ step, phase, operation, before, after, undoneAt: null });
       }
       requestedBy = { step: entry.step, phase: entry.phase };
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { SessionStore } from '../../machines/contracts/session.ts';
+import { type SessionStore, TURNS_WITH_KEPT } from '../../machines/contracts/session.ts';
 import { parseTurn, serializeTurn } from '../engine/runtime/memory-sessions.ts';
 import { invalidOption } from '../internal/options.ts';
 import { openSqliteFile, resolveSqlitePath, type SqliteConnection, sqliteReason } from './sqlite-file.ts';
@@ -84,6 +84,11 @@ function appendText(
   connection.run(
     'INSERT INTO turn (session, run, turn) VALUES (?, ?, ?) ON CONFLICT (session, run) DO UPDATE SET turn = excluded.turn',
     [session, keyOf(runId), text],
+  );
+  connection.run(
+    `UPDATE turn SET turn = json_remove(turn, '$.kept')
+     WHERE id = (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT 1 OFFSET ?) AND json_valid(turn)`,
+    [session, TURNS_WITH_KEPT],
   );
   connection.run(
     'DELETE FROM turn WHERE session = ? AND id <= (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',

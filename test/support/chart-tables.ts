@@ -394,6 +394,12 @@ const startsNextCycle = (after: ChainState, _: string, before: ChainState): bool
 const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
   recursion.completedCycles > 0 && thresholds.change > 0;
 
+/** U9: whether an event decides about every operation that the user is asked about. */
+function isSettledBy({ evaluation }: ChainState, name: string): boolean {
+  const asked = (evaluation?.operations ?? []).filter(({ metadata }) => metadata['requiresConsent'] === true);
+  return asked.every(({ id, target }) => name.includes(name.startsWith('context.undone') ? `"${id}"` : `"${target}"`));
+}
+
 type ChainRow = TransitionRow<ChainState>;
 
 const STOPPING = ['remembering', 'answered'];
@@ -475,6 +481,15 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     on: /^(attempt|action): reports /,
     to: ['the same'],
     by: 'C8',
+  },
+
+  // U9, U12: the user may overrule or undo at any time. A question of which nothing is left is settled.
+  { from: ['understanding.awaitingConsent'], on: /^context\./, when: isSettledBy, to: ['yield.assessing'], by: 'U9' },
+  {
+    from: [...CYCLING, 'yield.assessing', 'writing', 'remembering'],
+    on: /^context\.(overruled|undone)/,
+    to: ['the same'],
+    by: 'U9, U12',
   },
 
   // Promise 1: from anywhere in the cycles to an answer.

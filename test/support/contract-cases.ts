@@ -277,7 +277,11 @@ const attemptCases: readonly ContractCase[] = [
     '[U8]',
     'a consent request',
     consentRequestSchema,
-    { items: [{ operationId: 'o', messageId: 'm', preview: 'p', chars: 1200, summary: 's' }] },
+    {
+      items: [
+        { operationId: 'o', messageId: 'm', role: 'search', preview: 'p', chars: 1200, summary: 's', reason: 'r' },
+      ],
+    },
     ['items.0.chars', 0.5],
   ),
 ];

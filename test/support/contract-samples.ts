@@ -309,6 +309,8 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   capabilities: [],
   decider: 'none',
   sessionId: null,
+  consent: 'ask',
+  approval: 'user-content',
   prices: [],
   currency: null,
   hasDocuments: false,

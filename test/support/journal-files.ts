@@ -18,7 +18,7 @@ export const LONG_HISTORY: readonly Turn[] = [
 
 /** A run of the offline model over them, in which the first is summarized, the third removed, and the fourth kept. */
 export async function runOverHistory() {
-  const run = createPostChain({ limits: { maxCycles: 3 } }).run({
+  const run = createPostChain({ consent: 'ask', limits: { maxCycles: 3 } }).run({
     request: 'Is the cellar damp?',
     history: LONG_HISTORY,
   });

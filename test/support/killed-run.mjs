@@ -41,6 +41,7 @@ export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
   const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
   const chain = createPostChain({
     model,
+    consent: 'ask',
     capabilities: [work],
     decider: modelDecider,
     documents: { search: async (query) => ({ query, passages: [], widened: false }) },

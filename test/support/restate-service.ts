@@ -44,14 +44,14 @@ const model: ChatModel = {
 };
 
 const services = [
-  createRestateChain({ model }, { name: 'chain' }),
+  createRestateChain({ model, consent: 'ask' }, { name: 'chain' }),
   // It lets go of its run at every wait, and plays it from the beginning when something comes.
-  createRestateChain({ model }, { name: 'restless', inactivityTimeout: 0 }),
+  createRestateChain({ model, consent: 'ask' }, { name: 'restless', inactivityTimeout: 0 }),
   createRestateChain(
     { model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
     { name: 'hasty' },
   ),
-  createRestateChain({ model, limits: { consentMs: 300 } }, { name: 'curt' }),
+  createRestateChain({ model, consent: 'ask', limits: { consentMs: 300 } }, { name: 'curt' }),
   createRestateChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -63,11 +63,11 @@ export function startScripted(
   return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
 }
 
-/** A chain on a scripted model and a simulated clock. */
+/** A chain on a scripted model and a simulated clock, which asks for consent. */
 export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
   const clock = new TestClock();
   const model = plannedModel(plan);
-  return { chain: createPostChain({ newId: () => 'run-1', ...options, model, clock }), model, clock };
+  return { chain: createPostChain({ newId: () => 'run-1', consent: 'ask', ...options, model, clock }), model, clock };
 }
 
 export { settle } from '../../src/testing/settle.ts';
@@ -124,7 +124,7 @@ export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = 
     return typeof entry === 'function' ? entry(request) : entry;
   });
   const clock = new SimulatedClock();
-  const options = { model, clock, limits: { maxCycles: 3 } };
+  const options = { model, clock, consent: 'ask' as const, limits: { maxCycles: 3 } };
   const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
   const actor = createActor(createChainMachine(createActors(options)), { input, clock });
   const facts: EmittedEvent[] = [];

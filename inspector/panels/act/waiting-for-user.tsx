@@ -13,8 +13,8 @@ export function WaitingForUser({ waiting, isBusy, onSend }: EventFormProps & { r
       <section class="card waiting" aria-label="The run waits for consent">
         <h2>The run waits for consent (entry {formatNumber(waiting.askedAt)})</h2>
         <p>
-          May the run shorten or remove {pluralize(waiting.request.items.length, 'user message')}? If nobody answers in
-          time, it keeps all of them.
+          May the run shorten or remove {pluralize(waiting.request.items.length, 'message')}? If nobody answers in time,
+          it keeps all of them.
         </p>
         <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
       </section>
@@ -55,11 +55,13 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
   return (
     <form class="consent" aria-label="Consent" onSubmit={(submitted) => submitted.preventDefault()}>
       <ul>
-        {request.items.map(({ messageId, preview, chars, summary }) => (
+        {request.items.map(({ messageId, role, preview, chars, summary, reason }) => (
           <li key={messageId}>
             <p>
               <span class="verbatim">“{revealHidden(preview)}”</span>{' '}
-              <span class="muted">{pluralize(chars, 'character')}</span>
+              <span class="muted">
+                {role}, {pluralize(chars, 'character')}: {revealHidden(reason)}
+              </span>
             </p>
             {summary !== '' && (
               <div class="summary">

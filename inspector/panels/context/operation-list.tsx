@@ -4,6 +4,7 @@ import { contextOf } from '../../../machines/policies/context.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-history.ts';
 import { type Consent, type ContextLog, consentsAt } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';
+import { lastUpTo } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -33,6 +34,7 @@ export function OperationList({ inspector, view }: PanelProps) {
   const count = log.appliedAt(at);
   const page = Math.min(requestedPage, lastPage(count, PAGE));
   const undone = undoSelectionOf(run.runId);
+  const overruledAt = lastUpTo(fold.entries.of('context-overruled'), at) ?? -1;
   const list = useMemo(() => {
     const from = count - 1 - page * PAGE;
     const numbers = Array.from({ length: Math.min(PAGE, from + 1) }, (_, index) => from - index);
@@ -47,6 +49,7 @@ export function OperationList({ inspector, view }: PanelProps) {
               key={number}
               log={log}
               number={number}
+              at={overruledAt}
               isUndone={undone.has(log.operations[number]?.operation.id ?? '')}
               onUndo={(id, on) => setUndone(run.runId, id, on)}
               moveTo={inspector.moveTo}
@@ -55,7 +58,7 @@ export function OperationList({ inspector, view }: PanelProps) {
         </ul>
       </section>
     ));
-  }, [log, count, page, undone, run.runId, inspector]);
+  }, [log, count, page, undone, overruledAt, run.runId, inspector]);
   return (
     <>
       <UndoPreview view={view} undone={undone} />
@@ -88,12 +91,14 @@ function groupsOf(log: ContextLog, numbers: readonly number[]) {
 interface OperationItemProps {
   readonly log: ContextLog;
   readonly number: number;
+  /** The latest entry up to the cursor in which the user overruled or undid an operation; -1 for none. */
+  readonly at: number;
   readonly isUndone: boolean;
   readonly onUndo: (id: string, on: boolean) => void;
   readonly moveTo: (seq: number) => void;
 }
 
-function OperationItem({ log, number, isUndone, onUndo, moveTo }: OperationItemProps) {
+function OperationItem({ log, number, at, isUndone, onUndo, moveTo }: OperationItemProps) {
   const listed = log.operations[number];
   const seq = log.seqs[number];
   if (listed === undefined || seq === undefined) return null;
@@ -120,6 +125,12 @@ function OperationItem({ log, number, isUndone, onUndo, moveTo }: OperationItemP
       <p class="reason">
         <span class="verbatim">{excerpt(operation.reason, 300)}</span>
         {askedAt !== null && <span> · {askedAt}</span>}
+        {listed.undoneAt !== null && listed.undoneAt <= at && (
+          <span>
+            {' '}
+            · undone by the user <EntryLink seq={listed.undoneAt} moveTo={moveTo} />
+          </span>
+        )}
         {relevance !== null && <span class="muted"> · relevance {formatDecimal(relevance)}</span>}
       </p>
       {pruning !== undefined && <p class="reason verbatim muted">“{excerpt(pruning.preview, 120)}”</p>}
@@ -137,7 +148,7 @@ const GIVEN_BY = {
 
 const MAX_LISTED = 10;
 
-/** A consent request for user messages, and how it was resolved. */
+/** A consent request, and how it was resolved. */
 function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
   const consents = consentsAt(log, fold.entries, at, MAX_LISTED);
   if (consents.length === 0) return null;

@@ -12,7 +12,13 @@ import type {
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
 import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../machines/contracts/capability.ts';
-import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../../../machines/contracts/context.ts';
+import type {
+  Approval,
+  CompareAnswersInput,
+  Consent,
+  ContextMeasures,
+  MeasureContextInput,
+} from '../../../machines/contracts/context.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../../machines/contracts/passage.ts';
@@ -53,6 +59,8 @@ export interface ChainParts extends Omit<ActorParts, 'scope'> {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly thresholds: Thresholds;
+  readonly consent: Consent;
+  readonly approval: Approval;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
   readonly whenJournalFails: WhenJournalFails;

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type SessionStore, type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
+import {
+  type SessionStore,
+  type SessionTurn,
+  sessionTurnSchema,
+  TURNS_WITH_KEPT,
+} from '../../../machines/contracts/session.ts';
 import { parseOption } from '../../internal/options.ts';
 
 export interface MemorySessionsOptions {
@@ -39,6 +44,8 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       const text = serializeTurn(turn);
       const kept = sessions.get(sessionId) ?? new Map<string, string>();
       kept.set(turn.runId, text);
+      const [replaced] = [...kept.keys()].slice(-TURNS_WITH_KEPT - 1, -TURNS_WITH_KEPT);
+      if (replaced !== undefined) kept.set(replaced, withoutKept(kept.get(replaced) ?? ''));
       touch(sessionId, kept);
       dropOldest(kept, maxTurns);
       dropOldest(sessions, maxSessions);
@@ -56,6 +63,12 @@ function dropOldest(map: Map<string, unknown>, maxSize: number): void {
 /** Returns a turn as JSON text, so that later changes to the object do not reach the store. Throws `invalid_option`. */
 export function serializeTurn(turn: SessionTurn): string {
   return JSON.stringify(parseOption(sessionTurnSchema, turn, 'turn'));
+}
+
+/** Returns the text of a turn without what the session kept after it: newer turns have that. */
+function withoutKept(text: string): string {
+  const { kept: _, ...turn } = JSON.parse(text) as SessionTurn;
+  return JSON.stringify(turn);
 }
 
 /** Returns the turn, or null if the text is damaged or was written by another program. */

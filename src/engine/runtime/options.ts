@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore } from '../../../machines/contracts/journal.ts';
 import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../../machines/contracts/limits.ts';
@@ -40,6 +41,13 @@ export interface PostChainOptions {
   readonly decider?: Decider;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
+  /**
+   * Who decides before a user message is shortened or removed: `keep` (the default), `summarize` or `remove` decide at once; `ask` emits
+   * `consent-asked` and waits for `consent.given`, at most `limits.consentMs`.
+   */
+  readonly consent?: Consent;
+  /** Which operations need consent: those on the user's messages (`user-content`, the default), or on `all` messages. */
+  readonly approval?: Approval;
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /** Prompts that replace built-in ones. */
@@ -81,6 +89,8 @@ const optionsSchema = z.strictObject({
   decider: z.custom(isDecider, 'expected a function, modelDecider or null').optional(),
   limits: limitsSchema.prefault({}),
   thresholds: thresholdsSchema.prefault({}),
+  consent: consentSchema.optional(),
+  approval: approvalSchema.optional(),
   replyForm: z.enum(REPLY_FORMS).optional(),
   prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
   sessions: z
@@ -142,6 +152,8 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     prices: options.prices ?? null,
     newRunId: options.newId ?? (() => globalThis.crypto.randomUUID()),
     models: [options.model ?? extractiveModel(), ...(options.fallbackModels ?? [])],
+    consent: options.consent ?? 'keep',
+    approval: options.approval ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
     prompts: { ...prompts, ...withoutUndefined(options.prompts) },
     clock: options.clock ?? systemClock,

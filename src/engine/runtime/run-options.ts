@@ -89,6 +89,7 @@ function isSessionId(id: unknown): boolean {
 /** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
 export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
+  const { consent, approval } = parts;
   const { request, history, messages, mode, startAt, sessionId } = parseRunOptions(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -109,6 +110,8 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
     capabilities: capabilities.descriptors,
     decider: deciderKind(decider),
     sessionId,
+    consent,
+    approval,
     ...pricesOf(models, prices),
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,

@@ -193,6 +193,12 @@ function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: Co
         'postchain.removed': removed,
         'postchain.consent_by': by,
       }),
+    'context-overruled': ({ choice, undone, problem }) =>
+      spans.addEvent(run, 'postchain.context_overruled', {
+        'postchain.choice': choice ?? 'undo',
+        'postchain.undone': undone.length,
+        'postchain.succeeded': problem === null,
+      }),
     'direction-asked': ({ confidence, answer }) =>
       spans.addEvent(phases.span(), 'postchain.direction_asked', {
         'postchain.confidence': confidence,

@@ -100,6 +100,8 @@ const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.directed', phase: 'experience' },
   { type: 'run.directed', phase: 'nowhere' },
   { type: 'consent.given', choice: 'remove' },
+  { type: 'context.overruled', messageId: 'earlier.h1', choice: 'keep' },
+  { type: 'context.undone', operationId: 's1.o1' },
 ];
 
 /** The chain with every outcome of its phases and sources, and every event of its user. */
@@ -115,7 +117,7 @@ export const chainChart = {
     'with a capability': inputOf({ capabilities: [LOOKUP] }),
     'manual mode': inputOf({ thresholds: { change: 0 } }, { mode: 'manual' }),
     'a long history': inputOf(
-      {},
+      { consent: 'ask' },
       {
         sessionId: 's',
         history: [
@@ -127,13 +129,19 @@ export const chainChart = {
       { contextWindowTokens: 3_000 },
     ),
     'a long history, few model calls': inputOf(
-      { limits: { maxModelCalls: 8 } },
+      { consent: 'ask', limits: { maxModelCalls: 8 } },
       { history: [{ role: 'user', content: LONG_TEXT }] },
       { contextWindowTokens: 3_000 },
     ),
-    'a long message': inputOf(
+    'long messages, nobody is asked': inputOf(
       {},
-      { messages: [LONG_MESSAGE, { ...LONG_MESSAGE, id: 'newest', content: 'So it was.' }] },
+      {
+        messages: [
+          { ...LONG_MESSAGE, id: 'user', role: 'user', phase: null, content: LONG_TEXT },
+          LONG_MESSAGE,
+          { ...LONG_MESSAGE, id: 'newest', content: 'So it was.' },
+        ],
+      },
     ),
     'few model calls': inputOf({ limits: { maxModelCalls: 8 } }),
     'no convergence': inputOf({ thresholds: { change: 0 } }),

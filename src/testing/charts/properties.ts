@@ -27,6 +27,11 @@ export const chainProperties: readonly Property[] = [
   ),
   never('over the cycle limit', ({ context: { recursion, limits } }) => recursion.completedCycles > limits.maxCycles),
   never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
+  never(
+    'waiting for consent that an option gives',
+    (snapshot) =>
+      snapshot.context.consent !== 'ask' && snapshot.matches({ cycling: { understanding: 'awaitingConsent' } }),
+  ),
   // Events that come too late, and consent that nobody asked for, are ignored.
   noIgnoredEvent({
     'consent.given': ['postChain.cycling', 'synthesizing', 'remembering'],

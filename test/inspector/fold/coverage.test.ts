@@ -45,6 +45,8 @@ describe('coverage of the charts', () => {
       transitions.filter(({ target, guard }) => target.length === 0 && guard === null),
     );
     expect([...new Set(silent.map(({ event }) => event))].sort()).toEqual([
+      'context.overruled',
+      'context.undone',
       'loop.progressed',
       'models.learned',
       'run.adjusted',

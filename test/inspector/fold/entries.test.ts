@@ -36,7 +36,7 @@ describe('the summary of an entry', () => {
     const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry);
     const usage = { modelCalls: 1, inputTokens: 1_200, outputTokens: 34 };
     expect(told({ type: 'run-end', status: 'completed', usage })).toBe('completed, 1 model call, 1,234 tokens');
-    expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message to be shortened');
+    expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message to be shortened or removed');
   });
 
   it('of a transition states source, target, event, and the input of each guard', () => {

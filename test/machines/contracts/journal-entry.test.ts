@@ -14,7 +14,15 @@ import {
 } from '../../support/contract-samples.ts';
 
 const usage = { inputTokens: 1, outputTokens: 2, estimated: false };
-const item = { operationId: 'o', messageId: 'm', preview: 'p', chars: 2_000, summary: 's' };
+const item = {
+  operationId: 'o',
+  messageId: 'm',
+  role: 'user' as const,
+  preview: 'p',
+  chars: 2_000,
+  summary: 's',
+  reason: 'r',
+};
 
 /** One of each kind of entry; the type keeps the list complete. */
 const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { type: T }> } = {
@@ -24,6 +32,13 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   recovery: { type: 'recovery', phase: 'action', action: 'repeat', failure: aFailure() },
   'consent-asked': { type: 'consent-asked', request: { items: [item] } },
   'consent-resolved': { type: 'consent-resolved', kept: 1, summarized: 0, removed: 0, by: 'time-out' },
+  'context-overruled': {
+    type: 'context-overruled',
+    messageId: 'm1',
+    choice: 'keep',
+    undone: ['s1.o3'],
+    problem: null,
+  },
   'direction-asked': { type: 'direction-asked', cycle: 1, proposal: 'experience', answer: 'a', confidence: 0.5 },
   'context-evaluated': {
     type: 'context-evaluated',

@@ -1,18 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import { messageSchema } from '../../../machines/contracts/message.ts';
+import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { settlePhase } from '../../../machines/policies/outcomes.ts';
 import {
   assignSession,
-  fittingTurns,
   hasSession,
   problemOf,
   readTurns,
-  recalledMessages,
+  recallMessages,
   recallWanted,
   turnOf,
 } from '../../../machines/policies/session.ts';
@@ -89,7 +87,7 @@ describe('the memory of capability runs', () => {
       results: { ...results, action: anAction([{ capability: 'c', output: 's' }]) },
       answer: aFinalAnswer({ status: 'cancelled' }),
     });
-    expect(sessionTurnSchema.parse(turnOf(state))).toStrictEqual({
+    expect(sessionTurnSchema.parse(turnOf(state))).toMatchObject({
       runId: 'r1',
       request: 'When was the bridge opened?',
       runs: [{ capability: 'c', success: true, summary: 's' }],
@@ -149,6 +147,10 @@ describe('turns returned by a store', () => {
   });
 });
 
+/** The messages of turns that precede others in a context. */
+const recalled = (turns: readonly SessionTurn[], messages: readonly Message[] = []) =>
+  recallMessages(aState({ messages, contextWindowTokens: 1_000_000 }), { turns, problem: null }).messages;
+
 describe('earlier turns in the context', () => {
   const turns: readonly SessionTurn[] = [
     aTurn('r1', { request: 'Draft it.', runs: [{ capability: 'draft', success: true, summary: 'a draft' }] }),
@@ -178,15 +180,12 @@ describe('earlier turns in the context', () => {
     expect(sessionProblem).toBe('so');
   });
 
-  it('are protected if they are from the user and tagged if an answer was incomplete', () => {
-    const tags = recalledMessages(turns, []).flatMap((message) =>
+  it('are tagged if an answer was incomplete, and never as kept by a user who was not asked', () => {
+    const tags = recalled(turns).flatMap((message) =>
       message.tags.length === 0 ? [] : [[message.id, ...message.tags]],
     );
     expect(tags).toEqual([
-      ['earlier.1.request', KEPT_BY_USER],
-      ['earlier.2.request', KEPT_BY_USER],
       ['earlier.2.answer', 'cancelled'],
-      ['earlier.3.request', KEPT_BY_USER],
       ['earlier.3.answer', 'degraded'],
     ]);
   });
@@ -196,13 +195,19 @@ describe('earlier turns in the context', () => {
     const written = (runs: number) =>
       aTurn('r1', { request: '問', answer: '答', runs: manyRuns(runs, '橋'.repeat(200)) });
     expect(assignSession(state, { turns: [written(10)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
-    const { turns: fitting } = fittingTurns(state, { turns: [written(20), aTurn('r2')], problem: null });
-    expect(fitting.map(({ runId }) => runId)).toEqual(['r2']);
+    const {
+      turns: full,
+      messages,
+      problem,
+    } = recallMessages(state, { turns: [written(20), aTurn('r2')], problem: null });
+    expect(full).toBe(1);
+    expect(messages.map(({ id }) => id)).toEqual(['earlier.1.request', 'earlier.2.request', 'earlier.2.answer']);
+    expect(problem).toBe('1 of 2 turns, except the request');
   });
 
   it('have unique ids, also beside the context of an earlier run', () => {
-    const others = recalledMessages(turns, []);
-    const all = [...recalledMessages(turns, others), ...others];
+    const others = recalled(turns);
+    const all = [...recalled(turns, others), ...others];
     expect(new Set(all.map(({ id }) => id)).size).toBe(2 * others.length);
     expect(all[0]?.id).toBe('earlier.1.request.2');
   });
@@ -226,7 +231,7 @@ describe('earlier turns in the context', () => {
         fc.uniqueArray(other, { selector: ({ id }) => id }),
         (all, rest) => {
           const { turns: read } = readTurns(JSON.parse(JSON.stringify(all)), 10, null);
-          const messages = recalledMessages(read, deepFreeze(rest));
+          const messages = recalled(read, deepFreeze(rest));
           for (const message of messages) messageSchema.parse(message);
           expect(new Set([...messages, ...rest].map(({ id }) => id)).size).toBe(messages.length + rest.length);
           expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(

@@ -228,6 +228,8 @@ describe('an event sent to a run', () => {
       'run.directed',
       'run.finished',
       'run.adjusted',
+      'context.overruled',
+      'context.undone',
       'consent.given',
     ]);
   });

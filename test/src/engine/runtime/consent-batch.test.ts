@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
-import { KEPT_BY_USER } from '../../../../machines/policies/context.ts';
+import { KEPT_BY_DEFAULT } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
@@ -179,7 +179,7 @@ describe('after the consent timeout', () => {
     expect(asked(started)).toHaveLength(1);
     for (const [at, id] of [H1, H2, H3].entries()) {
       expect(contentOf(started, id)).toBe(told[at]);
-      expect(messagesOf(started).find((message) => message.id === id)?.tags).toContain(KEPT_BY_USER);
+      expect(messagesOf(started).find((message) => message.id === id)?.tags).toContain(KEPT_BY_DEFAULT);
     }
   });
 

@@ -26,7 +26,7 @@ describe('a run with hostile texts', () => {
       ];
       const yields = { ...replies.yield, answer: text.slice(0, 300_000), confidence: 0.5 };
       const limits = { maxCycles: 2, maxTokens: 1e12, consentMs: 1 };
-      const run = createPostChain({ model: roomy({ yield: yields }), newId: () => 'r', limits }).run({
+      const run = createPostChain({ model: roomy({ yield: yields }), newId: () => 'r', consent: 'ask', limits }).run({
         request: 'So?',
         history,
       });
@@ -44,7 +44,10 @@ describe('a run with hostile texts', () => {
       (makers[at % 3] ?? userMessage)(`m${at}`, `Note ${at} of ${at % 97} boats.`),
     );
     const limits = { maxTokens: 1e12, consentMs: 1, maxMessages: 100 };
-    const run = createPostChain({ model: roomy(), newId: () => 'r', limits }).run({ request: 'So?', messages });
+    const run = createPostChain({ model: roomy(), newId: () => 'r', consent: 'ask', limits }).run({
+      request: 'So?',
+      messages,
+    });
     const { notes } = await run.answer;
     const [asked, ...more] = entriesOf(run, 'consent-asked');
     expect(more).toEqual([]);
@@ -55,7 +58,10 @@ describe('a run with hostile texts', () => {
 
   it('[U4] [U8] [U10] larger than the model window asks the user for consent', async () => {
     const history = [{ role: 'user' as const, content: LONG.repeat(100) }];
-    const run = createPostChain({ newId: () => 'r', limits: { consentMs: 1 } }).run({ request: 'So?', history });
+    const run = createPostChain({ newId: () => 'r', consent: 'ask', limits: { consentMs: 1 } }).run({
+      request: 'So?',
+      history,
+    });
     await run.answer;
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });

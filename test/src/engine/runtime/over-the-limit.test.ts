@@ -18,6 +18,7 @@ describe('a context that stays over its limit', () => {
     }));
     const model = scriptedModel(({ task }) => replies[task as 'yield'], { contextWindowTokens: 10_000 });
     const chain = createPostChain({
+      consent: 'ask',
       model,
       clock: new SimulatedClock(),
       newId: () => 'r',
@@ -65,6 +66,7 @@ describe('a context that stays over its limit', () => {
       contextWindowTokens: 10_000,
     });
     const chain = createPostChain({
+      consent: 'ask',
       model,
       newId: () => 'r',
       thresholds: { windowShare: 0.1 },

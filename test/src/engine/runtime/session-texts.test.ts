@@ -28,17 +28,16 @@ describe('a session that exceeds the model window', () => {
   const long = 'It was so, and so it was. '.repeat(400_000);
 
   it.each([
-    ['request', { request: long }],
-    ['answer', { answer: long }],
-    ['summary', { runs: [{ capability: 'work', success: true, summary: long }] }],
+    ['request', '1 of 3 turns; 1 of 3 turns, except the request', { request: long }],
+    ['answer', '2 of 3 turns, except the request', { answer: long }],
+    ['summary', null, { runs: [{ capability: 'work', success: true, summary: long }] }],
   ])(
     '[U8] [E3] with a %s of ten megabytes is recalled as far as it fits, newest turns first',
-    async (what, changes) => {
+    async (what, problem, changes) => {
       const turns = [aTurn('r1'), aTurn('r2', changes), aTurn('r3')];
       const { run } = startInSession(stubSessions({ recall: () => turns }));
       const answer = await run.answer;
       expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
-      const problem = what === 'summary' ? null : '2 of 3 turns did not fit into the context';
       expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: what === 'summary' ? 3 : 1, problem }]);
       expect(answer.notes).toBe(problem === null ? '' : `${SESSION_NOTE} ${problem}.`);
       expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);

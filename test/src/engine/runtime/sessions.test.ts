@@ -55,6 +55,7 @@ describe('a session', () => {
       ['earlier.1.request', 'user', 'My name is Ada.'],
       ['earlier.1.run1', 'assistant', 'work: the work is done'],
       ['earlier.1.answer', 'assistant', 'It is so, for certain.'],
+      ['earlier.1.s4.m1', 'assistant', 'It is so'],
       ['earlier.h1', 'user', 'Hello.'],
       ['request', 'user', 'What is my name?'],
     ]);
@@ -68,7 +69,12 @@ describe('a session', () => {
     const { chain, model } = aChain({}, {});
     await chain.run({ request: 'One.', sessionId: 'u42' }).answer;
     await chain.run({ request: 'Two.', sessionId: 'u42' }).answer;
-    expect(shownFor(model, 'Two.').map(([id]) => id)).toEqual(['earlier.1.request', 'earlier.1.answer', 'request']);
+    expect(shownFor(model, 'Two.').map(([id]) => id)).toEqual([
+      'earlier.1.request',
+      'earlier.1.answer',
+      'earlier.1.s4.m1',
+      'request',
+    ]);
     const other = aChain();
     await other.chain.run({ request: 'Three.', sessionId: 'u42' }).answer;
     expect(shownFor(other.model, 'Three.')).toHaveLength(1);
@@ -93,13 +99,16 @@ describe('a session', () => {
     expect(answer.notes).toBe('');
   });
 
-  it('recalls the newest `sessionTurns` turns, ten by default', async () => {
+  it('recalls the newest `sessionTurns` turns in full, ten by default, and asks the store for one more', async () => {
     const sessions = stubSessions({ recall: () => Array.from({ length: 10_000 }, (_, at) => aTurn(`r${at}`)) });
     const { run } = startInSession(sessions);
     await run.answer;
-    expect(sessions.recalls).toMatchObject([{ sessionId: 'u42', turns: 10 }]);
-    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ sessionId: 'u42', turns: 10, problem: null }]);
-    expect(run.actor.getSnapshot().context.messages[0]?.content).toBe('What of r9990?');
+    expect(sessions.recalls).toMatchObject([{ sessionId: 'u42', turns: 11 }]);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([
+      { sessionId: 'u42', turns: 10, problem: '1 of 11 turns, except the request' },
+    ]);
+    const [oldest, next] = run.actor.getSnapshot().context.messages;
+    expect([oldest?.content, next?.content]).toEqual(['What of r9989?', 'What of r9990?']);
   });
 
   it('with `sessionTurns` at 0 recalls nothing but still remembers', async () => {
@@ -175,6 +184,7 @@ describe('a session', () => {
     expect(shownFor(model, 'What is my name?').map(([id]) => id)).toEqual([
       'earlier.1.request',
       'earlier.1.answer',
+      'earlier.1.s4.m1',
       'request',
     ]);
   });
@@ -188,14 +198,15 @@ describe('a session', () => {
     expect(user?.content).toContain('(This answer was incomplete.) Perhaps.');
   });
 
-  it('[U8] keeps user content of any length and asks about it only once', async () => {
+  it('[U4] [U8] asks about a long user message of an earlier turn like about any other, and keeps it meanwhile', async () => {
     const request = 'It is a long story. '.repeat(100);
     const { run, clock } = startInSession(stubSessions({ recall: () => [aTurn('r1', { request })] }));
     await settle(200);
+    expect(run.actor.getSnapshot().context.messages[0]).toMatchObject({ content: request, tags: [] });
     clock.increment(120_000);
     await run.answer;
     const asked = entriesOf(run, 'consent-asked').flatMap(({ request: { items } }) => items);
-    expect(asked).toEqual([]);
+    expect(asked).toMatchObject([{ messageId: 'earlier.1.request', chars: request.length }]);
     expect(run.actor.getSnapshot().context.messages[0]?.content).toBe(request);
   });
 });

@@ -20,6 +20,7 @@ function startMeasured(
 ) {
   const scripted = scriptedModel(({ task }) => replies[task as keyof typeof replies]);
   const chain = createPostChain({
+    consent: 'ask',
     newId: () => 'r',
     clock: new SimulatedClock(),
     ...options,

@@ -22,7 +22,7 @@ const NOTHING_FOUND = { query: '', passages: [], widened: false };
 async function playRandom(random: RandomRun, kills: readonly number[]) {
   const { words, startAt, mode } = random;
   const model = plannedModel(planOf(random));
-  const options = { ...everyTask.options, model, limits: limitsOf(random) };
+  const options = { ...everyTask.options, model, consent: 'ask' as const, limits: limitsOf(random) };
   const run = { startAt, mode, sessionId: 'chat' };
   return {
     model,

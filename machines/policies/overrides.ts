@@ -1,0 +1,118 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { ConsentChoice, ContextOperation, Override } from '../contracts/context.ts';
+import { extractSummary } from '../text/summary.ts';
+import { contextOf, isLoss, KEPT_BY_USER, REQUEST, undo } from './context.ts';
+import { visibleMessages } from './progress.ts';
+import { estimatedMeasures } from './understanding.ts';
+
+/** The result of an override: the changes of the state, or why there are none. */
+export interface Overruled {
+  readonly messageId: string;
+  readonly undone: readonly string[];
+  readonly problem: string | null;
+  readonly changes: Partial<ChainState>;
+}
+
+/** Messages with these tags can be kept, but neither summarized nor removed. */
+const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
+
+/**
+ * Applies the user's decision about one message, at any time of a run. Whatever was planned to shorten or remove it is
+ * dropped, and what was applied is undone: the message is back as it was. Then the choice becomes an operation of the
+ * user, which the next phase already sees.
+ */
+export function overrule(state: ChainState, { messageId, choice }: Override): Overruled {
+  const losses = [...everyOperation(state)].filter((one) => isLoss(one) && one.target === messageId);
+  const { changes, undone } = without(state, losses);
+  const message = visibleMessages({ ...state, ...changes }).find(({ id }) => id === messageId);
+  const refuse = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
+  if (message === undefined) return refuse('the context has no message with this id');
+  const fixed = FIXED_TAGS.find((tag) => message.tags.includes(tag));
+  if (choice !== 'keep' && fixed !== undefined)
+    return refuse(`the message must stay as it is, because it is tagged "${fixed}"`);
+  const common = {
+    id: `user${state.overrides + 1}`,
+    target: messageId,
+    code: 'user_consent' as const,
+    reason: REASONS[choice],
+    metadata: { consent: choice },
+  };
+  const envelope = changes.envelope ?? state.envelope;
+  const accept = (operation: ContextOperation): Overruled => ({
+    messageId,
+    undone,
+    problem: null,
+    changes: remeasured(state, {
+      ...changes,
+      overrides: state.overrides + 1,
+      envelope: { ...envelope, operations: [...envelope.operations, operation] },
+    }),
+  });
+  if (choice === 'keep') return accept({ operation: 'TAG', ...common, data: { tags: [KEPT_BY_USER] } });
+  if (choice === 'remove') return accept({ operation: 'PRUNE', ...common, data: {} });
+  const { userSummaryChars, assistantSummaryChars } = state.thresholds;
+  const maxChars = message.role === 'user' ? userSummaryChars : assistantSummaryChars;
+  if (message.content.length <= maxChars) return refuse(`the message has at most ${maxChars} characters`);
+  const planned = losses.findLast((one) => one.operation === 'TRANSFORM');
+  const content = planned?.data.content ?? extractSummary(message.content, maxChars, state.request);
+  const data = { transformation: 'summarize', content, maxChars, originalChars: message.content.length } as const;
+  return accept({ operation: 'TRANSFORM', ...common, data });
+}
+
+const REASONS: Readonly<Record<ConsentChoice, string>> = {
+  keep: 'the user asked to keep it',
+  summarize: 'the user asked to summarize it',
+  remove: 'the user asked to remove it',
+};
+
+/** Undoes one operation of the run, whether it is planned or applied. The others keep their effect. */
+export function undoOperation(state: ChainState, operationId: string): Overruled {
+  const operation = [...everyOperation(state)].find(({ id }) => id === operationId);
+  if (operation === undefined)
+    return { messageId: '', undone: [], problem: `no operation "${operationId}" can be undone`, changes: {} };
+  const { changes, undone } = without(state, [operation]);
+  return { messageId: operation.target, undone, problem: null, changes: remeasured(state, changes) };
+}
+
+/** The operations of the run that still count: applied, passed to the next phase, or planned. */
+function* everyOperation({ history, envelope, evaluation }: ChainState): Generator<ContextOperation> {
+  const undone = new Set(history.undone);
+  for (const operation of history.operations) if (!undone.has(operation.id)) yield operation;
+  yield* envelope.operations;
+  yield* evaluation?.operations ?? [];
+}
+
+/** Returns the state's changes without some operations, and the ids of those that were already applied. */
+function without(
+  state: ChainState,
+  operations: readonly ContextOperation[],
+): { readonly changes: Partial<ChainState>; readonly undone: readonly string[] } {
+  const ids = new Set(operations.map(({ id }) => id));
+  if (ids.size === 0) return { changes: {}, undone: [] };
+  const others = (all: readonly ContextOperation[]) => all.filter(({ id }) => !ids.has(id));
+  const undone = state.history.operations.filter(({ id }) => ids.has(id)).map(({ id }) => id);
+  const history = undone.reduce(undo, state.history);
+  const messages = undone.length === 0 ? state.messages : contextOf(history);
+  const envelope = { ...state.envelope, operations: others(state.envelope.operations) };
+  const { evaluation } = state;
+  return {
+    undone,
+    changes: {
+      history,
+      messages,
+      envelope,
+      evaluation: evaluation && { ...evaluation, operations: others(evaluation.operations) },
+    },
+  };
+}
+
+/** Measures belong to the messages as they were: if others are visible now, their tokens are estimated. */
+function remeasured(state: ChainState, changes: Partial<ChainState>): Partial<ChainState> {
+  const before = visibleMessages(state);
+  const after = visibleMessages({ ...state, ...changes });
+  if (after.length === before.length && after.every(({ content }, at) => content === before[at]?.content))
+    return changes;
+  const { evaluation = state.evaluation } = changes;
+  const measures = estimatedMeasures(after, state.tokensPerChar);
+  return { ...changes, measures: null, evaluation: evaluation && { ...evaluation, measures } };
+}

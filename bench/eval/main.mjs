@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measure as decision } from './measures/decision.mjs';
 import { measure as dialogue } from './measures/dialogue.mjs';
+import { measure as offline } from './measures/offline-answers.mjs';
 import { measure as paragraphs } from './measures/paragraphs.mjs';
 import { measure as path } from './measures/path.mjs';
 import { measure as retention } from './measures/retention.mjs';
@@ -17,7 +18,7 @@ import { formatResults } from './table.mjs';
 /** @typedef {import('./result.mjs').Result} Result */
 
 /** All measurements by name. `file` is the data set that one needs; null if it generates its own data. */
-const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path };
+const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path, offline };
 
 const USAGE = `expected any of ${Object.keys(MEASURES).join(', ')}, --data DIR, --json, --check`;
 

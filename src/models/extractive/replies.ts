@@ -1,88 +1,117 @@
-import type {
-  ActionReply,
-  ExperienceReply,
-  IntentionReply,
-  PhaseInput,
-  SummaryInput,
-  SummaryReply,
-  UnderstandingReply,
-  YieldReply,
-} from '../../../machines/contracts/phase-io.ts';
-import type { SynthesisInput, SynthesisReply } from '../../../machines/contracts/synthesis.ts';
+import type { Passage } from '../../../machines/contracts/passage.ts';
+import type { PhaseInput, Replies, SummaryInput } from '../../../machines/contracts/phase-io.ts';
+import type { SynthesisInput } from '../../../machines/contracts/synthesis.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/compose.ts';
+import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
-import { requestTerms } from '../../../machines/text/terms.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
-import { type Evidence, messageEvidence, passageEvidence } from './evidence.ts';
-import { type FoundAnswer, findAnswer } from './find-answer.ts';
-import { facetsOf, messageRelevance, namesIn, questionOf } from './question.ts';
-import { clippedAtSpace, isEmptyAnswer, nothingGathered, percent, quoted } from './wording.ts';
-
-/** Answers from the search results in the context. Calls no capability. */
-export function* replyAction(input: Extract<PhaseInput, { phase: 'action' }>): Steps<ActionReply> {
-  const evidence = messageEvidence(input.messages);
-  const { text, confidence, missing } = yield* findAnswer(input.request, evidence);
-  return { response: evidence.length === 0 ? nothingGathered(missing) : text, confidence, call: null };
-}
+import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
+import { questionOf, type Text } from './question.ts';
 
 /** A passage is relevant from this share of the best passage's coverage. */
 const SHARE_OF_BEST = 0.5;
-const MIN_SHARE = 0.2;
+/** A search result of at least this relevance that no answer used is undigested. */
+const UNDIGESTED_RELEVANCE = 0.5;
+/** An answer of at least this confidence completes the task. */
+const COMPLETE_CONFIDENCE = 0.7;
+/** The most characters of an insight or goal. */
+const MAX_CHARS = 300;
 
-/** Summarizes the retrieved passages by their best span, and lists the request's words that no passage contains. */
-export function* replyExperience(input: Extract<PhaseInput, { phase: 'experience' }>): Steps<ExperienceReply> {
-  const evidence = passageEvidence(input.passages);
-  const answer = yield* findAnswer(input.request, evidence);
-  const question = yield* questionOf(input.request, evidence);
-  const shares = question.inEvidence.map((set) => question.share(set));
-  const least = Math.max(MIN_SHARE, SHARE_OF_BEST * shares.reduce((most, share) => Math.max(most, share), 0));
-  return {
-    summary: answer.text,
-    relevantPassageIds: evidence.filter((_, at) => (shares[at] ?? 0) >= least).map(({ id }) => id),
-    missing: [...answer.missing],
-    confidence: answer.confidence,
-  };
+/** Replies to a phase in steps: with the best quotation, and with the relevance of the messages or passages. Calls no capability. */
+export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]> {
+  const { request, phase, messages } = input;
+  const texts: readonly Text[] = phase === 'experience' ? input.passages.map(asMessage) : messages;
+  const { text, confidence, ids, missing, coverage } = yield* findAnswer(request, texts.filter(isResult));
+  const rated = yield* rate(request, texts);
+  const others = rated.filter(({ role }) => role !== 'user');
+  switch (phase) {
+    case 'action':
+      return { response: texts.some(isResult) ? text : NOTHING_GATHERED, confidence, call: null };
+    case 'experience': {
+      const least = SHARE_OF_BEST * Math.max(0, ...rated.map(({ score }) => score));
+      const relevant = rated.filter(({ score }) => score > 0 && score >= least);
+      return { summary: text, relevantPassageIds: relevant.map(({ id }) => id), missing, confidence };
+    }
+    case 'intention': {
+      const isRequest = (content: string): boolean => content.trim() === request.trim();
+      const alignment = rated.map(({ id: messageId, content, score }) => ({
+        messageId,
+        score: isRequest(content) ? 1 : score,
+      }));
+      return { ...(yield* goalOf(request)), alignment };
+    }
+    case 'observation': {
+      const used = new Set(messages.flatMap(({ role, references }) => (role === 'assistant' ? references : [])));
+      const unused = others.filter(({ id, role }) => role === 'search' && !used.has(id));
+      return {
+        insights: ids.length === 0 ? [] : text.split('\n\n').map((part) => clipped(part, MAX_CHARS)),
+        undigested: unused.some(({ score }) => score >= UNDIGESTED_RELEVANCE),
+        importance: others.map(({ id, score }) => ({ messageId: id, score })),
+        ...(yield* namesIn(others)),
+      };
+    }
+    case 'understanding': {
+      const assessments = others.map(({ id, score, reason }) => ({ messageId: id, relevance: score, reason }));
+      return { integrated: text, assessments };
+    }
+    case 'yield': {
+      const covers = `The quoted passage covers ${Math.round(coverage * 100)}% of the question's weight`;
+      const found = ids.length === 0 ? 'No passage answers the question' : covers;
+      return {
+        answer: text,
+        confidence,
+        taskComplete: confidence >= COMPLETE_CONFIDENCE,
+        informationSufficiency: coverage,
+        needsTools: false,
+        proposedPhase: missing.length > 0 || ids.length === 0 ? 'experience' : null,
+        rationale: missing.length === 0 ? `${found}.` : `${found}; it lacks ${quoted(missing)}.`,
+        usedMessageIds: ids,
+      };
+    }
+  }
 }
 
-const MAX_GOAL_CHARS = 300;
-const MAX_REQUEST_CHARS = 20_000;
+const isResult = ({ role }: Text): boolean => role === 'search';
 
-/** Restates the request as a goal in its own sentences, and rates the messages. */
-export function* replyIntention(input: Extract<PhaseInput, { phase: 'intention' }>): Steps<IntentionReply> {
-  const request = input.request.slice(0, MAX_REQUEST_CHARS);
-  const clarity = clarityOf(request);
-  return {
-    goal: goalOf(request),
-    alternatives: facetsOf(request).map((facet) => clippedAtSpace(facet, MAX_GOAL_CHARS)),
-    clarity,
-    unclearIntent: clarity === 0,
-    alignment: (yield* messageRelevance(input.request, input.messages)).map(({ message, relevance }) => ({
-      messageId: message.id,
-      score: message.role === 'user' && message.content.trim() === input.request.trim() ? 1 : relevance,
-    })),
-  };
+function asMessage({ id, heading, text }: Passage): Text {
+  return { id, role: 'search', content: `${heading.join(' > ')}\n${text}` };
 }
 
-/** Returns the questions in a request, or else the whole request. */
-function goalOf(request: string): string {
-  const sentences = sentencesOf(request).map(({ text }) => text);
-  const asking = sentences.filter((sentence) => /[?？]/.test(sentence));
-  return clippedAtSpace((asking.length > 0 ? asking : sentences).join(' ') || request.trim(), MAX_GOAL_CHARS);
+const NEXT_QUESTION =
+  /,?\s+(?:and|und)\s+(?=(?:\p{L}{2,4}\s+)?(?:what|which|who|how|why|when|where|wer|wie|warum|wann|wo)\b)/iu;
+
+/** Restates a request as a goal in its own sentences. The more words and names it has, the clearer it is. */
+function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>> {
+  const sentences = sentencesOf(request.slice(0, 20_000)).map(({ text }) => text);
+  const asking = sentences.filter((text) => /[?？]/.test(text));
+  const parts = asking.flatMap((text) => text.split(NEXT_QUESTION)).slice(0, 5);
+  const alternatives = parts.length < 2 ? [] : parts.map((part) => clipped(part.trim(), MAX_CHARS));
+  const { specific } = yield* questionOf(request, []);
+  const goal = clipped((asking.length > 0 ? asking : sentences).join(' ') || request.trim(), MAX_CHARS);
+  return { goal, alternatives, clarity: specific && Math.min(1, 0.3 + 0.15 * specific), unclearIntent: specific === 0 };
 }
 
-/** Returns how specific a request is, 0..1, by its content words, names, code and numbers. */
-function clarityOf(request: string): number {
-  const words = requestTerms(request).length;
-  if (words === 0) return 0;
-  const afterFirstWord = request.trim().replace(/^\S+/, '');
-  const specific = namesIn(afterFirstWord).length > 0 || /\d/.test(request);
-  return Math.min(1, 0.3 + 0.15 * Math.min(4, words) + (specific ? 0.1 : 0));
+const QUOTED = 'Extractive: quoted from the documents, without a language model.';
+const NOT_QUOTED = 'Made without a language model: the documents were searched, but no passage answers the question.';
+
+/** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
+export function* replySynthesis(input: SynthesisInput): Steps<Replies['synthesis']> {
+  const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.run.messages.filter(isResult));
+  const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;
+  const draft = bestDraft(input);
+  if (ids.length > 0 || isEmptyAnswer(draft.text)) {
+    const made = ids.length > 0 ? QUOTED : NOT_QUOTED;
+    return { answerText: text, confidence, usedMessageIds: ids, notes: `${made}${lacking}` };
+  }
+  const { text: answerText, confidence: its, usedMessageIds } = draft;
+  return { answerText, confidence: its, usedMessageIds: [...usedMessageIds], notes: `${NOT_QUOTED}${lacking}` };
 }
 
 /** Summarizes each text by its most representative sentences. */
-export function* replySummary({ request, texts }: SummaryInput): Steps<SummaryReply> {
-  const summaries: SummaryReply['summaries'] = [];
+export function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary']> {
+  const summaries: Replies['summary']['summaries'] = [];
   for (const { messageId, content, maxChars } of texts) {
     summaries.push({ messageId, summary: extractSummary(content, maxChars, request) });
     yield;
@@ -90,90 +119,36 @@ export function* replySummary({ request, texts }: SummaryInput): Steps<SummaryRe
   return { summaries };
 }
 
-/** The draft is kept unless its coverage is lower than that of the best span by more than this. */
-const DRAFT_TOLERANCE = 0.05;
-
-/** Returns the draft, or the best span if that is better, with a note on how the answer was made. */
-export function* replySynthesis(input: SynthesisInput): Steps<SynthesisReply> {
-  const { request, run } = input;
-  const evidence = messageEvidence(run.messages);
-  const answer = yield* findAnswer(request, evidence);
-  const draft = bestDraft(input).text;
-  const keepsDraft = !isEmptyAnswer(draft) && (yield* draftIsGood({ request, draft }, answer, evidence));
-  const answerText = keepsDraft ? draft.trim() : answer.text;
-  return {
-    answerText,
-    confidence: answer.confidence,
-    usedMessageIds: keepsDraft ? quotedEvidence(answerText, answer, evidence) : [...(answer.span?.evidenceIds ?? [])],
-    usedStepIds: [],
-    notes: notesOf(answer, isEmptyAnswer(answerText)),
-  };
+/** Rates how much of the request's weight each text covers, 0..1. An answer that nothing was found only repeats the words. */
+function* rate(request: string, texts: readonly Text[]): Steps<(Text & { score: number; reason: string })[]> {
+  const { inTexts, share, written } = yield* questionOf(request, texts);
+  return texts.map(({ id, role, content }, at) => {
+    const set = role === 'assistant' && isEmptyAnswer(content) ? 0 : (inTexts[at] ?? 0);
+    const reason = set === 0 ? 'contains none of the words of the request' : `contains ${quoted(written(set))}`;
+    return { id, role, content, score: share(set), reason };
+  });
 }
 
-interface Drafted {
-  readonly request: string;
-  readonly draft: string;
-}
+const NAME = /`[^`\n]{2,60}`|\p{Lu}[\p{L}\p{N}'’-]+(?:\s(?:(?:of|the|and|de|for|in)\s)?\p{Lu}[\p{L}\p{N}'’-]+){0,5}/gu;
+const MAX_ENTITIES = 12;
 
-function* draftIsGood({ request, draft }: Drafted, answer: FoundAnswer, evidence: readonly Evidence[]): Steps<boolean> {
-  if (answer.span === null || answer.text === draft.trim()) return true;
-  const question = yield* questionOf(request, evidence);
-  return question.share(question.termsIn(draft)) >= question.share(question.termsIn(answer.text)) - DRAFT_TOLERANCE;
-}
-
-/** Returns the evidence that contains a paragraph of the draft. */
-function quotedEvidence(draft: string, answer: FoundAnswer, evidence: readonly Evidence[]): string[] {
-  if (answer.span !== null && answer.text === draft) return [...answer.span.evidenceIds];
-  const paragraphs = draft
-    .split(/\n{2,}/)
-    .map((paragraph) => paragraph.trim())
-    .filter((paragraph) => paragraph !== '');
-  return evidence.filter(({ body }) => paragraphs.some((paragraph) => body.includes(paragraph))).map(({ id }) => id);
-}
-
-function notesOf({ missing }: FoundAnswer, empty: boolean): string {
-  const note = empty
-    ? 'Made without a language model: the documents were searched, but no passage answers the question.'
-    : 'Extractive: quoted from the documents, without a language model.';
-  return missing.length === 0 ? note : `${note} Not found: ${quoted(missing, 'and')}.`;
-}
-
-/** Integrates what is known in the documents' words, and rates the relevance of each assistant and search message. */
-export function* replyUnderstanding(input: Extract<PhaseInput, { phase: 'understanding' }>): Steps<UnderstandingReply> {
-  return {
-    integrated: (yield* findAnswer(input.request, messageEvidence(input.messages))).text,
-    assessments: (yield* messageRelevance(input.request, input.messages))
-      .filter(({ message }) => message.role !== 'user')
-      .map(({ message, relevance, words }) => ({
-        messageId: message.id,
-        relevance,
-        reason: words.length === 0 ? 'contains none of the words of the request' : `contains ${quoted(words, 'and')}`,
-      })),
-  };
-}
-
-/** An answer with at least this coverage completes the task. */
-const COMPLETE_COVERAGE = 0.8;
-
-/** Returns the best span as the answer, with its coverage of the question and a proposed next phase. */
-export function* replyYield(input: Extract<PhaseInput, { phase: 'yield' }>): Steps<YieldReply> {
-  const answer = yield* findAnswer(input.request, messageEvidence(input.messages));
-  const { span, missing } = answer;
-  return {
-    answer: answer.text,
-    confidence: answer.confidence,
-    taskComplete: span !== null && span.coverage >= COMPLETE_COVERAGE,
-    informationSufficiency: span === null ? 0 : (span.coverage + span.gathered) / 2,
-    needsTools: false,
-    proposedPhase: span === null || missing.length > 0 ? 'experience' : null,
-    rationale: rationaleOf(answer),
-    usedMessageIds: span === null ? [] : [...span.evidenceIds],
-  };
-}
-
-function rationaleOf({ span, missing }: FoundAnswer): string {
-  const lacking = missing.length === 0 ? '' : `; no passage contains ${quoted(missing)}`;
-  if (span === null) return `No passage answers the question${lacking}.`;
-  const lead = `with a margin of ${percent(Math.max(0, span.margin))} over the next best one`;
-  return `The chosen passage covers ${percent(span.coverage)} of the question's weight, ${lead}${lacking}.`;
+/** Returns the names in several texts, and connects the first and the last text with each: the fewer have it, the stronger. */
+function* namesIn(texts: readonly Text[]): Steps<Pick<Replies['observation'], 'entities' | 'connections'>> {
+  const found = new Map<string, string[]>();
+  for (const { id, content } of texts) {
+    for (const name of new Set(content.match(NAME)))
+      found
+        .set(name, found.get(name) ?? [])
+        .get(name)
+        ?.push(id);
+    yield;
+  }
+  const entities = [...found].flatMap(([name, messageIds]) =>
+    messageIds.length > 1 && stemsOf(name).length > 0 ? [{ name: name.replaceAll('`', ''), messageIds }] : [],
+  );
+  entities.sort((left, right) => right.messageIds.length - left.messageIds.length).splice(MAX_ENTITIES);
+  const connections = entities.map(({ name, messageIds: ids }) => {
+    return { from: ids[0] ?? '', to: ids.at(-1) ?? '', relation: `both mention "${name}"`, strength: 1.6 / ids.length };
+  });
+  return { entities, connections: [...new Map(connections.map((one) => [`${one.from} ${one.to}`, one])).values()] };
 }

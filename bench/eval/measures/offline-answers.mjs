@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Answers of the extractive model to questions about invented documents, through whole runs. Half of the questions have no answer there.
+ *
+ * @typedef {{ set: string, q: string, expected: string | null, in?: string }} Question `in` is the file that has the expected text.
+ * @typedef {{ question: Question, text: string, confidence: number, right: boolean }} Answered
+ */
+
+/** The documents, one folder per set, and the questions. */
+const CORPUS = fileURLToPath(new URL('../../../test/eval/corpus/offline', import.meta.url));
+/** From this confidence on, an answer counts as sure. */
+const SURE = 0.7;
+/** The least share of sure answers that are right, and the most confidence in an answer to a question without one. */
+const [AT_LEAST, AT_MOST] = [0.85, 0.3];
+
+export const measure = {
+  /** The corpus is in the repository. */
+  file: null,
+  async run() {
+    const postchain = await import('../../../dist/index.js');
+    const [seen, unseen] = [await answersTo('questions', postchain), await answersTo('unseen', postchain)];
+    return [...resultsOf('offline_answers', seen), ...resultsOf('offline_answers_unseen', unseen)];
+  },
+};
+
+/**
+ * Returns the answers to the questions of one file of the corpus.
+ *
+ * @param {'questions' | 'unseen'} file
+ * @param {any} postchain The built package.
+ * @returns {Promise<Answered[]>}
+ */
+async function answersTo(file, { createPostChain, createPassageIndex, loadDocuments }) {
+  const lines = readFileSync(join(CORPUS, `${file}.jsonl`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  const questions = /** @type {Question[]} */ (lines.map((line) => JSON.parse(line)));
+  /** @type {Answered[]} */
+  const answers = [];
+  for (const set of new Set(questions.map((question) => question.set))) {
+    const { documents } = await loadDocuments([join(CORPUS, set)]);
+    const chain = createPostChain({ documents: createPassageIndex(documents) });
+    for (const question of questions.filter((one) => one.set === set)) {
+      const { answerText: text, confidence, sources } = await chain.run({ request: question.q }).answer;
+      answers.push({ question, text, confidence, right: isRight(question, text, sources) });
+    }
+  }
+  return answers;
+}
+
+/**
+ * Whether an answer contains the expected text and cites its file.
+ *
+ * @param {Question} question
+ * @param {string} text
+ * @param {readonly { path: string }[]} sources
+ */
+function isRight({ expected, in: file = '' }, text, sources) {
+  return expected !== null && text.includes(expected) && sources.some(({ path }) => path.endsWith(file));
+}
+
+/**
+ * @param {string} name
+ * @param {readonly Answered[]} answers
+ * @returns {readonly import('../result.mjs').Result[]}
+ */
+function resultsOf(name, answers) {
+  const sure = answers.filter(({ confidence }) => confidence >= SURE);
+  const unanswerable = answers.filter(({ question }) => question.expected === null);
+  const answerable = answers.filter(({ question }) => question.expected !== null);
+  const wrong = sure.filter(({ right }) => !right).map(({ question }) => `${question.set}: ${question.q}`);
+  const most = Math.max(...unanswerable.map(({ confidence }) => confidence));
+  return [
+    {
+      measure: `${name}_sure`,
+      value: shareRight(sure),
+      unit: `right of the answers with confidence ≥ ${SURE}`,
+      atLeast: AT_LEAST,
+      rows: sure.length,
+      baselines: { 'all answers': shareRight(answers) },
+      detail: { ...bySet(sure), ...(wrong.length > 0 && { wrong: wrong.join(' · ') }) },
+    },
+    {
+      measure: `${name}_answerable`,
+      value: shareRight(answerable),
+      unit: 'right answers to answerable questions, with any confidence',
+      rows: answerable.length,
+      detail: bySet(answerable),
+    },
+    {
+      measure: `${name}_unanswerable`,
+      value: most,
+      unit: 'highest confidence for a question without an answer',
+      atMost: AT_MOST,
+      rows: unanswerable.length,
+      detail: { above: unanswerable.filter(({ confidence }) => confidence > AT_MOST).length },
+    },
+  ];
+}
+
+/** @param {readonly Answered[]} answers */
+const shareRight = (answers) => answers.filter(({ right }) => right).length / answers.length;
+
+/**
+ * Returns how many answers of each set are right.
+ *
+ * @param {readonly Answered[]} answers
+ */
+function bySet(answers) {
+  const sets = [...new Set(answers.map(({ question }) => question.set))];
+  const of = (/** @type {string} */ set) => answers.filter(({ question }) => question.set === set);
+  const rightOf = (/** @type {string} */ set) => of(set).filter(({ right }) => right).length;
+  return Object.fromEntries(sets.map((set) => [set, `${rightOf(set)} of ${of(set).length}`]));
+}

@@ -1,0 +1,80 @@
+import { sentencesOf } from '../../machines/text/sentences.ts';
+import { cellsOf, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+
+/** The smallest part of a passage that can be quoted alone: a paragraph, a list with its introduction, a table, or a row with the header. */
+export interface Unit {
+  readonly kind: 'prose' | 'list' | 'table' | 'row';
+  readonly text: string;
+  /** What all parts are about: the introduction of a list, the header of a table, also the first cell of a row. */
+  readonly lead: string;
+  /** Sentences, items or rows. */
+  readonly parts: readonly string[];
+  /** The code after it, with its fences; may be empty. */
+  readonly code: string;
+}
+
+const FENCED = /^ *(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?)??(?:\n *\1 *$|(?![\s\S]))/gm;
+const INTRODUCES = /[:：]["'*_)]*$/;
+
+/** Whether a paragraph introduces the list or code that follows it: it ends with a colon. */
+export const introduces = (text: string): boolean => INTRODUCES.test(text.trimEnd());
+
+/** Returns a passage's text without its fenced code. */
+export const withoutCode = (text: string): string => text.replace(FENCED, '');
+
+/** Returns the units of a passage's text, in order. Code is never a unit: it belongs to the one before it. */
+export function unitsOf(text: string): Unit[] {
+  const units: Unit[] = [];
+  let from = 0;
+  for (const match of [...text.matchAll(FENCED), null]) {
+    for (const block of text.slice(from, match?.index).split(/\n\s*\n/)) addBlock(block.split('\n'), units);
+    const last = units.pop();
+    if (last !== undefined) units.push(match === null ? last : { ...last, code: match[0] });
+    from = (match?.index ?? 0) + (match?.[0].length ?? 0);
+  }
+  return units;
+}
+
+/** Adds the units of lines without blank lines and code: a paragraph, and a list or table after it. */
+function addBlock(lines: readonly string[], units: Unit[]): void {
+  const start = lines.findIndex(
+    (line, at) => LIST_ITEM.test(line) || /^\s*\|/.test(line) || isDelimiterRow(lines[at + 1]),
+  );
+  const rest = start === -1 ? [] : lines.slice(start);
+  const prose = lines
+    .slice(0, lines.length - rest.length)
+    .join('\n')
+    .trim();
+  const sentences = sentencesOf(prose.replaceAll('\n', ' ')).map(({ text }) => text);
+  if (prose !== '') units.push({ kind: 'prose', text: prose, lead: '', parts: sentences, code: '' });
+  if (isDelimiterRow(rest[1])) units.push(...tableUnits(rest));
+  else if (rest.length > 0) {
+    const before = units.at(-1);
+    const lead = before?.kind === 'prose' && before.code === '' && introduces(before.text) ? before.text : '';
+    if (lead !== '') units.pop();
+    units.push({ kind: 'list', text: [lead, ...rest].join('\n').trim(), lead, parts: itemsOf(rest), code: '' });
+  }
+}
+
+function tableUnits([header = '', delimiter = '', ...rows]: readonly string[]): Unit[] {
+  const whole: Unit = {
+    kind: 'table',
+    text: [header, delimiter, ...rows].join('\n'),
+    lead: header,
+    parts: rows,
+    code: '',
+  };
+  const each = rows.map((row): Unit => {
+    const lead = `${header} ${cellsOf(row)[0]}`;
+    return { kind: 'row', text: [header, delimiter, row].join('\n'), lead, parts: [row], code: '' };
+  });
+  return [...each, whole];
+}
+
+/** Returns the items of a list with their nested items and further lines. */
+function itemsOf(lines: readonly string[]): string[] {
+  const indent = (lines[0] ?? '').search(/\S|$/);
+  const opens = (line: string): boolean => LIST_ITEM.test(line) && line.search(/\S/) <= indent;
+  const starts = [...lines.keys()].filter((at) => at === 0 || opens(lines[at] ?? ''));
+  return starts.map((at, place) => lines.slice(at, starts[place + 1]).join('\n'));
+}

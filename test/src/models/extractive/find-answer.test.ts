@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../../../src/internal/async.ts';
+import { findAnswer } from '../../../../src/models/extractive/find-answer.ts';
+import { splitHeadings } from '../../../../src/models/extractive/question.ts';
+import { message, THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
+
+const context = THREE_PHASE_CONTEXT.filter(({ role }) => role === 'search');
+const answer = (request: string, ...contents: readonly string[]) =>
+  atOnce(
+    findAnswer(request, contents.length === 0 ? context : contents.map((content, at) => message(`m${at}`, content))),
+  );
+
+describe('the answer of the extractive model', () => {
+  it('is a whole list with its introduction', () => {
+    const { text, ids } = answer('In which order does Yield check its guards?');
+    expect(text).toBe(
+      'Yield checks these guards in order:\n1. `cycleLimitReached`\n2. `budgetExhausted`\n3. `confidenceReached`',
+    );
+    expect(ids).toEqual(['s1']);
+  });
+
+  it('is the whole paragraph, with no sentence missing', () => {
+    const text = 'The pump starts by itself. It needs oil every month. Never use fat.';
+    expect(answer('How often does the pump need oil?', `Care\n${text}\n\nThe lid needs nothing.`).text).toBe(text);
+  });
+
+  it('is a table row under its header, or the whole table if no row is meant', () => {
+    const table = 'Limits\n| name | default |\n| --- | --- |\n| maxCycles | five |\n| maxTokens | many |';
+    expect(answer('What is the default of maxCycles?', table).text).toBe(
+      '| name | default |\n| --- | --- |\n| maxCycles | five |',
+    );
+    expect(answer('Which limits have a default?', table).text).toContain('maxTokens | many');
+  });
+
+  it('is the whole section if its headings say what is asked', () => {
+    const { text, confidence } = answer(
+      'How do I clean the filter?',
+      'Filter > Clean\nTake it out.\n\n- rinse it\n- dry it',
+    );
+    expect(text).toBe('Take it out.\n\n- rinse it\n- dry it');
+    expect(confidence).toBeGreaterThan(0.6);
+  });
+
+  it('states plainly that nothing was found', () => {
+    for (const request of ['How do I deploy to Kubernetes?', 'what is it', 'hi', '你好', 'Danke!'])
+      expect(answer(request)).toMatchObject({
+        text: expect.stringMatching(/^No passage answers this question: /),
+        confidence: 0,
+        ids: [],
+      });
+    expect(atOnce(findAnswer('anything', [])).ids).toEqual([]);
+  });
+
+  const CODE = 'Setup\nRun the tool:\n\n```sh\nnpm install pump --save-dev\n```\n\nThe tool has a pump.';
+
+  it('does not count code as covering a question', () => {
+    const { confidence, missing } = answer('What does npm install pump --save-dev do?', CODE);
+    expect(confidence).toBeLessThanOrEqual(0.3);
+    expect(missing).toContain('save');
+  });
+
+  it('quotes code only if the text introduces it or the question asks for it', () => {
+    expect(answer('Which tool has a pump?', CODE).text).toBe('The tool has a pump.');
+    expect(answer('With which command do I run the tool?', CODE).text).toContain('npm install pump --save-dev');
+    const after = 'Setup\nThe tool starts at once.\n\n```sh\nstart\n```';
+    expect(answer('When does the tool start?', after).text).not.toContain('```');
+    expect(answer('How do I start the tool?', after).text).toContain('```sh\nstart\n```');
+  });
+
+  it.each([
+    [
+      'How many seats does the large room have?',
+      'The large room has many seats and a stage.',
+      'The large room has 16 seats.',
+    ],
+    [
+      'When was the old bridge opened?',
+      'The old bridge was opened by the queen.',
+      'The old bridge was opened in 1887.',
+    ],
+    ['Which version of Node does it support?', 'It supports Node on Linux.', 'It supports Node 20.'],
+    ['Wie viele Sitze hat der große Saal?', 'Der große Saal hat bequeme Sitze.', 'Der große Saal hat 16 Sitze.'],
+    ['2号线首班车几点发车?', '2号线首班车发车较早。', '2号线首班车6:00发车。'],
+  ])('to %j has the kind of information asked for, or a low confidence', (request, without, having) => {
+    expect(answer(request, without).confidence).toBeLessThanOrEqual(0.3);
+    expect(answer(request, having).confidence).toBeGreaterThanOrEqual(0.7);
+    expect(answer(request, without, having).text).toBe(having);
+  });
+
+  it('has a confidence of at most 0.3 if a word of the question is missing, and lists the word', () => {
+    const all = answer('What asks consent: a message longer than 1,000 characters?');
+    const part = answer('What asks consent in the Zurich office of the company?');
+    expect(all.confidence).toBeGreaterThanOrEqual(0.7);
+    expect(part.confidence).toBeLessThanOrEqual(0.3);
+    expect(part.missing).toEqual(['Zurich', 'office', 'company']);
+  });
+
+  it('is not confident if the words are in different items of a list', () => {
+    const list = 'Timeline\n- 1798: the university is founded\n- 1967: the tram is closed';
+    expect(answer('When was the university closed?', list).confidence).toBeLessThanOrEqual(0.3);
+  });
+
+  it('combines the items of a list that names what it is about', () => {
+    const list = 'products > 1\n- name: Larch tent\n- weight: 2.4 kg\n- price: 289 EUR';
+    expect(answer('price of the Larch tent', list).confidence).toBeGreaterThanOrEqual(0.7);
+  });
+
+  it('to one or two words has a limited confidence, and a low one unless a heading has them', () => {
+    const content = 'Leave > Sabbatical\nAfter four years you can take a sabbatical. Say hi to the team.';
+    expect(answer('sabbatical', content).confidence).toBeLessThan(0.7);
+    expect(answer('sabbatical', content).text).toContain('After four years');
+    expect(answer('hi team', content).confidence).toBeLessThanOrEqual(0.3);
+  });
+
+  it('has a lower confidence when another text fits as well', () => {
+    const text = 'The pump needs oil every month.';
+    const [clear, rivaled] = [[text], [text, text]].map((texts) =>
+      answer('How often does the pump need oil?', ...texts),
+    );
+    expect(rivaled?.confidence).toBeLessThan(clear?.confidence ?? 0);
+  });
+
+  it('answers each question of a request, and is as confident as the least certain one', () => {
+    const contents = ['Pump\nThe pump needs oil every month.', 'Lid\nThe lid closes after 20 seconds.'];
+    const both = answer('How often does the pump need oil? When does the lid close?', ...contents);
+    expect(both.ids).toEqual(['m0', 'm1']);
+    expect(both.text).toBe('The pump needs oil every month.\n\nThe lid closes after 20 seconds.');
+    const one = answer('How often does the pump need oil? How heavy is the door?', ...contents);
+    expect(one).toMatchObject({ ids: ['m0'], confidence: 0, missing: ['heavy', 'door'] });
+  });
+
+  it('quotes both sides of a comparison', () => {
+    const contents = ['Intention\nIntention is about the future.', 'Observation\nObservation keeps what matters.'];
+    expect(answer('Compare Intention and Observation', ...contents).ids.toSorted()).toEqual(['m0', 'm1']);
+  });
+
+  it('stays within bounds and is deterministic for any input', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 400 });
+    const line = fc.constantFrom(
+      '- yield',
+      '1. guard',
+      '| a | b |',
+      '| --- | --- |',
+      '```',
+      'Yield decides:',
+      '',
+      'A > B',
+    );
+    const body = fc.oneof(
+      text,
+      fc.array(line).map((lines) => lines.join('\n')),
+    );
+    const request = fc.oneof(text, fc.constant('In which order does Yield decide a guard?'));
+    fc.assert(
+      fc.property(request, fc.array(body, { maxLength: 6 }), (asked, contents) => {
+        const texts = contents.map((content, at) => message(`m${at}`, content));
+        const found = atOnce(findAnswer(asked, texts));
+        expect(atOnce(findAnswer(asked, texts))).toEqual(found);
+        expect(found.text.trim()).not.toBe('');
+        for (const share of [found.confidence, found.coverage]) {
+          expect(share).toBeGreaterThanOrEqual(0);
+          expect(share).toBeLessThanOrEqual(1);
+        }
+      }),
+    );
+  });
+});
+
+describe('the heading of a search result', () => {
+  it.each([
+    ['Yield > Order\nText.', 'Yield > Order'],
+    ['# Yield\nText.', 'Yield'],
+    ['How do I start?\nRun it.', 'How do I start?'],
+    ['The rules are:\n- a', ''],
+    ['A sentence of its own.\nAnother.', ''],
+    ['- item\n- item', ''],
+    ['Only one line', ''],
+    ['', ''],
+  ])('of %j is %j', (content, headings) => {
+    expect(splitHeadings(content).headings).toBe(headings);
+  });
+});

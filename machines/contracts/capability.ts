@@ -113,4 +113,3 @@ export const continuationReplySchema = z.object({
   finalOutput: z.string().nullable(),
   next: capabilityCallSchema.nullable(),
 });
-export type ContinuationReply = Readonly<z.infer<typeof continuationReplySchema>>;

@@ -15,7 +15,7 @@ export const attemptMachine = attemptSetup.createMachine({
   after: {
     totalDeadline: [
       { guard: 'callIsUnderWay', target: '.recordingFailure', actions: 'recordTotalDeadline' },
-      { target: '.failed', actions: 'recordTotalDeadline' },
+      { target: '.exhausted', actions: 'recordTotalDeadline' },
     ],
   },
   states: {
@@ -85,7 +85,12 @@ export const attemptMachine = attemptSetup.createMachine({
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },
             target: 'succeeded',
-            actions: { type: 'assignValue', params: ({ event }) => event.output },
+            actions: [
+              { type: 'assignValue', params: ({ event }) => event.output },
+              'emitEnd',
+              'emitModelStatus',
+              'reportModels',
+            ],
           },
           { target: 'recordingFailure', actions: { type: 'recordMismatch', params: ({ event }) => event.output } },
         ],
@@ -98,22 +103,39 @@ export const attemptMachine = attemptSetup.createMachine({
       entry: ['recordFailure', 'emitEnd', 'emitModelStatus', 'reportUsage', 'reportModels'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },
-        { guard: 'failureIsHopeless', target: 'failed' },
+        { guard: 'failureIsHopeless', target: 'exhausted' },
         { guard: 'retryIsAllowed', target: 'backingOff', actions: ['prepareRetry', 'emitRetry'] },
-        { target: 'failed' },
+        { target: 'exhausted' },
       ],
     },
     backingOff: {
-      description: 'Waits before the next call. A correction or a fallback model starts at once.',
+      description: 'Waits before the next call. A fallback model starts at once, and by default a correction.',
       always: { guard: 'waitIsOver', target: 'calling' },
       after: { backoff: 'calling' },
       exit: 'clearAttempt',
     },
-    succeeded: {
-      description: 'A validated value.',
-      type: 'final',
-      entry: ['emitEnd', 'emitModelStatus', 'reportModels'],
+    exhausted: {
+      description: 'No call is left. The policy may give a value in place of a reply.',
+      entry: 'finalize',
+      always: [{ guard: 'policyGivesValue', target: 'finalizing' }, { target: 'failed' }],
     },
+    finalizing: {
+      description: 'The value that the policy gave is validated against the schema.',
+      invoke: {
+        src: 'validateReply',
+        input: ({ context }) => ({ task: context.task, value: context.final?.value }),
+        onDone: [
+          {
+            guard: { type: 'replyIsValid', params: ({ event }) => event.output },
+            target: 'succeeded',
+            actions: { type: 'assignFinalValue', params: ({ event }) => event.output },
+          },
+          { target: 'failed', actions: { type: 'recordInvalidFinal', params: ({ event }) => event.output } },
+        ],
+        onError: { target: 'failed', actions: { type: 'recordError', params: ({ event }) => event } },
+      },
+    },
+    succeeded: { description: 'A validated value.', type: 'final' },
     failed: { description: 'No value; the last failure is the reason.', type: 'final' },
   },
 });

@@ -29,6 +29,10 @@ export const attemptGuards = {
     const { execution, failure, policy } = context;
     return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context), context);
   },
+  policyGivesValue: ({ context: { final } }: Args): GuardResult => ({
+    holds: final !== null,
+    inputs: { given: final !== null },
+  }),
   waitIsOver: ({ context }: Args): GuardResult => ({
     holds: waitMs(context) <= 0,
     inputs: { waitMs: waitMs(context) },

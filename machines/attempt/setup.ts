@@ -16,7 +16,9 @@ import { changeBetween, formFailure, learnFrom, statusOf, successor } from '../p
 import {
   countFallback,
   countRetry,
+  invalidFinalValue,
   keptRecord,
+  lastWord,
   NO_HOOKS,
   planNextCall,
   type RetryHooks,
@@ -54,6 +56,12 @@ export function recordFailure(state: AttemptState, hooks: RetryHooks): Partial<A
     ...learned,
     ...planNextCall(execution, failure, reply?.text ?? '', policy, { hooks, elapsedMs, route }),
   };
+}
+
+/** Asks the policy, once, for a value or another message; the hooks are the user's own retry rules. */
+export function finalize({ failure, execution, isFinal }: AttemptState, hooks: RetryHooks): Partial<AttemptState> {
+  if (isFinal || failure === null) return { final: null };
+  return { isFinal: true, ...lastWord(hooks, failure, execution) };
 }
 
 /** Returns what is known of the models after the current call. */
@@ -132,6 +140,15 @@ export const attemptSetup = vocabulary.extend({
       }),
     })),
     recordFailure: assign(({ context }) => recordFailure(context, NO_HOOKS)),
+    finalize: assign(({ context }) => finalize(context, NO_HOOKS)),
+    assignFinalValue: assign((_, validation: Validation) => ({
+      value: validation.ok ? validation.value : null,
+      failure: null,
+    })),
+    recordInvalidFinal: assign((_, validation: Validation) => ({
+      final: null,
+      failure: validation.ok ? NO_FAILURE : invalidFinalValue(validation.failure),
+    })),
     recordLoss: assign(({ context }) => {
       const record = attemptRecord({ ...context, failure: LOST });
       const execution = recordAttempt(context.execution, record, context.policy.prices);

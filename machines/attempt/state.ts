@@ -49,6 +49,9 @@ export interface AttemptState extends AttemptInput, ModelRoute {
   readonly failure: Failure | null;
   /** The next call, once the policy has allowed one. */
   readonly next: NextCall | null;
+  /** Whether the policy has had its last word, and the value that it gave in place of a reply. */
+  readonly isFinal: boolean;
+  readonly final: { readonly value: unknown } | null;
   /** The duration of all attempts and of the waits between them. */
   readonly elapsedMs: number;
 }
@@ -76,6 +79,8 @@ export function initialAttemptState(input: AttemptInput): AttemptState {
     execution: newExecution(input),
     feedback: null,
     elapsedMs: 0,
+    isFinal: false,
+    final: null,
     ...NEW_ATTEMPT,
     isInFlight: model !== null,
   };
@@ -171,7 +176,7 @@ export function abortedExecution(state: AttemptState, cause: string): AttemptExe
   return recordAttempt(state.execution, attemptRecord({ ...state, failure: aborted(cause) }), state.policy.prices);
 }
 
-export function attemptOutcome({ execution, value, failure, reply }: AttemptState): AttemptOutcome {
+export function attemptOutcome({ execution, value, failure, reply, final }: AttemptState): AttemptOutcome {
   if (failure !== null) return { ok: false, failure, execution };
-  return { ok: true, value, execution, prose: reply?.prose ?? false };
+  return { ok: true, value, execution, prose: final === null && (reply?.prose ?? false) };
 }

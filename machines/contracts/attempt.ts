@@ -27,6 +27,8 @@ export const attemptPolicySchema = limitsSchema
     totalMs: limitsSchema.shape.totalMs,
     /** Time that the invoking machine gives the execution: no longer wait is started. Null: as long as `totalMs`. */
     parentMs: z.number().positive().nullable().default(null),
+    /** The first wait before a correction. It doubles each time up to `backoffMaxMs`. */
+    correctionBackoffMs: z.number().min(0).max(MAX_TIMER_MS).default(0),
     /** The share of a backoff that is random: 0 waits the full time, 1 anything from 0 to the full time. */
     backoffJitter: z.number().min(0).max(1).default(0),
     /** Characters of the previous reply and its errors to show to the model; 0 shows nothing. */

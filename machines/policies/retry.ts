@@ -155,8 +155,8 @@ export function countFallback(execution: AttemptExecution): AttemptExecution {
 }
 
 /**
- * The wait before the next call, in milliseconds: 0 for a correction; for a transport retry, what the server requested,
- * or else an exponential backoff up to a maximum, minus jitter.
+ * The wait before the next call, in milliseconds: what the server requested, or else an exponential backoff up to a maximum, minus
+ * jitter. Corrections and transport retries have their own first wait; by default a correction starts at once.
  *
  * Jitter keeps clients that failed together from retrying together. It is derived from the execution's id and the retry
  * number instead of chance: different executions spread, and a replayed one waits the same time.
@@ -164,10 +164,14 @@ export function countFallback(execution: AttemptExecution): AttemptExecution {
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
 export function backoffMs(execution: AttemptExecution, failure: Failure, policy: AttemptPolicy): number {
-  if (failure.stage !== 'transport') return 0;
-  if (failure.retryAfterMs !== null) return Math.min(MAX_TIMER_MS, failure.retryAfterMs);
-  const whole = Math.min(policy.backoffMaxMs, policy.backoffBaseMs * 2 ** execution.transportRetries);
-  return whole * (1 - policy.backoffJitter * pseudoRandom(`${execution.id} ${execution.transportRetries}`));
+  const transport = isTransport(failure);
+  if (transport && failure.retryAfterMs !== null) return Math.min(MAX_TIMER_MS, failure.retryAfterMs);
+  const { corrections, transportRetries } = execution;
+  const [baseMs, retries] = transport
+    ? [policy.backoffBaseMs, transportRetries]
+    : [policy.correctionBackoffMs, corrections];
+  const whole = Math.min(policy.backoffMaxMs, baseMs * 2 ** retries);
+  return whole * (1 - policy.backoffJitter * pseudoRandom(`${execution.id} ${transport ? '' : 'c'}${retries}`));
 }
 
 /** Returns a number in [0, 1) derived from a text, evenly distributed: FNV-1a with the finalizer of MurmurHash3. */
@@ -255,6 +259,11 @@ export interface RetryHooks {
   readonly recordFailure?: (record: AttemptRecord, execution: AttemptExecution) => AttemptRecord;
   /** Returns the next call, for example with a longer wait or other feedback. */
   readonly prepareRetry?: (next: NextCall, execution: AttemptExecution, failure: Failure) => NextCall;
+  /**
+   * Called once when no call is left. A returned value is validated and becomes the result; undefined keeps the failure. If it
+   * throws, its message becomes that of the failure.
+   */
+  readonly finalizeOrThrow?: (failure: Failure, execution: AttemptExecution) => unknown;
 }
 
 export const NO_HOOKS: RetryHooks = {};
@@ -291,6 +300,38 @@ function requestedCall(
   if (!allowed.value) return { value: null, broke: null };
   if (prepareRetry === undefined) return { value: next, broke: null };
   return runHook('prepareRetry', () => nextCallSchema.parse(prepareRetry(next, execution, failure)));
+}
+
+interface LastWord {
+  /** The value in place of a reply; null if there is none. */
+  readonly final: { readonly value: unknown } | null;
+  readonly failure: Failure;
+}
+
+/** Returns what the policy gives instead of the value that no call gave. */
+export function lastWord({ finalizeOrThrow }: RetryHooks, failure: Failure, execution: AttemptExecution): LastWord {
+  try {
+    const value = finalizeOrThrow?.(failure, execution);
+    if (value === undefined) return { final: null, failure };
+    const read = runHook('finalizeOrThrow', () => requireValue(value));
+    return read.broke === null ? { final: { value }, failure } : { final: null, failure: read.broke };
+  } catch (error) {
+    return { final: null, failure: { ...failure, message: unexpectedFailure(error).message } };
+  }
+}
+
+/** Returns the failure of a value that the policy gave and that does not validate. */
+export function invalidFinalValue({ message, issues }: Failure): Failure {
+  return failureOf('unexpected', POLICY_BROKE, `The value of finalizeOrThrow is invalid: ${message}`, {
+    retryable: false,
+    issues,
+  });
+}
+
+function requireValue(given: unknown): void {
+  if (!(given instanceof Promise)) return;
+  given.catch(() => {});
+  throw new TypeError('expected a value; received a promise');
 }
 
 /** A promise would be truthy whatever it resolves to. */

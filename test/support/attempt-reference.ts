@@ -214,11 +214,13 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
     const isRepeated =
       policy.stopOnRepeatedError && !isTransport && wrongs.length > 1 && wrongs.at(-1) === wrongs.at(-2);
     const mayCall = at < limits.maxCalls;
-    const upToMs = Math.min(policy.maxMs, policy.baseMs * 2 ** spent.transportRetries);
+    const firstMs = isTransport ? policy.baseMs : policy.correctionMs;
+    const upToMs = Math.min(policy.maxMs, firstMs * 2 ** used);
     tookMs += call.endsAfterMs;
     const leftMs = limits.totalMs - tookMs;
-    const mostMs = isTransport ? (wrong.retryAfterMs ?? upToMs) : 0;
-    const leastMs = isTransport ? (wrong.retryAfterMs ?? upToMs * (1 - policy.jitter)) : 0;
+    const askedMs = isTransport ? wrong.retryAfterMs : null;
+    const mostMs = askedMs ?? upToMs;
+    const leastMs = askedMs ?? upToMs * (1 - policy.jitter);
     const isInTime = mostMs < leftMs;
     const mayRetry = !wrong.isHopeless && used < budget && !isRepeated && mayCall && isInTime;
     isTie ||= !isInTime && leastMs < leftMs;
@@ -240,10 +242,8 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
         add({ ...ended, failure, waitMs: null });
         return exhausted(POLICY_BROKE, nowMs);
       }
-      const isDrawn = isTransport && wrong.retryAfterMs === null && policy.jitter > 0;
-      const plainMs = !isTransport
-        ? 0
-        : (wrong.retryAfterMs ?? (isDrawn ? drawn(at, upToMs) - hooks.extraWaitMs : upToMs));
+      const isDrawn = askedMs === null && upToMs > 0 && policy.jitter > 0;
+      const plainMs = askedMs ?? (isDrawn ? drawn(at, upToMs) - hooks.extraWaitMs : upToMs);
       const waitMs = plainMs + hooks.extraWaitMs;
       add({ ...ended, failure, waitMs }, isDrawn ? { aboveMs: upToMs * (1 - policy.jitter), upToMs } : null);
       spent[isTransport ? 'transportRetries' : 'corrections'] += 1;

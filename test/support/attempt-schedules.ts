@@ -27,6 +27,7 @@ interface SchedulePolicy {
   readonly maxCorrections: number;
   readonly maxTransportRetries: number;
   readonly baseMs: number;
+  readonly correctionMs: number;
   readonly maxMs: number;
   readonly jitter: number;
   readonly stopOnRepeatedError: boolean;
@@ -250,6 +251,7 @@ export function randomSchedule(seed: number): Schedule {
       maxCorrections: draw.int(0, 3),
       maxTransportRetries: draw.int(0, 3),
       baseMs: draw.pick([0, 1, 50, 500]),
+      correctionMs: draw.pick([0, 0, 0, 40]),
       maxMs: draw.pick([70, 901, 30_000]),
       jitter: draw.pick([0, 0, 0.3, 1]),
       stopOnRepeatedError: draw.chance(0.2),

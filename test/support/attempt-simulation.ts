@@ -192,6 +192,7 @@ export async function runSchedule(schedule: Schedule): Promise<ObservedRun> {
         maxCorrections: given.maxCorrections,
         maxTransportRetries: given.maxTransportRetries,
         backoffBaseMs: given.baseMs,
+        correctionBackoffMs: given.correctionMs,
         backoffMaxMs: given.maxMs,
         backoffJitter: given.jitter,
         stopOnRepeatedError: given.stopOnRepeatedError,

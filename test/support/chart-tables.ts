@@ -167,9 +167,13 @@ const mayRetry =
     );
   };
 
+/** A3: the policy has the last word. */
+const givesValue = ({ id }: AttemptState): boolean => id === 'finalized';
+
 /** Where nothing is left to do with this model, the next one; where there is none, the end. */
 const fallbackOr = (from: readonly string[], on: RegExp, by: string): readonly AttemptRow[] => [
   { from, on, when: hasFallback, to: NEXT_CALL, by },
+  { from, on, when: givesValue, to: ['finalizing'], by: 'A3' },
   { from, on, to: ['failed'], by },
 ];
 
@@ -196,6 +200,21 @@ const correctionRows = (from: readonly string[], on: RegExp, when = mayCorrect):
 ];
 
 export const ATTEMPT_TABLE: readonly AttemptRow[] = [
+  {
+    from: [...CALLING, 'validating', 'backingOff'],
+    on: /^after totalDeadline$/,
+    when: givesValue,
+    to: ['finalizing'],
+    by: 'A3',
+  },
+  { from: ['finalizing'], on: /: valid$/, to: ['succeeded'], so: ({ failure }) => failure === null, by: 'A3' },
+  {
+    from: ['finalizing'],
+    on: /: (invalid|error)$|^after totalDeadline$/,
+    to: ['failed'],
+    so: ({ failure }) => failure !== null,
+    by: 'A3',
+  },
   // A11: the call that it broke off is told of, and charged; a wait is no call.
   {
     from: [...CALLING, 'validating'],

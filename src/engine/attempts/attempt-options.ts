@@ -6,7 +6,7 @@ import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../.
 import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
-import { policyNumbersSchema, type RetryPolicy } from './retry-policy.ts';
+import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
 
 /** A prompt: text, or the turns of a conversation. */
 export type AttemptPrompt = string | readonly ChatTurn[];
@@ -68,16 +68,7 @@ const optionsSchema = z.strictObject({
   name: text.default('output'),
   jsonSchema: z.record(z.string(), z.unknown()).optional(),
   replyForm: z.enum(REPLY_FORMS).default('text'),
-  policy: z
-    .strictObject({
-      ...policyNumbersSchema.partial().shape,
-      fallbackModels: z.array(modelSchema).default([]),
-      shouldRetry: functionSchema.optional(),
-      recordFailure: functionSchema.optional(),
-      prepareRetry: functionSchema.optional(),
-      finalizeOrThrow: functionSchema.optional(),
-    })
-    .prefault({}),
+  policy: retryPolicySchema.prefault({}),
   limits: limitsSchema.prefault({}),
   clock: clockSchema.optional(),
   newId: functionSchema.optional(),
@@ -102,11 +93,15 @@ export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   if (!read.success) throw invalidOption('options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;
-  const { fallbackModels, shouldRetry, recordFailure, prepareRetry, finalizeOrThrow, ...numbers } = policy;
+  const { fallbackModels, ...rest } = policy;
   return {
     name,
     replyForm,
-    policy: attemptPolicySchema.parse({ ...numbers, ...limits, maxFallbacks: fallbackModels.length }),
+    policy: attemptPolicySchema.parse({
+      ...numbersOf(rest as RetryPolicy),
+      ...limits,
+      maxFallbacks: fallbackModels.length,
+    }),
   };
 }
 

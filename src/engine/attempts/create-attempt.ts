@@ -12,6 +12,7 @@ import type { PromptSpec } from '../prompts/prompt.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
 import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';
+import { hooksOf } from './retry-policy.ts';
 import type { DeepPartial } from './updates.ts';
 
 export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
@@ -83,9 +84,9 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
     shape: outputShape(schema, name, resolved),
     turns: (input) => input as readonly ChatTurn[],
   };
-  const { fallbackModels = [], ...rules } = options.policy ?? {};
-  const thrown: HookError = { error: undefined };
-  const hooks = captureHookErrors(rules, thrown);
+  const { fallbackModels = [] } = options.policy ?? {};
+  const thrown: HookError = { error: undefined, final: undefined };
+  const hooks = captureHookErrors(hooksOf(options.policy ?? {}), thrown);
   const models = [model, ...fallbackModels];
   return {
     jsonSchema: resolved,
@@ -95,26 +96,43 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
   };
 }
 
-/** The last error of a custom retry rule: the machine itself keeps only its message, because its state is JSON. */
+/** The errors of custom retry rules: the machine itself keeps only their messages, because its state is JSON. */
 export interface HookError {
+  /** The last error of a rule before the end. */
   error: unknown;
+  /** The error of `finalizeOrThrow`. */
+  final: unknown;
 }
 
 /** Returns the same rules; errors they throw are also stored in `thrown`. */
-function captureHookErrors({ shouldRetry, recordFailure, prepareRetry }: RetryHooks, thrown: HookError): RetryHooks {
+function captureHookErrors(
+  { shouldRetry, recordFailure, prepareRetry, finalizeOrThrow }: RetryHooks,
+  thrown: HookError,
+): RetryHooks {
+  const capture = (error: unknown): void => {
+    thrown.error = error;
+  };
   return {
-    ...(shouldRetry && { shouldRetry: capturing(shouldRetry, thrown) }),
-    ...(recordFailure && { recordFailure: capturing(recordFailure, thrown) }),
-    ...(prepareRetry && { prepareRetry: capturing(prepareRetry, thrown) }),
+    ...(shouldRetry && { shouldRetry: capturing(shouldRetry, capture) }),
+    ...(recordFailure && { recordFailure: capturing(recordFailure, capture) }),
+    ...(prepareRetry && { prepareRetry: capturing(prepareRetry, capture) }),
+    ...(finalizeOrThrow && {
+      finalizeOrThrow: capturing(finalizeOrThrow, (error) => {
+        thrown.final = error;
+      }),
+    }),
   };
 }
 
-function capturing<Args extends readonly unknown[], Value>(rule: (...args: Args) => Value, thrown: HookError) {
+function capturing<Args extends readonly unknown[], Value>(
+  rule: (...args: Args) => Value,
+  capture: (error: unknown) => void,
+) {
   return (...args: Args): Value => {
     try {
       return rule(...args);
     } catch (error) {
-      thrown.error = error;
+      capture(error);
       throw error;
     }
   };

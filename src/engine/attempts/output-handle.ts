@@ -1,7 +1,7 @@
 import type { Actor } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { abortedExecution } from '../../../machines/attempt/state.ts';
-import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
+import type { AttemptExecution, AttemptOutcome } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { onAbort } from '../../internal/async.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
@@ -152,7 +152,7 @@ export function createAttemptRun(
     const { output } = actor.getSnapshot();
     if (output === undefined) cancel('the actor was stopped');
     else if (output.ok) end(() => onValue(output.value, output.execution));
-    else end(() => onError(new AttemptsExhausted(output.failure, output.execution, causeOf(thrown))));
+    else end(() => onError(finalError(output, thrown)));
   }
 
   function run(): void {
@@ -182,6 +182,13 @@ export function createAttemptRun(
     },
   };
 }
+
+/** Returns what `finalizeOrThrow` threw, or else the error with all attempts. */
+function finalError({ failure, execution }: Exhausted, thrown: HookError): Error {
+  return thrown.final instanceof Error ? thrown.final : new AttemptsExhausted(failure, execution, causeOf(thrown));
+}
+
+type Exhausted = Extract<AttemptOutcome, { readonly ok: false }>;
 
 function causeOf({ error }: HookError): { readonly cause?: unknown } {
   return error === undefined ? {} : { cause: error };

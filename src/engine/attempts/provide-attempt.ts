@@ -1,7 +1,7 @@
 import { assign, fromCallback } from 'xstate';
 import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
-import { recordFailure } from '../../../machines/attempt/setup.ts';
+import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
 import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
@@ -33,7 +33,10 @@ export function provideAttempt({
     validateReply: createValidateReply(parts.specFor, dispatcher),
   };
   return createAttemptMachine(actors).provide({
-    actions: { recordFailure: assign(({ context }) => recordFailure(context, hooks)) },
+    actions: {
+      recordFailure: assign(({ context }) => recordFailure(context, hooks)),
+      finalize: assign(({ context }) => finalize(context, hooks)),
+    },
     guards,
   });
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
-import { parseOption } from '../../internal/options.ts';
-import type { AttemptsExhausted } from './attempts-exhausted.ts';
+import { functionSchema, modelSchema, parseOption } from '../../internal/options.ts';
+import { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**
  * When to retry, as a plain object: numbers, fallback models and custom rules. The functions below create policies, and `retryPolicy`
@@ -12,11 +12,26 @@ import type { AttemptsExhausted } from './attempts-exhausted.ts';
  * The rule names (`shouldRetry`, `recordFailure`, `prepareRetry`, `finalizeOrThrow`) come from the structured-output engine
  * Instructor for PHP.
  */
-export interface RetryPolicy extends RetryHooks, Partial<PolicyNumbers> {
+export interface RetryPolicy extends Omit<RetryHooks, 'finalizeOrThrow'>, Partial<PolicyNumbers> {
   /** The models that take over, in order, when the previous one has no retry left. */
   readonly fallbackModels?: readonly ChatModel[];
-  /** Called when all attempts failed; may throw another error instead of the given one. */
-  readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => void;
+  /**
+   * Called once when all attempts failed. A returned value is validated and becomes the result; undefined keeps the error. May throw
+   * another error instead of the given one.
+   */
+  readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => unknown;
+}
+
+/** Returns the rules of a policy as the attempt machine calls them. */
+export function hooksOf({ finalizeOrThrow, shouldRetry, recordFailure, prepareRetry }: RetryPolicy): RetryHooks {
+  return {
+    ...(shouldRetry && { shouldRetry }),
+    ...(recordFailure && { recordFailure }),
+    ...(prepareRetry && { prepareRetry }),
+    ...(finalizeOrThrow && {
+      finalizeOrThrow: (failure, execution) => finalizeOrThrow(new AttemptsExhausted(failure, execution)),
+    }),
+  };
 }
 
 /** The numbers of a policy. */
@@ -25,14 +40,31 @@ export const policyNumbersSchema = attemptPolicySchema.pick({
   maxTransportRetries: true,
   backoffBaseMs: true,
   backoffMaxMs: true,
+  correctionBackoffMs: true,
   backoffJitter: true,
   maxFeedbackChars: true,
   stopOnRepeatedError: true,
   fallbackAfter: true,
 });
-type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
+export type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
 
 const { shape } = attemptPolicySchema;
+
+/** A policy of one task or of structured output. Strict: a misspelled number or rule would be ignored silently. */
+export const retryPolicySchema = z.strictObject({
+  ...policyNumbersSchema.partial().shape,
+  fallbackModels: z.array(modelSchema).default([]),
+  shouldRetry: functionSchema.optional(),
+  recordFailure: functionSchema.optional(),
+  prepareRetry: functionSchema.optional(),
+  finalizeOrThrow: functionSchema.optional(),
+});
+
+/** Returns the numbers that a valid policy sets. */
+export function numbersOf(policy: RetryPolicy): Partial<PolicyNumbers> {
+  const names = Object.keys(policyNumbersSchema.shape) as (keyof PolicyNumbers)[];
+  return Object.fromEntries(names.flatMap((name) => (policy[name] === undefined ? [] : [[name, policy[name]]])));
+}
 
 /** Sets how many further calls follow an invalid reply: N corrections are N + 1 calls. Default 2. */
 export function maxCorrections(count: number): RetryPolicy {
@@ -51,12 +83,14 @@ const backoffSchema = z.strictObject({
 });
 
 /**
- * Sets the wait before a transport retry: `baseMs`, doubled each time up to `maxMs`. `jitter`, from 0 to 1, is the random share of it.
- * A server's Retry-After takes precedence. Defaults: 500 ms, 30,000 ms, no jitter.
+ * Sets the wait before every retry: `baseMs`, doubled each time up to `maxMs`, counted separately for corrections and transport retries.
+ * `jitter`, from 0 to 1, is the random share of it. A server's Retry-After takes precedence. Defaults: 500 ms, 30,000 ms, no jitter.
+ * Without this policy, corrections start at once.
  */
 export function exponentialBackoff(options: Readonly<z.input<typeof backoffSchema>> = {}): RetryPolicy {
   const { baseMs, maxMs, jitter } = parseOption(backoffSchema, options, 'exponentialBackoff');
   return {
+    correctionBackoffMs: baseMs ?? shape.backoffBaseMs.parse(undefined),
     ...(baseMs !== undefined && { backoffBaseMs: baseMs }),
     ...(maxMs !== undefined && { backoffMaxMs: maxMs }),
     ...(jitter !== undefined && { backoffJitter: jitter }),
@@ -109,9 +143,8 @@ export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
         prepare.reduce((prepared, rule) => rule(prepared, execution, failure), next),
     }),
     ...(finalize.length > 0 && {
-      finalizeOrThrow: (exhausted) => {
-        for (const rule of finalize) rule(exhausted);
-      },
+      finalizeOrThrow: (exhausted) =>
+        finalize.reduce<unknown>((value, rule) => (value === undefined ? rule(exhausted) : value), undefined),
     }),
   } satisfies RetryPolicy;
 }

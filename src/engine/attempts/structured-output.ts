@@ -1,12 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { createActor } from 'xstate';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { parseOption, signalSchema } from '../../internal/options.ts';
 import { itemSchemaOf } from '../../internal/standard-schema.ts';
 import { systemClock } from '../clock.ts';
 import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
-import { AttemptsExhausted } from './attempts-exhausted.ts';
 import { resolveAttempt } from './create-attempt.ts';
 import { createElementFeed } from './element-feed.ts';
 import { createFeed, type Feed } from './feed.ts';
@@ -75,7 +75,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
         promised.resolve(value as Output);
       },
       onError(cause) {
-        const error = finalError(options, withCallerStack(caller, cause));
+        const error = cause instanceof PostChainError ? withCallerStack(caller, cause) : cause;
         updates.end(error);
         items?.fail(error);
         promised.reject(error);
@@ -85,17 +85,6 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   );
 
   return new OutputHandle({ actor, run, updates, items, value: promised.promise });
-}
-
-/** Returns the error to end with: the policy's `finalizeOrThrow` may throw another one. */
-function finalError({ policy }: Pick<AttemptOptions<StandardSchemaV1>, 'policy'>, error: Error): Error {
-  if (!(error instanceof AttemptsExhausted)) return error;
-  try {
-    policy?.finalizeOrThrow?.(error);
-    return error;
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown : error;
-  }
 }
 
 /** Returns a promise whose rejection does not crash the process if it is never awaited. */

@@ -1,5 +1,7 @@
+import { assign } from 'xstate';
 import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { finalize } from '../../../machines/attempt/setup.ts';
 import type { AttemptState } from '../../../machines/attempt/state.ts';
 import {
   type AttemptInput,
@@ -42,14 +44,28 @@ function inputWith(policy: object, changes: Partial<AttemptInput> = {}): Attempt
   return { id: 'explored', task: 'yield', input: 'Is it so?', policy: attemptPolicySchema.parse(policy), ...changes };
 }
 
+/** The id of an execution whose policy gives a value at the end. */
+const FINALIZED = 'finalized';
+
+const machine = attemptMachine.provide({
+  actions: {
+    finalize: assign(({ context }) =>
+      finalize(context, {
+        finalizeOrThrow: (_, { id }) => (id === FINALIZED ? { answer: 'It may be so.' } : undefined),
+      }),
+    ),
+  },
+});
+
 /** As in a chain: the reply forms are tried, and a model that hangs is given up. */
 const IN_CHAIN = { triesReplyForms: true, maxHungCalls: 2, maxTransportRetries: 1, backoffBaseMs: 0 };
 
 /** The attempt machine with every outcome of its model and schema. */
 export const attemptChart = {
-  machine: attemptMachine,
+  machine,
   inputs: {
     'one model': inputWith({}),
+    'a policy with a value': inputWith({ maxTransportRetries: 1, maxCorrections: 0 }, { id: FINALIZED }),
     'two models': inputWith({ maxFallbacks: 1 }),
     'in a chain': inputWith(IN_CHAIN),
     'in a chain, two models': inputWith({ ...IN_CHAIN, maxFallbacks: 1, maxHungCalls: 1, maxTransportRetries: 0 }),
@@ -76,6 +92,7 @@ export const attemptChart = {
 } satisfies ExploredChart<typeof attemptMachine>;
 
 function decidingContext({
+  id,
   task,
   reply,
   execution,
@@ -85,9 +102,12 @@ function decidingContext({
   models,
   model,
   gaveUp,
+  final,
 }: AttemptState): object {
   return {
+    id,
     task,
+    final,
     // Without a chain, nothing is learned about the models.
     ...(policy.triesReplyForms && { models, isProse: reply?.prose }),
     model,

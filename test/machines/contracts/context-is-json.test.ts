@@ -56,7 +56,7 @@ describe('the contexts of the machines', () => {
       | `state.inFlight.loop.${'input.capabilities[].arguments' | 'checked' | 'results[].arguments'}.${string}`
     >();
     expectTypeOf<Open<AttemptState, 'attempt'>>().toEqualTypeOf<
-      'attempt.input' | 'attempt.value' | 'attempt.reply.value'
+      'attempt.input' | 'attempt.value' | 'attempt.reply.value' | 'attempt.final.value'
     >();
   });
 

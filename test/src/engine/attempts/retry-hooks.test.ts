@@ -120,8 +120,8 @@ describe('prepareRetry', () => {
       [invalidCall, failingCall(), validCall],
       retryPolicy(exponentialBackoff({ baseMs: 10 }), policy),
     );
-    expect(waitsOf({ updates: told })).toEqual([25, 35]);
-    expect(endedAtMs).toBe(60);
+    expect(waitsOf({ updates: told })).toEqual([35, 35]);
+    expect(endedAtMs).toBe(70);
     expect(feedbackIn(model, 1)[1]).toContain('Be brief.');
     expect(feedbackIn(model, 2)).toEqual(feedbackIn(model, 1));
   });
@@ -169,6 +169,43 @@ describe('finalizeOrThrow', () => {
     expect(error).toBeInstanceOf(Own);
     expect(error?.message).toBe('after 3');
     await expect(output.next()).rejects.toBe(error);
+  });
+
+  it('[A3] can return a value, which is validated and becomes the result', async () => {
+    const {
+      value,
+      error,
+      output,
+      updates: told,
+    } = await runWithPolicy([invalidCall], {
+      finalizeOrThrow: ({ attempts }) => ({ yes: attempts.length === 3 }),
+    });
+    expect(error).toBeUndefined();
+    expect(value).toEqual({ yes: true });
+    expect(output.execution.attempts).toHaveLength(3);
+    expect(told.map(({ update }) => update.type).slice(-2)).toEqual(['reset', 'value']);
+  });
+
+  it('[A3] ends with an error if the value that it returns is invalid', async () => {
+    const { error, attempts } = await runWithPolicy([invalidCall], { finalizeOrThrow: () => ({ yes: 'surely' }) });
+    expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
+    expect(error?.message).toContain('The value of finalizeOrThrow is invalid');
+    expect(error?.message).toContain('yes');
+    expect(attempts).toHaveLength(3);
+  });
+
+  it('[A3] is an error if it returns a promise', async () => {
+    const { error } = await runWithPolicy([invalidCall], { finalizeOrThrow: async () => ({ yes: true }) });
+    expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
+  });
+
+  it('[A3] can return a value after the deadline has ended a wait', async () => {
+    const policy = retryPolicy(exponentialBackoff({ baseMs: 600 }), {
+      prepareRetry: (next) => ({ ...next, waitMs: 5_000 }),
+      finalizeOrThrow: () => ({ yes: false }),
+    });
+    const { value } = await runWithPolicy([failingCall()], policy, { limits: { totalMs: 1_000 } });
+    expect(value).toEqual({ yes: false });
   });
 
   it('[A3] keeps the error if it does not throw, and is not called on success', async () => {

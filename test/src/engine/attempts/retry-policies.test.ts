@@ -117,12 +117,24 @@ describe('exponential backoff', () => {
     expect(model.calls).toHaveLength(3);
   });
 
-  it('does not delay a correction, and a correction does not lengthen delays', async () => {
+  it('[A3] delays corrections too, counted separately from transport retries', async () => {
     const { updates: told } = await runWithPolicy(
       [invalidCall, failingCall(), invalidCall, failingCall(), validCall],
       exponentialBackoff({ baseMs: 10 }),
     );
-    expect(waitsOf({ updates: told })).toEqual([0, 10, 0, 20]);
+    expect(waitsOf({ updates: told })).toEqual([10, 10, 20, 20]);
+  });
+
+  it('[A3] delays the first correction by half a second if no base is given', async () => {
+    const { updates: told } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
+    expect(waitsOf({ updates: told })).toEqual([500]);
+  });
+
+  it('[A3] does not delay corrections by default, nor with a backoff of transport retries only', async () => {
+    for (const policy of [{}, { backoffBaseMs: 10 }]) {
+      const { updates: told } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
+      expect(waitsOf({ updates: told })).toEqual([0, 0]);
+    }
   });
 
   it('does not wait with a base of 0', async () => {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
-import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
+
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
+import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { mutantsOf } from '../../../../src/testing/mutants.ts';
 import { type ChartSuite, chartSuites, suiteCheck } from '../../../support/chart-tables.ts';
@@ -92,13 +93,13 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
   [
     'an ignored valid value',
     chartSuites['attempt'] as ChartSuite,
-    attemptMachine.provide({ actions: { assignValue: () => {} } }),
+    attemptChart.machine.provide({ actions: { assignValue: () => {} } }),
     /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: complete → validateReply: valid$/u,
   ],
   [
     'a retry after a permanent failure',
     chartSuites['attempt'] as ChartSuite,
-    attemptMachine.provide({ guards: { fallbackIsDue: () => false } }),
+    attemptChart.machine.provide({ guards: { fallbackIsDue: () => false } }),
     /^opening, readReply: rate limited for an hour → failed; wanted opening \[A13\], after two models → readReply: rate limited for an hour$/u,
   ],
   [

@@ -37,6 +37,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'attempt-start': 'attempts',
   'attempt-end': 'attempts',
   'attempt-retry': 'attempts',
+  'retry-rule': 'attempts',
   'model-status': 'attempts',
   'call-start': 'calls',
   'call-event': 'calls',

@@ -17,6 +17,8 @@ export interface ActionInput {
   readonly id: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
   readonly policy: AttemptPolicy;
+  /** The policy of the calls in which the model decides what follows a run. */
+  readonly continuationPolicy: AttemptPolicy;
   /** What the run knows of the models; by default nothing. */
   readonly models?: readonly ModelStatus[];
   readonly decider: DeciderKind;

@@ -48,6 +48,26 @@ export const attemptPolicySchema = limitsSchema
   });
 export type AttemptPolicy = Readonly<z.infer<typeof attemptPolicySchema>>;
 
+/** The numbers that a retry policy may set. */
+export const policyNumbersSchema = attemptPolicySchema.pick({
+  maxCorrections: true,
+  maxTransportRetries: true,
+  backoffBaseMs: true,
+  backoffMaxMs: true,
+  correctionBackoffMs: true,
+  backoffJitter: true,
+  maxFeedbackChars: true,
+  stopOnRepeatedError: true,
+  fallbackAfter: true,
+});
+export type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
+
+/** Any of these numbers. */
+export const somePolicyNumbersSchema = z.custom<Readonly<Record<string, number | boolean>>>(
+  (given) => policyNumbersSchema.partial().strict().safeParse(given).success,
+  'expected numbers of a retry policy',
+);
+
 /** The policy with every default. */
 export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ActionState } from './action-state.ts';
-import type { UsageInFlight } from './attempt.ts';
+import { somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
   approvalSchema,
@@ -58,6 +58,8 @@ export const chainInputSchema = z.object({
   capabilities: z.array(capabilityDescriptorSchema.readonly()).readonly(),
   /** What decides whether to continue after a capability's result. */
   decider: deciderKindSchema,
+  /** The numbers of the retry policy by task; they replace those of `limits`. Older journals have none. */
+  policies: z.record(z.string(), somePolicyNumbersSchema).default({}),
   /** The session of the request; null without one. */
   sessionId: z.string().nullable(),
   /** Who decides about operations that need consent, and which these are. Journals without these fields asked. */

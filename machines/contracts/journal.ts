@@ -89,6 +89,9 @@ const stateChangeSchema = z.union([
 ]);
 export type StateChange = z.infer<typeof stateChangeSchema>;
 
+const retryRuleSchema = z.enum(['shouldRetry', 'recordFailure', 'prepareRetry', 'finalizeOrThrow']);
+export type RetryRule = z.infer<typeof retryRuleSchema>;
+
 /** Entries that the runtime writes in addition to the charts' emitted events. */
 const runtimeEventSchema = z.discriminatedUnion('type', [
   runStartSchema,
@@ -104,6 +107,14 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     task: z.string().optional(),
     /** For a capability. */
     capability: z.string().optional(),
+  }),
+  /** What a rule of the user's retry policy returned, or the message of what it threw. A rule that changes a value returns the changed fields. */
+  z.object({
+    type: z.literal('retry-rule'),
+    attemptId: z.string(),
+    rule: retryRuleSchema,
+    result: z.unknown().optional(),
+    error: z.string().nullable(),
   }),
   z.object({
     type: z.literal('transition'),

@@ -28,7 +28,7 @@ export function actionAttempt({ id, input, policy, models, maxTokens }: ActionSt
 
 /** Returns the attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
-  const { id, runs, policy, models, execution, maxTokens } = state;
+  const { id, runs, continuationPolicy: policy, models, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
   const maxCalls = Math.max(1, policy.maxCalls - modelCalls);
   return {

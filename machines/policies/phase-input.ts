@@ -1,7 +1,7 @@
 import type { ActionInput } from '../contracts/action-state.ts';
-import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY } from '../contracts/attempt.ts';
+import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY, type PolicyNumbers } from '../contracts/attempt.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
-import { PHASES, type Phase } from '../contracts/phase.ts';
+import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
 import type { Flag, PhaseInput, RunProgress } from '../contracts/phase-io.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
@@ -44,7 +44,8 @@ export function actionInput(state: ChainState): ActionInput {
   return {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
-    policy: attemptPolicy(state),
+    policy: attemptPolicy(state, 'action'),
+    continuationPolicy: attemptPolicy(state, 'continuation'),
     models: state.models,
     decider,
     maxContinuations: limits.maxContinuations,
@@ -71,7 +72,7 @@ export function phaseAttempt(state: ChainState): AttemptInput {
     id: executionId(state, phase),
     task: phase,
     input: phaseInput(state, phase),
-    policy: attemptPolicy(state),
+    policy: attemptPolicy(state, phase),
     models: state.models,
     hasParent: true,
   };
@@ -83,7 +84,7 @@ export function summaryAttempt(state: ChainState): AttemptInput {
     id: executionId(state, 'summary'),
     task: 'summary',
     input: summaryInput(state),
-    policy: attemptPolicy(state),
+    policy: attemptPolicy(state, 'summary'),
     models: state.models,
     hasParent: true,
   };
@@ -143,11 +144,11 @@ export function searchQuery({ request, results }: ChainState): string {
   return [request, ...missing].join(' ');
 }
 
-/** Returns the limits of one phase's model calls: the calls and tokens that the run has left. */
-export function attemptPolicy(state: ChainState): AttemptPolicy {
+/** Returns the limits of one task's model calls: the calls and tokens that the run has left. */
+export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   const { limits, usage } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
-  return { ...callLimits(state), maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
+  return { ...callLimits(state, task), maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
 }
 
 /** Returns the tokens that the run has left for its phases. */
@@ -156,10 +157,10 @@ function remainingTokens({ limits, usage }: ChainState): number {
 }
 
 /** Bounds the calls of a run: its limits and its models. */
-export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'>;
+export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels' | 'policies'>;
 
-/** Returns the policy of a run's calls; everything else has its default, for example backoff without jitter. */
-export function callLimits({ limits, prices, fallbackModels }: CallBounds): AttemptPolicy {
+/** Returns the policy of a task's calls; what neither the limits nor the task's policy set has its default. */
+export function callLimits({ limits, prices, fallbackModels, policies }: CallBounds, task: Task): AttemptPolicy {
   const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, phaseMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
   return {
@@ -177,6 +178,7 @@ export function callLimits({ limits, prices, fallbackModels }: CallBounds): Atte
     backoffBaseMs,
     backoffMaxMs,
     maxReplyChars,
+    ...(policies[task] as Partial<PolicyNumbers> | undefined),
   };
 }
 

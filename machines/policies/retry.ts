@@ -328,14 +328,15 @@ export function invalidFinalValue({ message, issues }: Failure): Failure {
   });
 }
 
-function requireValue(given: unknown): void {
-  if (!(given instanceof Promise)) return;
+/** Returns the value of `finalizeOrThrow`. Throws for a promise, which cannot be awaited within a transition. */
+export function requireValue(given: unknown): unknown {
+  if (!(given instanceof Promise)) return given;
   given.catch(() => {});
   throw new TypeError('expected a value; received a promise');
 }
 
 /** A promise would be truthy whatever it resolves to. */
-function requireBoolean(given: unknown): boolean {
+export function requireBoolean(given: unknown): boolean {
   if (typeof given === 'boolean') return given;
   if (given instanceof Promise) given.catch(() => {});
   throw new TypeError(`expected a boolean; received ${given instanceof Promise ? 'a promise' : typeof given}`);

@@ -110,7 +110,7 @@ async function writeOrCompose(input: SynthesisInput, parts: SynthesisParts): Pro
     synthesisReserveTokens: synthesisReserveTokens ?? limits.synthesisReserveTokens,
     totalMs: Math.min(limits.totalMs, limits.synthesisMs),
   };
-  const policy = writingPolicy({ limits: writingLimits, prices: [], fallbackModels: 0 }, plan);
+  const policy = writingPolicy({ limits: writingLimits, prices: [], fallbackModels: 0, policies: {} }, plan);
   const id = `${input.correlationId}.synthesis`;
   return writeAnswer(model, { id, task: 'synthesis', input: plan.input, policy }, parts);
 }

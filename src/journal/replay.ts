@@ -12,7 +12,7 @@ import {
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { clipped } from '../../machines/text/clip.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
-import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
+import type { ActivityExecutor, Recording } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { chartVersion, type OpenRun, type OpenRunOptions, openRun } from '../engine/runtime/run.ts';
 import { runStartOf } from './journal-lines.ts';
@@ -34,8 +34,8 @@ export interface Divergence {
 
 /**
  * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
- * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies. A schema that validated asynchronously is not
- * called again; its recorded result is used.
+ * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies. A schema that validated asynchronously and
+ * the rules of a retry policy are not called again; their recorded results are used.
  *
  * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if version 1 of the format recorded it.
  */
@@ -102,11 +102,10 @@ export function* replaySteps(
   { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
 ): Generator<void, EntriesReplay> {
   const lastMs = recorded.at(-1)?.atMs ?? 0;
-  const actors = recorded.flatMap((entry) => (entry.type === 'call-start' ? [entry.actor] : []));
   const opened = openRun(start, {
     ...options,
     parts,
-    recordedActor: (call) => actors[call],
+    recording: recordingOf(recorded),
     atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
   });
   const { durableActor, journal } = opened;
@@ -123,6 +122,22 @@ export function* replaySteps(
       return { opened, divergence: { seq, recorded: entry, replayed } };
   }
   return { opened, divergence: null };
+}
+
+/** Returns what would run user code again: asynchronous validators and retry rules. */
+function recordingOf(recorded: readonly JournalEntry[]): Recording {
+  const actors = recorded.flatMap((entry) => (entry.type === 'call-start' ? [entry.actor] : []));
+  const rules = recorded.filter((entry) => entry.type === 'retry-rule');
+  let taken = 0;
+  return {
+    actorOf: (call) => actors[call],
+    takeRule(attemptId, rule) {
+      const next = rules[taken];
+      if (next?.attemptId !== attemptId || next.rule !== rule) return undefined;
+      taken += 1;
+      return next;
+    },
+  };
 }
 
 /** Delivers an entry that came from outside; the charts produce all other entries themselves. */

@@ -98,6 +98,7 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
       })),
     },
     policy: { ...POLICY, maxCorrections: 0 },
+    continuationPolicy: changes.policy ?? { ...POLICY, maxCorrections: 0 },
     decider: 'function',
     maxContinuations: 5,
     capabilityMs: 1_000,

@@ -308,6 +308,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   fallbackModels: 0,
   capabilities: [],
   decider: 'none',
+  policies: {},
   sessionId: null,
   consent: 'ask',
   approval: 'user-content',

@@ -68,12 +68,13 @@ export function writingPolicy(
   { replyTokens, tokensPerChar }: Extract<WritingPlan, { asks: true }>,
 ): AttemptPolicy {
   const { limits } = bounds;
+  const calls = callLimits(bounds, 'synthesis');
   return {
-    ...callLimits(bounds),
+    ...calls,
     parentMs: null,
     triesReplyForms: false,
-    maxCorrections: Math.min(1, limits.maxCorrections),
-    maxTransportRetries: Math.min(1, limits.maxTransportRetries),
+    maxCorrections: Math.min(1, calls.maxCorrections),
+    maxTransportRetries: Math.min(1, calls.maxTransportRetries),
     maxCalls: 3 + bounds.fallbackModels,
     maxTokens: limits.synthesisReserveTokens,
     maxReplyChars: Math.max(1, Math.min(limits.maxReplyChars, Math.floor(replyTokens / tokensPerChar))),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
+import { attemptPolicySchema, type PolicyNumbers, policyNumbersSchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { functionSchema, modelSchema, parseOption } from '../../internal/options.ts';
@@ -34,20 +34,6 @@ export function hooksOf({ finalizeOrThrow, shouldRetry, recordFailure, prepareRe
   };
 }
 
-/** The numbers of a policy. */
-export const policyNumbersSchema = attemptPolicySchema.pick({
-  maxCorrections: true,
-  maxTransportRetries: true,
-  backoffBaseMs: true,
-  backoffMaxMs: true,
-  correctionBackoffMs: true,
-  backoffJitter: true,
-  maxFeedbackChars: true,
-  stopOnRepeatedError: true,
-  fallbackAfter: true,
-});
-export type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
-
 const { shape } = attemptPolicySchema;
 
 /** A policy of one task or of structured output. Strict: a misspelled number or rule would be ignored silently. */
@@ -61,7 +47,7 @@ export const retryPolicySchema = z.strictObject({
 });
 
 /** Returns the numbers that a valid policy sets. */
-export function numbersOf(policy: RetryPolicy): Partial<PolicyNumbers> {
+export function numbersOf(policy: RetryPolicy): Readonly<Record<string, number | boolean>> {
   const names = Object.keys(policyNumbersSchema.shape) as (keyof PolicyNumbers)[];
   return Object.fromEntries(names.flatMap((name) => (policy[name] === undefined ? [] : [[name, policy[name]]])));
 }

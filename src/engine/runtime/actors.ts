@@ -38,6 +38,7 @@ import { type Prompt, promptSpec } from '../prompts/prompt.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
+import { type ResolvedPolicies, recordedHooks } from './retry-rules.ts';
 import type { PartialUpdate, RunObserver } from './run-events.ts';
 import { currentScope, oncePerRun, type ScopeSource, scopedDispatcher } from './run-scope.ts';
 
@@ -46,6 +47,7 @@ export interface ActorParts {
   readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<Task, Prompt>>;
   readonly replyForm: ReplyForm;
+  readonly policies: ResolvedPolicies;
   readonly scope: ScopeSource;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
@@ -97,6 +99,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
     specFor: (task) => promptSpec(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
     dispatcher,
+    hooks: recordedHooks(parts.policies.rules, scope),
     callScope: () => ({ clock: scope().clock, observer: callObserver(scope().observer) }),
     guards: recordGuards(attemptGuards, guardLogOf(attemptMachine.id, scope)),
   });

@@ -1,13 +1,14 @@
 import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, type SnapshotFrom } from 'xstate';
 import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
-import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+import type { ExternalEvent, RetryRule, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { type Activity, type ActivityDispatcher, callSubject } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
 import type { RunObserver } from './run-events.ts';
-import { inScope, type RunScope } from './run-scope.ts';
+import { type ApplyRule, inScope, type RunScope } from './run-scope.ts';
 
 /** Executes the activities and timers of a durable actor, and delivers what happens back to the actor. */
 export interface ActivityExecutor {
@@ -53,9 +54,19 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
    * true; false discards them.
    */
   readonly onStep?: () => boolean | Promise<boolean>;
-  /** Returns the actor of an activity in the journal that is replayed, by the activity's number. */
-  readonly recordedActor?: ((call: number) => string | undefined) | undefined;
+  /** The journal that is replayed, if one is. */
+  readonly recording?: Recording | undefined;
 }
+
+/** What a replay needs to know in advance. */
+export interface Recording {
+  /** Returns the actor of an activity, by its number. */
+  readonly actorOf: (call: number) => string | undefined;
+  /** Returns the next recorded result of a retry rule, once, if it is of this rule and attempt. */
+  readonly takeRule: (attemptId: string, rule: RetryRule) => RuleResult | undefined;
+}
+
+type RuleResult = Pick<Extract<RuntimeEvent, { type: 'retry-rule' }>, 'result' | 'error'>;
 
 /**
  * Hosts the actor system of one run. Activities go out to an executor; everything that comes in passes through `deliver`, one event at
@@ -90,7 +101,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   partial,
   onSettled,
   onStep,
-  recordedActor,
+  recording,
 }: DurableActorOptions<Machine>): DurableActor<Machine> {
   const activities = new Map<number, Activity>();
   const timers = new Map<number, Timer>();
@@ -101,7 +112,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   let dispatched: number[] = [];
 
   const dispatcher: ActivityDispatcher = {
-    isRecorded: (actor) => recordedActor?.(nextCall) === actor,
+    isRecorded: (actor) => recording?.actorOf(nextCall) === actor,
     dispatch(activity) {
       const call = nextCall;
       nextCall += 1;
@@ -133,7 +144,15 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     else if (event.type === 'text-delta') journal.appendText(event.attemptId, event.text);
     else journal.append(event);
   };
-  const scope: RunScope = { dispatcher, observer: { guardLogs, record, partial }, clock: activityClock };
+  const applyRule: ApplyRule = (attemptId, rule, work) => {
+    const recorded = recording?.takeRule(attemptId, rule);
+    if (recorded === undefined && work === undefined) return undefined;
+    const { result, error } = recorded ?? resultOf(work);
+    journal.append({ type: 'retry-rule', attemptId, rule, ...(result !== undefined && { result }), error });
+    if (error !== null) throw new Error(error);
+    return result;
+  };
+  const scope: RunScope = { dispatcher, observer: { guardLogs, record, partial }, clock: activityClock, applyRule };
   const inspect = observeSystem(journal.append, guardLogs);
   const actor = inScope(scope, () => createActor(machine as AnyStateMachine, { input, clock, inspect }));
   // The public actor's `send` and `stop` are replaced to go through the journal: keep the originals.
@@ -227,6 +246,14 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     },
     activities,
   };
+}
+
+function resultOf(work: (() => unknown) | undefined): RuleResult {
+  try {
+    return { result: work?.(), error: null };
+  } catch (error) {
+    return { error: unexpectedFailure(error).message };
+  }
 }
 
 /**

@@ -19,6 +19,7 @@ import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
 import { memorySessions } from './memory-sessions.ts';
+import { type ChainPolicy, resolvePolicies } from './retry-rules.ts';
 
 /** The options of `createPostChain`; each has a default. */
 export interface PostChainOptions {
@@ -50,6 +51,11 @@ export interface PostChainOptions {
   readonly approval?: Approval;
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
+  /**
+   * When model calls are retried: one retry policy for all tasks, or one by task (a phase, `continuation`, `summary`, `synthesis`). Its
+   * numbers replace those of `limits`.
+   */
+  readonly policy?: ChainPolicy;
   /** Prompts that replace built-in ones. */
   readonly prompts?: Partial<Record<Task, Prompt>>;
   /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
@@ -92,6 +98,7 @@ const optionsSchema = z.strictObject({
   consent: consentSchema.optional(),
   approval: approvalSchema.optional(),
   replyForm: z.enum(REPLY_FORMS).optional(),
+  policy: z.looseObject({}).optional(),
   prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
   sessions: z
     .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
@@ -155,6 +162,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     consent: options.consent ?? 'keep',
     approval: options.approval ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
+    policies: resolvePolicies(options.policy),
     prompts: { ...prompts, ...withoutUndefined(options.prompts) },
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,

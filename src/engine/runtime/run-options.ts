@@ -89,7 +89,7 @@ function isSessionId(id: unknown): boolean {
 /** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
 export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
-  const { consent, approval } = parts;
+  const { consent, approval, policies } = parts;
   const { request, history, messages, mode, startAt, sessionId } = parseRunOptions(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -109,6 +109,7 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
     fallbackModels: models.length - 1,
     capabilities: capabilities.descriptors,
     decider: deciderKind(decider),
+    policies: policies.numbers,
     sessionId,
     consent,
     approval,

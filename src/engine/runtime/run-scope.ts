@@ -1,3 +1,4 @@
+import type { RetryRule } from '../../../machines/contracts/journal.ts';
 import { type ActivityDispatcher, inlineDispatcher } from '../activities.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { noopObserver, type RunObserver } from './run-events.ts';
@@ -7,7 +8,14 @@ export interface RunScope {
   readonly dispatcher: ActivityDispatcher;
   readonly observer: RunObserver;
   readonly clock: Clock;
+  /** Records what a rule of the retry policy returns; by default rules are only called. */
+  readonly applyRule?: ApplyRule;
 }
+
+/**
+ * Calls a rule of a retry policy, if there is one, and returns or throws what it does. In a replay, the recorded result replaces the call.
+ */
+export type ApplyRule = (attemptId: string, rule: RetryRule, work: (() => unknown) | undefined) => unknown;
 
 /** Returns the scope of the run that is executing. Call it before the first `await`, because other runs may execute after it. */
 export type ScopeSource = () => RunScope;

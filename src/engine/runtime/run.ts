@@ -27,7 +27,7 @@ import type { Clock } from '../clock.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, guardedWriter, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';
-import { createDurableActor, type DurableActor, type DurableActorOptions, liveExecutor } from './durable-actor.ts';
+import { createDurableActor, type DurableActor, liveExecutor, type Recording } from './durable-actor.ts';
 import { createRunClock } from './run-clock.ts';
 import { createEventStream, type RunEvent } from './run-events.ts';
 import type { RunSlots } from './run-slots.ts';
@@ -107,7 +107,7 @@ export interface OpenRunOptions {
   readonly writer?: JournalWriter | undefined;
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
-  readonly recordedActor?: DurableActorOptions<typeof chainMachine>['recordedActor'];
+  readonly recording?: Recording;
   /** Called with the chart's state after each external event. */
   readonly onState?: ((state: ChainState) => void) | undefined;
 }
@@ -115,16 +115,7 @@ export interface OpenRunOptions {
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
 export function openRun(
   start: RunStart,
-  {
-    parts,
-    clock = parts.clock,
-    atMs,
-    writer: given,
-    writtenEntries = 0,
-    recordedActor,
-    onState,
-    onStop,
-  }: OpenRunOptions,
+  { parts, clock = parts.clock, atMs, writer: given, writtenEntries = 0, recording, onState, onStop }: OpenRunOptions,
 ): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
@@ -138,7 +129,7 @@ export function openRun(
     input: chainInputFrom(start),
     journal,
     partial: stream.push,
-    recordedActor,
+    recording,
     onSettled: (state) => {
       recordKeyframe?.(state);
       onState?.(state);

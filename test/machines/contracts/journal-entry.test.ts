@@ -56,6 +56,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   'model-status': { type: 'model-status', attemptId: 'a', task: 'yield', model: 0, change: 'prose' },
   'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
   'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, delayMs: 500 },
+  'retry-rule': { type: 'retry-rule', attemptId: 'a', rule: 'shouldRetry', result: false, error: null },
   'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
   continuation: {
     type: 'continuation',

@@ -16,7 +16,10 @@ import { writingInput } from '../../../machines/policies/synthesis/writing.ts';
 import { aFailure, anAttempt, anExecution, aState, deepFreeze, someLimits } from '../../support/contract-samples.ts';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const policy = (changes: Partial<AttemptPolicy> = {}): AttemptPolicy => ({ ...attemptPolicy(aState()), ...changes });
+const policy = (changes: Partial<AttemptPolicy> = {}): AttemptPolicy => ({
+  ...attemptPolicy(aState(), 'yield'),
+  ...changes,
+});
 const wrong = aFailure({ stage: 'schema' });
 const lost = aFailure({ stage: 'transport', code: 'rate_limited', status: 429 });
 const fresh = anExecution({
@@ -66,7 +69,7 @@ describe('retries', () => {
   it('[A4] never exceed the calls that the run has left', () => {
     expect(callsFor([wrong, lost], policy({ maxCalls: 2 })).calls).toBe(2);
     const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false, cost: null };
-    expect(attemptPolicy(aState({ usage })).maxCalls).toBe(1);
+    expect(attemptPolicy(aState({ usage }), 'yield').maxCalls).toBe(1);
   });
 
   it('[A4] [E9] continue while the prompt fits into the remaining tokens', () => {
@@ -87,9 +90,9 @@ describe('retries', () => {
 
   it('[C4] [E9] add one call per fallback model, for a phase and for the final answer', () => {
     const state = aState({ fallbackModels: 2 });
-    expect(attemptPolicy(state)).toMatchObject({ maxFallbacks: 2 });
+    expect(attemptPolicy(state, 'yield')).toMatchObject({ maxFallbacks: 2 });
     expect(writingInput(state).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
-    expect(attemptPolicy(aState())).toMatchObject({ maxFallbacks: 0 });
+    expect(attemptPolicy(aState(), 'yield')).toMatchObject({ maxFallbacks: 0 });
   });
 
   it('[A4] are disabled for the final answer when transport retries are disabled', () => {

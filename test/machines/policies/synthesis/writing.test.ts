@@ -162,7 +162,10 @@ describe('the input shown to the model', () => {
 
 describe('limits of the calls that write the answer', () => {
   const policyOf = (limits: Parameters<typeof someLimits>[0], input = anInput()) =>
-    writingPolicy({ limits: someLimits(limits), prices: [], fallbackModels: 0 }, asked(planWriting(input, WINDOW)));
+    writingPolicy(
+      { limits: someLimits(limits), prices: [], fallbackModels: 0, policies: {} },
+      asked(planWriting(input, WINDOW)),
+    );
 
   it('[A4] [E9] are at most one correction and one retry, or fewer if configured', () => {
     expect(policyOf({})).toMatchObject({ maxCorrections: 1, maxTransportRetries: 1, maxCalls: 3, maxTokens: 32_000 });

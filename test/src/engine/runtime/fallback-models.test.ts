@@ -144,8 +144,8 @@ describe('a chain with fallback models', () => {
     const wrong = { text: 'no JSON', usage };
     const options = { fallbackModels: [model('second')], limits: { maxCorrections: 0 }, prices };
     const { metadata } = await start({ ...options, model: model('first', wrong) }).answer;
-    // Two calls of the first model, one in each reply form, at 0.002; seven of the second, at 0.2.
-    expect(metadata.usage.cost).toBeCloseTo(2 * 0.002 + 7 * 0.2, 10);
+    // Three calls of the first model, one in each reply form, at 0.002; seven of the second, at 0.2.
+    expect(metadata.usage.cost).toBeCloseTo(3 * 0.002 + 7 * 0.2, 10);
     const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
     expect(unpriced.metadata.usage.cost).toBeNull();
     expect(chainInput({ request: 'x' }, { ...options, model: model('toString') })).toMatchObject({

@@ -27,7 +27,7 @@ describe('invalid options are rejected with one line before the start', () => {
     [{ documents: 'docs' }, /documents: expected a passage source, for example createPassageIndex.*; received "docs"/],
     [{ limits: { maxCycles: 0 } }, 'limits.maxCycles: expected a number of at least 1; received 0.'],
     [{ limits: { maxCycles: '2' } }, 'limits.maxCycles: expected a number; received "2".'],
-    [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call"; received "x".'],
+    [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call" or "json-object"; received "x".'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
     [{ decider: 'model' }, /decider: expected a function, modelDecider or null.*; received "model"/],
     [{ prompts: { acton: {} } }, /^prompts\.acton: unknown option; expected one of action, experience, .*\.$/],

@@ -11,6 +11,7 @@ const run = createPostChain({ model, consent: 'ask' }).run({
 
 for await (const event of run.events) {
   if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
-  if (event.type === 'direction-asked' && event.cycle === 1) run.send({ type: 'run.directed', phase: 'intention' });
+  if (event.type === 'direction-asked')
+    run.send(event.recommendation === null ? { type: 'run.directed', phase: 'intention' } : { type: 'run.finished' });
   if (event.type === 'decision') console.log(event.decision.rationale);
 }

@@ -184,6 +184,7 @@ export function explain(entry: JournalEntry): Explained | null {
           { label: 'Proposal', text: entry.proposal, verbatim: true },
           { label: 'Answer so far', text: entry.answer, verbatim: true },
           { label: 'Confidence', text: formatDecimal(entry.confidence) },
+          ...(entry.recommendation ? [{ label: 'Recommended', text: entry.recommendation.rationale }] : []),
         ],
         entersState('awaitingDirection'),
       );

@@ -387,7 +387,8 @@ export const chainMachine = chainSetup.createMachine({
               },
             },
             deciding: {
-              description: 'The rules, in order: the first that holds decides.',
+              description:
+                'The rules, in order: the first that holds decides. In manual mode, the user decides within the limits.',
               entry: 'evaluateRules',
               always: [
                 {
@@ -400,12 +401,13 @@ export const chainMachine = chainSetup.createMachine({
                   target: '#synthesizing',
                   actions: { type: 'completeRun', params: { rule: 'budgetExhausted' } },
                 },
+                { guard: 'comparisonWanted', target: 'comparing' },
+                { guard: 'directionWanted', target: 'awaitingDirection' },
                 {
                   guard: 'confidenceReached',
                   target: '#synthesizing',
                   actions: { type: 'completeRun', params: { rule: 'confidenceReached' } },
                 },
-                { guard: 'comparisonWanted', target: 'comparing' },
                 {
                   guard: 'answerConverged',
                   target: '#synthesizing',
@@ -426,7 +428,6 @@ export const chainMachine = chainSetup.createMachine({
                   target: '#synthesizing',
                   actions: { type: 'completeRun', params: { rule: 'answerIsProse' } },
                 },
-                { guard: 'directionWanted', target: 'awaitingDirection' },
                 {
                   guard: { type: 'nextPhaseIs', params: { phase: 'action' } },
                   target: '#action',
@@ -465,7 +466,8 @@ export const chainMachine = chainSetup.createMachine({
               ],
             },
             awaitingDirection: {
-              description: 'Manual mode: the user chooses the next phase, or finishes the run.',
+              description:
+                'Manual mode: the user chooses the next phase, or finishes the run. A rule that holds is a recommendation to finish.',
               entry: 'emitDirectionRequest',
               on: {
                 'run.directed': {

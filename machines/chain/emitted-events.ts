@@ -4,7 +4,7 @@ import type { ConsentChoice, ConsentGiver } from '../contracts/context.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { consentRequest } from '../policies/consent.ts';
-import { NO_DECISION } from '../policies/decisions.ts';
+import { NO_DECISION, recommendation } from '../policies/decisions.ts';
 import { aborted, NO_FAILURE } from '../policies/failures.ts';
 import type { Overruled } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
@@ -71,21 +71,23 @@ export const emittedEvents = {
     undone: [...undone],
     problem,
   }),
-  directionAsked: ({ recursion, assessment }: ChainState): EmittedEvent => ({
+  directionAsked: (state: ChainState): EmittedEvent => ({
     type: 'direction-asked',
-    cycle: recursion.cycle,
-    proposal: assessment?.proposal ?? DEFAULT_PHASE,
-    answer: assessment?.answer ?? '',
-    confidence: assessment?.confidence ?? 0,
+    cycle: state.recursion.cycle,
+    proposal: state.assessment?.proposal ?? DEFAULT_PHASE,
+    answer: state.assessment?.answer ?? '',
+    confidence: state.assessment?.confidence ?? 0,
+    recommendation: recommendation(state),
   }),
   directionRefused: (received: string): EmittedEvent => ({
     type: 'direction-refused',
     received,
     reason: isPhase(received) ? 'cycle_limit' : 'unknown_phase',
   }),
-  decision: (state: ChainState): EmittedEvent => ({
+  decision: ({ decision, recursion }: ChainState): EmittedEvent => ({
     type: 'decision',
-    decision: state.decision ?? NO_DECISION,
+    decision: decision ?? NO_DECISION,
+    continuationPrompt: decision?.complete ? null : recursion.continuationPrompt,
   }),
   sessionRecalled: (state: ChainState, recalled: RecalledSession): EmittedEvent => {
     const { turns, messages, problem } = recallMessages(state, recalled);

@@ -1,7 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import { comparisonWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { directionPossible } from '../policies/decisions.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
@@ -17,7 +16,7 @@ import {
 import { hasSession, recallWanted } from '../policies/session.ts';
 import { modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
-import { budgetExhausted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
+import { budgetExhausted, comparisonWanted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
 
 type Args = { readonly context: ChainState };
 

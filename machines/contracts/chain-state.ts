@@ -10,7 +10,7 @@ import {
   consentSchema,
   type Envelope,
 } from './context.ts';
-import type { Assessment, Decision, GuardResult, Interruption } from './decision.ts';
+import { type Assessment, answerSketchSchema, type Decision, type GuardResult, type Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { type Message, messageSchema } from './message.ts';
@@ -22,7 +22,12 @@ import type { FinalAnswer, Step, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
 /** One decision to continue, as loop detection compares it. */
-const continueDecisionSchema = z.object({ cycle: z.int(), target: phaseSchema, fingerprint: z.string() });
+const continueDecisionSchema = z.object({
+  cycle: z.int(),
+  target: phaseSchema,
+  fingerprint: z.string(),
+  sketch: answerSketchSchema.nullable(),
+});
 export type ContinueDecision = Readonly<z.infer<typeof continueDecisionSchema>>;
 
 /**

@@ -37,6 +37,10 @@ const evidenceSchema = z.object({
   satisfaction: z.number(),
 });
 
+/** What loop detection compares of an answer, as hashes: its content words, and those of them that are numbers, names or a negation. */
+export const answerSketchSchema = z.object({ terms: z.array(z.int()).readonly(), facts: z.array(z.int()).readonly() });
+export type AnswerSketch = Readonly<z.infer<typeof answerSketchSchema>>;
+
 /**
  * What Yield's rules read, computed once per cycle. `change` is null in the first cycle. `toCompare` is the previous
  * answer until the two are compared by embeddings. `proposal` is the next phase that the policy or the model proposes;
@@ -52,6 +56,7 @@ export const assessmentSchema = z.object({
   informationSufficiency: z.number(),
   evidence: evidenceSchema,
   fingerprint: z.string(),
+  sketch: answerSketchSchema,
   repeats: z.int(),
   proposal: z.string(),
   proposedBy: z.string(),

@@ -144,6 +144,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     proposal: z.string(),
     answer: z.string(),
     confidence: z.number(),
+    /** The decision to complete the run that a rule recommends; null if none does. */
+    recommendation: decisionSchema.nullable().default(null),
   }),
   z.object({
     type: z.literal('direction-refused'),
@@ -151,7 +153,12 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     /** `cycle_limit`: the direction would begin a cycle beyond `maxCycles`. */
     reason: z.enum(['unknown_phase', 'cycle_limit']).default('unknown_phase'),
   }),
-  z.object({ type: z.literal('decision'), decision: decisionSchema }),
+  z.object({
+    type: z.literal('decision'),
+    decision: decisionSchema,
+    /** The prompt of the next cycle; null if the run is complete. */
+    continuationPrompt: z.string().nullable().default(null),
+  }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
   z.object({
     type: z.literal('session-recalled'),

@@ -1,15 +1,16 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { Assessment, GuardResult } from '../contracts/decision.ts';
+import type { Assessment } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { hexDigest } from '../text/hash.ts';
-import { jaccard } from '../text/similarity.ts';
+import { jaccardDistance } from '../text/similarity.ts';
 import { partsOf, signsOf, wordSet } from '../text/words.ts';
+import { exact } from './comparison.ts';
 import { checkAgainstEvidence } from './evidence.ts';
+import { countRepeats, sketchOf } from './loop-detection.ts';
 import { isUnclear } from './phase-output.ts';
 import { DEFAULT_PHASE, isPhase, selectNextPhase } from './phase-selection.ts';
 import { contextTokens, tokensAllowed } from './understanding.ts';
-import { countRepeats } from './yield-rules.ts';
 
 /** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
@@ -32,6 +33,7 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
   const turn = {
     target: isPhase(selection.proposal) ? selection.proposal : DEFAULT_PHASE,
     fingerprint: fingerprint(reply.answer),
+    sketch: sketchOf(reply.answer),
   };
   return {
     answer: reply.answer,
@@ -40,6 +42,7 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     changeBy: 'words',
     ...scores,
     fingerprint: turn.fingerprint,
+    sketch: turn.sketch,
     repeats: countRepeats(state.recursion.history, turn),
     proposal: selection.proposal,
     proposedBy: selection.by,
@@ -70,13 +73,7 @@ export function fingerprint(text: string): string {
  * and signs). Two empty answers have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
-  return 1 - jaccard(tokens(previous), tokens(current));
-}
-
-/** Whether the change must still be measured by embeddings. */
-export function comparisonWanted({ assessment }: ChainState): GuardResult {
-  const isToCompare = assessment?.toCompare != null;
-  return { holds: isToCompare, inputs: { isToCompare } };
+  return jaccardDistance(tokens(previous), tokens(current));
 }
 
 /** Replaces the change in words with the change in embeddings (one minus cosine similarity); null keeps it. */
@@ -84,7 +81,7 @@ export function withComparison(assessment: Assessment | null, change: number | n
   if (assessment === null) return null;
   const compared = { ...assessment, toCompare: null };
   if (change === null || !Number.isFinite(change)) return compared;
-  return { ...compared, change: Math.min(1, Math.max(0, change)), changeBy: 'embeddings' };
+  return { ...compared, change: exact(Math.min(1, Math.max(0, change))), changeBy: 'embeddings' };
 }
 
 const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

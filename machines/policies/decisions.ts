@@ -1,8 +1,9 @@
 import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
+import { describeInputs } from './comparison.ts';
 import { DEFAULT_PHASE, isPhase } from './phase-selection.ts';
-import { ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
+import { recommendedRule, ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
 /** The number of decisions that the state keeps. */
 const KEPT_DECISIONS = 16;
@@ -23,9 +24,19 @@ export const NO_DECISION: Decision = {
 
 /** Completes the run by a rule that holds. */
 export function decideToComplete(state: ChainState, rule: YieldRule): Partial<ChainState> {
+  return recordDecision(state, completion(state, rule));
+}
+
+function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
   const { inputs } = ruleResult(state, rule);
   const rationale = `${YIELD_RULES[rule].rationale} (${describeInputs(inputs)})`;
-  return recordDecision(state, { rule, complete: true, nextPhase: null, rationale, inputs });
+  return { rule, complete: true, nextPhase: null, rationale, inputs };
+}
+
+/** Returns the decision to complete the run that the user may take or decline in manual mode; null if no rule recommends it. */
+export function recommendation(state: ChainState): Decision | null {
+  const rule = recommendedRule(state);
+  return rule === null ? null : { cycle: state.recursion.cycle, ...completion(state, rule) };
 }
 
 /** Starts the next cycle with a phase. */
@@ -50,7 +61,8 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
 
 function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<ChainState> {
   const { recursion, assessment } = state;
-  const next = { cycle: recursion.cycle, target: phase, fingerprint: assessment?.fingerprint ?? '' };
+  const { fingerprint = '', sketch = null } = assessment ?? {};
+  const next = { cycle: recursion.cycle, target: phase, fingerprint, sketch };
   return {
     direction: phase,
     recursion: {
@@ -100,7 +112,12 @@ export function direct(state: ChainState, phase: Phase, prompt = ''): Partial<Ch
   }
   const completed = { ...recursion, completedCycles: recursion.cycle };
   const directed = decideAsDirected({ ...state, recursion: completed }, phase, prompt);
-  return { ...directed, ...changes };
+  // The cycle gave no answer that loop detection could compare.
+  return {
+    ...directed,
+    ...changes,
+    ...(directed.recursion && { recursion: { ...directed.recursion, history: recursion.history } }),
+  };
 }
 
 /** Whether the cycle has not come to this phase yet. A detour to Understanding does not count. */
@@ -127,12 +144,6 @@ export function directionPossible(state: ChainState, phase: string): GuardResult
 function recordDecision(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {
   const whole: Decision = { cycle: state.recursion.cycle, ...decision };
   return { decision: whole, decisions: [...state.decisions, whole].slice(-KEPT_DECISIONS) };
-}
-
-function describeInputs(inputs: GuardResult['inputs']): string {
-  return Object.entries(inputs)
-    .map(([name, value]) => `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`)
-    .join(', ');
 }
 
 /** The task of each phase when a cycle begins with it. */

@@ -77,7 +77,7 @@ const visibleIds = (state: ChainState): ReadonlySet<string> => new Set(visibleMe
 
 /**
  * Action: adds the response as an assistant message and each capability result as a search message. What earlier Actions of
- * the run added is not added again; a later Action that adds nothing passes on the content it received.
+ * the run added is not added again.
  */
 function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'step'>): PhaseOutput<ActionResult> {
   const { list, add, addText } = operationsOf(state, 'action');
@@ -92,16 +92,11 @@ function actionOutput(state: ChainState, value: Omit<ActionResult, 'phase' | 'st
       'result of a capability',
     );
   });
-  const isReused = earlier !== null && !state.newPrompt;
-  const response = isReused ? '' : value.reply.response;
+  const response = earlier !== null && !state.newPrompt ? '' : value.reply.response;
   addText(response, 'response of Action', references);
   const content = [response, ...results.map(describeResult)].filter((text) => text !== '').join('\n\n');
   const { step } = state.recursion;
-  return {
-    result: { phase: 'action', step, ...value },
-    content: isReused && content === '' ? state.envelope.content : content,
-    operations: list.all,
-  };
+  return { result: { phase: 'action', step, ...value }, content, operations: list.all };
 }
 
 /** Whether a result is new since the earlier Action, or has a new output from the decider. */

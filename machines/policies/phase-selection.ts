@@ -3,6 +3,7 @@ import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { roundDown } from '../text/clip.ts';
+import { isBelow } from './comparison.ts';
 
 export const DEFAULT_PHASE: Phase = 'action';
 
@@ -32,7 +33,7 @@ export interface Selection {
 export function selectNextPhase(inputs: SelectionInputs, thresholds: Thresholds): Selection {
   const choose = (proposal: Phase, rationale: string): Selection => ({ proposal, by: 'policy', rationale });
   const { informationSufficiency, messages, tokens, tokensAllowed } = inputs;
-  if (informationSufficiency < thresholds.sufficiency)
+  if (isBelow(informationSufficiency, thresholds.sufficiency))
     return choose(
       'experience',
       `information sufficiency ${roundDown(informationSufficiency)} is below ${thresholds.sufficiency}`,

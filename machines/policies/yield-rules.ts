@@ -1,12 +1,13 @@
-import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
-import type { Decision, GuardResult } from '../contracts/decision.ts';
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import { exact, isAbove, isBelow } from './comparison.ts';
 
 interface YieldRuleDefinition {
   readonly evaluate: (state: ChainState) => GuardResult;
   /** Begins the decision's rationale; the compared values follow. */
   readonly rationale: string;
-  /** Whether the run ends because the answer is good, not because of a limit. */
-  readonly isConverged: boolean;
+  /** Why the rule completes a run: the answer is good, a limit is reached, or another cycle would bring nothing. */
+  readonly because: 'quality' | 'limit' | 'futility';
 }
 
 export function cycleLimitReached({ recursion, limits }: ChainState): GuardResult {
@@ -26,20 +27,20 @@ export function budgetExhausted({ usage, limits }: ChainState): GuardResult {
 
 /** The assessment has already capped the model's confidence by how well the answer is grounded. */
 export function confidenceReached({ assessment, thresholds }: ChainState): GuardResult {
-  const confidence = assessment?.confidence ?? 0;
+  const confidence = exact(assessment?.confidence ?? 0);
   const { modelConfidence = 0, grounding = null } = assessment?.evidence ?? {};
   return {
-    holds: confidence > thresholds.confidence,
+    holds: isAbove(confidence, thresholds.confidence),
     inputs: { confidence, above: thresholds.confidence, modelConfidence, grounding },
   };
 }
 
 /** More than one cycle is complete, and the answer hardly changed since the last one. */
 export function answerConverged({ assessment, recursion, thresholds }: ChainState): GuardResult {
-  const change = assessment?.change ?? null;
+  const change = assessment?.change == null ? null : exact(assessment.change);
   const { completedCycles } = recursion;
   return {
-    holds: completedCycles > 1 && change !== null && change < thresholds.change,
+    holds: completedCycles > 1 && change !== null && isBelow(change, thresholds.change),
     inputs: { completedCycles, change, below: thresholds.change },
   };
 }
@@ -57,14 +58,6 @@ export function loopDetected({ assessment, thresholds: { loopRepeats } }: ChainS
   return { holds: repeats + 1 >= loopRepeats, inputs: { repeats, loopRepeats } };
 }
 
-/** Returns how often the run has already continued with the same phase and content. */
-export function countRepeats(
-  history: readonly ContinueDecision[],
-  next: Pick<ContinueDecision, 'target' | 'fingerprint'>,
-): number {
-  return history.filter(({ target, fingerprint }) => target === next.target && fingerprint === next.fingerprint).length;
-}
-
 /** Whether the model gave its answer in prose: it cannot assess the answer, and another cycle would not change that. */
 function answerIsProse({ results }: ChainState): GuardResult {
   const prose = results.yield?.prose ?? false;
@@ -76,13 +69,17 @@ function answerIsProse({ results }: ChainState): GuardResult {
  * guards, decisions and types derive from this table.
  */
 export const YIELD_RULES = {
-  cycleLimitReached: { evaluate: cycleLimitReached, rationale: 'the cycle limit is reached', isConverged: false },
-  budgetExhausted: { evaluate: budgetExhausted, rationale: 'the budget is used up', isConverged: false },
-  confidenceReached: { evaluate: confidenceReached, rationale: 'the answer is confident enough', isConverged: true },
-  answerConverged: { evaluate: answerConverged, rationale: 'the answer no longer changes', isConverged: true },
-  taskComplete: { evaluate: taskComplete, rationale: 'the task is complete', isConverged: true },
-  loopDetected: { evaluate: loopDetected, rationale: 'the next cycle would repeat an earlier one', isConverged: false },
-  answerIsProse: { evaluate: answerIsProse, rationale: 'the model answers in prose', isConverged: false },
+  cycleLimitReached: { evaluate: cycleLimitReached, rationale: 'the cycle limit is reached', because: 'limit' },
+  budgetExhausted: { evaluate: budgetExhausted, rationale: 'the budget is used up', because: 'limit' },
+  confidenceReached: { evaluate: confidenceReached, rationale: 'the answer is confident enough', because: 'quality' },
+  answerConverged: { evaluate: answerConverged, rationale: 'the answer no longer changes', because: 'quality' },
+  taskComplete: { evaluate: taskComplete, rationale: 'the task is complete', because: 'quality' },
+  loopDetected: {
+    evaluate: loopDetected,
+    rationale: 'the next cycle would repeat an earlier one',
+    because: 'futility',
+  },
+  answerIsProse: { evaluate: answerIsProse, rationale: 'the model answers in prose', because: 'futility' },
 } as const satisfies Readonly<Record<string, YieldRuleDefinition>>;
 
 export type YieldRule = keyof typeof YIELD_RULES;
@@ -99,7 +96,30 @@ export function ruleResult({ rules: results }: ChainState, rule: YieldRule): Gua
   return results[rule] ?? { holds: false, inputs: {} };
 }
 
-/** Whether a run ended because its answer was good, not because of a limit. */
-export function hasConverged(decision: Decision | null): boolean {
-  return decision !== null && (rules[decision.rule]?.isConverged ?? false);
+/**
+ * Whether a run ended with a good answer: by a rule that says so, or at a limit at which such a rule held as well. The limits come
+ * first in the order of rules.
+ */
+export function hasConverged(state: ChainState): boolean {
+  const { decision } = state;
+  if (decision === null || !decision.complete) return false;
+  const because = rules[decision.rule]?.because;
+  return because === 'quality' || (because === 'limit' && firstRule(state, 'quality') !== null);
+}
+
+/** Returns the rule that would complete the run if the user did not decide: null if none holds, or only a limit. */
+export function recommendedRule(state: ChainState): YieldRule | null {
+  return firstRule(state, 'quality') ?? firstRule(state, 'futility');
+}
+
+function firstRule(state: ChainState, because: YieldRuleDefinition['because']): YieldRule | null {
+  const names = Object.keys(YIELD_RULES) as YieldRule[];
+  return names.find((name) => rules[name]?.because === because && ruleResult(state, name).holds) ?? null;
+}
+
+/** Whether the change must still be measured by embeddings: not if the answer is confident enough without it. */
+export function comparisonWanted(state: ChainState): GuardResult {
+  const isToCompare = state.assessment?.toCompare != null;
+  const isConfident = ruleResult(state, 'confidenceReached').holds;
+  return { holds: isToCompare && !isConfident, inputs: { isToCompare, isConfident } };
 }

@@ -12,10 +12,20 @@ interface Words {
  * empty sets.
  */
 export function jaccard(one: Words, other: Words): number {
+  const { shared, all } = countWords(one, other);
+  return all === 0 ? 1 : shared / all;
+}
+
+/** Returns the share of all words that only one of two sets has, 0..1: one minus the Jaccard index, without its rounding error. */
+export function jaccardDistance(one: Words, other: Words): number {
+  const { shared, all } = countWords(one, other);
+  return all === 0 ? 0 : (all - shared) / all;
+}
+
+function countWords(one: Words, other: Words): { readonly shared: number; readonly all: number } {
   let shared = 0;
   for (const word of one.keys()) if (other.has(word)) shared += 1;
-  const all = one.size + other.size - shared;
-  return all === 0 ? 1 : shared / all;
+  return { shared, all: one.size + other.size - shared };
 }
 
 /**

@@ -141,7 +141,7 @@ function overrideText({ messageId, choice, undone, problem }: Extract<JournalEnt
 }
 
 /** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */
-function reasonOf({ complete, rationale }: Decision): string {
+export function reasonOf({ complete, rationale }: Decision): string {
   return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
 }
 

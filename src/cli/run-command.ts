@@ -10,7 +10,7 @@ import { type Answerer, lineAnswerer, type Terminal, terminalAnswerer, withConse
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { createProgress } from './progress.ts';
+import { createProgress, reasonOf } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
@@ -206,8 +206,10 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
           });
           return;
         case 'direction-asked':
-          proposal = event.proposal;
+          proposal = event.recommendation === null ? event.proposal : 'finish';
           screen.line(`\n${printable(event.answer) || '(no answer yet)'}\n`);
+          if (event.recommendation !== null)
+            screen.line(`  Finishing is recommended: ${reasonOf(event.recommendation)}.`);
           void askDirection();
           return;
         case 'direction-refused':

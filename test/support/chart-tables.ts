@@ -640,6 +640,14 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: ['understanding.measuring'], on: /^(measureContext|after phaseDeadline)/, to: AFTER_MEASURING, by: 'U10' },
   { from: ['understanding.summarizing'], on: /^(attempt|after phaseDeadline)/, to: AFTER_SUMMARY, by: 'U5' },
 
+  // Y4: in manual mode the user decides within the limits, once the answers are compared, if they must be.
+  {
+    from: ['yield.assessing'],
+    on: VALID_IN_YIELD,
+    when: isManual,
+    to: ['yield.awaitingDirection'],
+    by: 'Y4: a rule is a recommendation',
+  },
   // A14: an answer in prose cannot be assessed, in another cycle neither.
   {
     from: ['yield.assessing'],
@@ -696,13 +704,6 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     to: ['writing'],
     so: endedBy('loopDetected'),
     by: 'Y7',
-  },
-  {
-    from: ['yield.assessing'],
-    on: /: (unsure|same answer)/,
-    when: isManual,
-    to: ['yield.awaitingDirection'],
-    by: 'Y4',
   },
   // Y3, Y4, Y5: where the next one begins.
   {

@@ -366,6 +366,7 @@ export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => (
     satisfaction: 0.1,
   },
   fingerprint: 'f',
+  sketch: { terms: [], facts: [] },
   repeats: 0,
   proposal: 'action',
   proposedBy: 'policy',

@@ -41,7 +41,9 @@ export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome)
     answerText: text,
     confidence,
     usedStepIds: usedSteps(input, outcome, { text, usedMessageIds }),
-    notes: [notes, whyComposed(outcome), sessionNote(run), explanation].filter((part) => part !== '').join(' '),
+    notes: [notes, whyComposed(outcome), sessionNote(run), limitNote(read), explanation]
+      .filter((part) => part !== '')
+      .join(' '),
     ttlExhausted: ttlExhausted(read),
     status: first?.reason === 'cancelled' ? 'cancelled' : first === undefined ? 'completed' : 'degraded',
     sources: citations(run.messages, usedMessageIds),
@@ -199,7 +201,7 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   note('prose_replies', proseReplies(input, written));
   if (input.run.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${input.run.deciderProblem}`);
-  if (ttlExhausted(read)) note('ttl_exhausted', `${ttlText(limits.maxCycles)} (TTL exhausted).`);
+  if (ttlExhausted(read) && !settledAtLimit(read)) note('ttl_exhausted', ttlText(limits.maxCycles));
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
     note('loop_detected', 'The run was stopped because it started to repeat itself.');
@@ -292,8 +294,18 @@ export function missingFields({ input, problems }: ReadSynthesisInput): readonly
 }
 
 function ttlText(maxCycles: number | null): string {
-  if (maxCycles === null) return 'All cycles were used up';
-  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached`;
+  if (maxCycles === null) return 'All cycles were used up (TTL exhausted).';
+  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached (TTL exhausted).`;
+}
+
+/** Whether the run reached its cycle limit with an answer that would have completed it anyway: the limit cut nothing off. */
+function settledAtLimit(read: ReadSynthesisInput): boolean {
+  const { run, convergenceStatus } = read.input;
+  return run.decision?.rule === 'cycleLimitReached' && convergenceStatus && isKnown(read, 'convergenceStatus');
+}
+
+function limitNote(read: ReadSynthesisInput): string {
+  return settledAtLimit(read) ? ttlText(read.input.run.limits.maxCycles) : '';
 }
 
 /** Returns the text with a period at its end, so that sentences can follow each other. */

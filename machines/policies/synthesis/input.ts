@@ -65,7 +65,7 @@ const INPUT: Readers<SynthesisInput> = {
   }),
   correlationId: ({ runId }) => runId,
   executionStartTimestamp: ({ startedAtMs }) => new Date(startedAtMs).toISOString(),
-  convergenceStatus: ({ decision }) => hasConverged(decision),
+  convergenceStatus: hasConverged,
   totalPasses: ({ recursion }) => recursion.completedCycles,
   totalRefinements: ({ corrections }) => corrections,
   ttlRemaining: ({ limits, recursion }) => Math.max(0, limits.maxCycles - recursion.completedCycles),

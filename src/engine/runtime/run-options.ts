@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly history?: readonly Turn[];
   /** Messages to start with instead of `history`: for example the context of an earlier run with an operation undone. */
   readonly messages?: readonly Message[];
-  /** `automatic`: the chart chooses the next phase. `manual`: if no rule ends the run, it waits for the user's direction. */
+  /** `automatic`: the chart chooses the next phase. `manual`: after each cycle, the run waits for the user's direction, within its limits. */
   readonly mode?: 'automatic' | 'manual';
   /** The phase to start with; `action` by default. */
   readonly startAt?: Phase;

@@ -65,7 +65,7 @@ describe('assessing an answer', () => {
   });
 
   it('[Y7] counts earlier turns to the same phase with the same answer', () => {
-    const turn: ContinueDecision = { cycle: 1, target: 'action', fingerprint: fingerprint('in 1932') };
+    const turn: ContinueDecision = { cycle: 1, target: 'action', fingerprint: fingerprint('in 1932'), sketch: null };
     const repeats = (history: readonly ContinueDecision[]) => assessed(aState({ recursion: { history } })).repeats;
     expect(repeats([turn])).toBe(1);
     expect(repeats([turn, { ...turn, cycle: 2 }])).toBe(2);
@@ -73,7 +73,7 @@ describe('assessing an answer', () => {
   });
 
   it('[Y5] [Y7] counts a proposal that is not a phase as the default phase', () => {
-    const turn = { cycle: 1, target: 'action', fingerprint: fingerprint(reply.answer) } as const;
+    const turn = { cycle: 1, target: 'action', fingerprint: fingerprint(reply.answer), sketch: null } as const;
     const found = assessed(aState({ recursion: { history: [turn] } }), { proposedPhase: 'nowhere' });
     expect(found).toMatchObject({ proposal: 'nowhere', proposedBy: 'model', repeats: 1 });
   });

@@ -68,7 +68,9 @@ describe('a decision', () => {
       expect(direction).toBe(phase);
       expect(recursion).toMatchObject({ cycle: 4, completedCycles: 3, origin: phase });
       expect(recursion?.continuationPrompt).toContain(assessed.request);
-      expect(recursion?.history).toEqual([{ cycle: 3, target: phase, fingerprint: 'abc' }]);
+      expect(recursion?.history).toEqual([
+        { cycle: 3, target: phase, fingerprint: 'abc', sketch: { terms: [], facts: [] } },
+      ]);
     },
   );
 

@@ -3,25 +3,27 @@ import { describe, expect, it } from 'vitest';
 import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { appendToHistory, decideToContinue } from '../../../machines/policies/decisions.ts';
-import { countRepeats, loopDetected } from '../../../machines/policies/yield-rules.ts';
+import { countRepeats, sketchOf } from '../../../machines/policies/loop-detection.ts';
+import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { anAssessment, aState, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
 
 const turn: fc.Arbitrary<ContinueDecision> = fc.record({
   cycle: fc.nat(100),
   target: fc.constantFrom(...PHASES),
   fingerprint: fc.constantFrom('a', 'b', 'c'),
+  sketch: fc.constant(null),
 });
 
 describe('loops', () => {
   it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
     const history: readonly ContinueDecision[] = [
-      { cycle: 1, target: 'experience', fingerprint: 'a' },
-      { cycle: 2, target: 'action', fingerprint: 'a' },
-      { cycle: 3, target: 'experience', fingerprint: 'b' },
+      { cycle: 1, target: 'experience', fingerprint: 'a', sketch: null },
+      { cycle: 2, target: 'action', fingerprint: 'a', sketch: null },
+      { cycle: 3, target: 'experience', fingerprint: 'b', sketch: null },
     ];
-    expect(countRepeats(history, { target: 'experience', fingerprint: 'a' })).toBe(1);
-    expect(countRepeats(history, { target: 'experience', fingerprint: 'c' })).toBe(0);
-    expect(countRepeats(history, { target: 'intention', fingerprint: 'a' })).toBe(0);
+    expect(countRepeats(history, { target: 'experience', fingerprint: 'a', sketch: null })).toBe(1);
+    expect(countRepeats(history, { target: 'experience', fingerprint: 'c', sketch: null })).toBe(0);
+    expect(countRepeats(history, { target: 'intention', fingerprint: 'a', sketch: null })).toBe(0);
   });
 
   it('[Y7] are counted correctly in any history', () => {
@@ -32,6 +34,78 @@ describe('loops', () => {
         expect(countRepeats(deepFreeze(history), next)).toBe(count);
       }),
     );
+  });
+
+  const LIT = 'The lantern was lit by the keeper at dusk, as the diary of 1887 says.';
+  const UNKNOWN = 'The diary does not say who lit the lantern; the keeper was ill.';
+
+  it.each([
+    [LIT, 'At dusk the keeper lit the lantern, says the 1887 diary.'],
+    [UNKNOWN, 'The keeper was ill, and who lit the lantern the diary does not say.'],
+    ['Die Brücke wurde 1932 vom Bürgermeister eröffnet.', 'Vom Bürgermeister wurde 1932 die Brücke eröffnet.'],
+    ['地铁首班车五点半发车', '地铁首班车五点半发车。'],
+  ])('[Y7] are the same target with the same content in other words: %s', (before, after) => {
+    const history = [{ cycle: 1, target: 'experience', fingerprint: 'a', sketch: sketchOf(before) }] as const;
+    const next = { fingerprint: 'b', sketch: sketchOf(after) };
+    expect(countRepeats(history, { ...next, target: 'experience' })).toBe(1);
+    expect(countRepeats(history, { ...next, target: 'action' })).toBe(0);
+  });
+
+  it.each([
+    ['a number', LIT, LIT.replace('1887', '1888')],
+    ['a negation', LIT, LIT.replace('was lit', 'was not lit')],
+    ['a name', `${LIT} So says Alice.`, `${LIT} So says Robert.`],
+    ['one fact more', LIT, `${LIT} The wick was green.`],
+    ['half of the words', LIT, 'The lantern was lit by the baker at dawn, as the letter of 1887 says.'],
+    ['everything', LIT, ''],
+  ])('[Y7] are not two answers that differ in %s', (_, before, after) => {
+    const history = [{ cycle: 1, target: 'action', fingerprint: 'a', sketch: sketchOf(before) }] as const;
+    expect(countRepeats(history, { target: 'action', fingerprint: 'b', sketch: sketchOf(after) })).toBe(0);
+  });
+
+  const word = fc.stringMatching(/^[a-z]{4,9}$/).map((letters) => `x${letters}`);
+  const saidOf = (words: readonly string[]) => `It is ${words.join(' and ')}.`;
+  const repeatsOf = (before: string, after: string): number =>
+    countRepeats([{ cycle: 1, target: 'action', fingerprint: 'a', sketch: sketchOf(before) }], {
+      target: 'action',
+      fingerprint: 'b',
+      sketch: sketchOf(after),
+    });
+
+  it('[Y7] are found for the same words in any order', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .uniqueArray(word, { minLength: 1, maxLength: 300 })
+          .chain((words) => fc.tuple(fc.constant(words), fc.shuffledSubarray(words, { minLength: words.length }))),
+        ([words, shuffled]) => {
+          expect(repeatsOf(saidOf(words), `So ${shuffled.join(', ')}.`)).toBe(1);
+        },
+      ),
+    );
+  });
+
+  it('[Y7] are never found for an answer that grows, or that replaces a number', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(word, { minLength: 1, maxLength: 60 }),
+        fc.uniqueArray(
+          word.map((one) => `q${one}`),
+          { minLength: 1, maxLength: 3 },
+        ),
+        fc.nat(9_999),
+        (words, more, count) => {
+          expect(repeatsOf(saidOf(words), `${saidOf(words)} ${saidOf(more)}`)).toBe(0);
+          expect(repeatsOf(`${saidOf(words)} ${count}`, `${saidOf(words)} ${count + 1}`)).toBe(0);
+        },
+      ),
+    );
+  });
+
+  it('[Y7] are compared by a sketch of at most 64 hashes, however long the answer', () => {
+    const long = Array.from({ length: 5_000 }, (_, at) => `word${at}`).join(' ');
+    expect(sketchOf(long).terms).toHaveLength(64);
+    expect(JSON.stringify(sketchOf(long)).length).toBeLessThan(2_000);
   });
 
   it.each([
@@ -78,7 +152,7 @@ describe('loops', () => {
       }
       looks = 0;
       const recursion = { ...state.recursion, history: watched(state.recursion.history) };
-      countRepeats(recursion.history, { target: 'action', fingerprint: 'f' });
+      countRepeats(recursion.history, { target: 'action', fingerprint: 'f', sketch: null });
       decideToContinue({ ...state, recursion }, 'nextPhaseChosen', 'action');
       expect(state.recursion.cycle).toBe(turns + 1);
       return looks;

@@ -109,12 +109,48 @@ describe('run control', () => {
     expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
   });
 
-  it('[Y1] still applies the completion rules in manual mode', async () => {
+  it('[Y1] [Y4] recommends to complete in manual mode, and the user may decline', async () => {
     const { run } = startScripted({}, {}, { mode: 'manual' });
-    expect(await run.answer).toMatchObject({
-      status: 'completed',
-      metadata: { decision: { rule: 'confidenceReached' } },
-    });
+    await settle();
+    const [asked] = entriesOf(run, 'direction-asked');
+    expect(asked?.recommendation).toMatchObject({ rule: 'confidenceReached', complete: true, nextPhase: null });
+    expect(asked?.recommendation?.rationale).toBe(
+      'the answer is confident enough (confidence 0.95, above 0.9, modelConfidence 0.95, grounding null)',
+    );
+    run.send({ type: 'run.directed', phase: 'intention' });
+    await settle();
+    expect(entriesOf(run, 'phase-start').filter(({ cycle }) => cycle === 2)).toHaveLength(4);
+    expect(entriesOf(run, 'direction-asked').map(({ recommendation }) => recommendation?.rule)).toEqual([
+      'confidenceReached',
+      'confidenceReached',
+    ]);
+    run.send({ type: 'run.finished' });
+    expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
+  });
+
+  it.each([
+    ['answerConverged', { confidence: 0.5 }, {}],
+    ['taskComplete', { confidence: 0.5, taskComplete: true }, { change: 0 }],
+    ['loopDetected', { confidence: 0.5 }, { change: 0 }],
+  ])('[Y4] recommends to complete by %s in manual mode', async (rule, said, thresholds) => {
+    const { run } = startScripted({ yield: unsureAnswer(1, said) }, { thresholds }, { mode: 'manual' });
+    await settle();
+    run.send({ type: 'run.directed', phase: 'action' });
+    await settle();
+    expect(entriesOf(run, 'direction-asked').at(-1)?.recommendation).toMatchObject({ rule, complete: true });
+    run.cancel();
+    await run.answer;
+  });
+
+  it('[Y2] [Y4] completes by the cycle limit and by the budget in manual mode, without asking', async () => {
+    for (const [limits, rule] of [
+      [{ maxCycles: 1 }, 'cycleLimitReached'],
+      [{ maxModelCalls: 6 }, 'budgetExhausted'],
+    ] as const) {
+      const { run } = startScripted(unsure, { limits }, { mode: 'manual' });
+      expect((await run.answer).metadata.decision?.rule).toBe(rule);
+      expect(entriesOf(run, 'direction-asked')).toEqual([]);
+    }
   });
 
   it('ignores events after the end and rejects invalid ones by name', async () => {

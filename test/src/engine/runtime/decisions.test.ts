@@ -17,7 +17,7 @@ describe('decisions of a run', () => {
 
   it.each([
     ['cycleLimitReached', unsure(), { maxCycles: 1 }, 'degraded'],
-    ['cycleLimitReached', { yield: replies.yield }, { maxCycles: 1 }, 'degraded'],
+    ['cycleLimitReached', { yield: replies.yield }, { maxCycles: 1 }, 'completed'],
     ['confidenceReached', { yield: replies.yield }, {}, 'completed'],
     ['answerConverged', { yield: { ...replies.yield, confidence: 0.5 } }, {}, 'completed'],
     ['taskComplete', unsure({ taskComplete: true }), {}, 'completed'],

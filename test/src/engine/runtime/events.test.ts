@@ -85,22 +85,24 @@ describe('events of a run', () => {
     const { run } = startScripted();
     await run.answer;
     const deciding = entriesOf(run, 'transition').find(({ source }) => source.endsWith('yield.deciding'));
-    expect(deciding?.candidates.slice(0, 4)).toMatchObject([
+    expect(deciding?.candidates.slice(0, 6)).toMatchObject([
       { guard: 'cycleLimitReached', result: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
       { guard: 'budgetExhausted', result: 'false', inputs: { modelCalls: 6 } },
+      { guard: 'comparisonWanted', result: 'false', inputs: { isToCompare: false, isConfident: true } },
+      { guard: 'directionWanted', result: 'false', inputs: { mode: 'automatic' } },
       { guard: 'confidenceReached', result: 'taken', inputs: { confidence: 0.95, above: 0.9 } },
-      { guard: 'comparisonWanted', result: 'not-evaluated', inputs: null },
+      { guard: 'answerConverged', result: 'not-evaluated', inputs: null },
     ]);
     expect(deciding?.candidates.map(({ guard }) => guard)).toEqual([
       'cycleLimitReached',
       'budgetExhausted',
-      'confidenceReached',
       'comparisonWanted',
+      'directionWanted',
+      'confidenceReached',
       'answerConverged',
       'taskComplete',
       'loopDetected',
       'answerIsProse',
-      'directionWanted',
       ...['action', 'experience', 'intention', 'observation', 'understanding', 'yield'].map(
         (name) => `nextPhaseIs(${name})`,
       ),

@@ -154,3 +154,82 @@ describe('several applicable completion rules', () => {
     });
   });
 });
+
+describe('a loop of reworded answers', () => {
+  const ANSWERS = [
+    'The lantern was lit by the keeper at dusk.',
+    'The diary of the harbor mentions no keeper, only a fisherman with a lantern.',
+    'At dusk, the keeper lit the lantern.',
+    'Only a fisherman with a lantern, and no keeper, is mentioned in the diary of the harbor.',
+  ];
+  const startWith = (answers: readonly string[], options: object = {}) =>
+    startScripted(
+      { yield: (call: number) => unsureAnswer(0, { answer: answers[(call - 1) % answers.length] }) },
+      { limits: MANY, thresholds, ...options },
+    ).run;
+
+  it('[Y7] A/B/A/B is stopped when the first answer returns in other words', async () => {
+    const run = startWith(ANSWERS);
+    const { metadata } = await run.answer;
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'nextPhaseChosen', 'loopDetected']);
+    expect(metadata.reason).toBe('loop_detected');
+  });
+
+  it('[Y7] is not seen in answers that gather one fact after another', async () => {
+    const facts = [
+      'It is old',
+      'it is green',
+      'it stands by the harbor',
+      'it burns oil',
+      'it was built by Ada',
+      'it leaks',
+    ];
+    const grown = facts.map((_, at) => `${facts.slice(0, at + 1).join(', ')}.`);
+    const run = startWith(grown, { limits: { ...MANY, maxCycles: grown.length } });
+    await run.answer;
+    expect(rulesOf(run)).toEqual([...grown.slice(1).map(() => 'nextPhaseChosen'), 'cycleLimitReached']);
+  });
+
+  it('[Y13] a change of exactly 0.1 is no convergence, and the decision prints it as 0.1', async () => {
+    const nine = 'one two three four five six seven eight nine';
+    const run = startWith([nine, `${nine} ten`], { limits: { ...MANY, maxCycles: 2 } });
+    await run.answer;
+    const converged = entriesOf(run, 'transition')
+      .flatMap(({ candidates }) => candidates)
+      .filter(({ guard, result }) => guard === 'answerConverged' && result !== 'not-evaluated');
+    expect(converged.map(({ inputs }) => inputs?.['change'])).toEqual([null]);
+    expect(run.actor.getSnapshot().context.assessment?.change).toBe(0.1);
+    expect(run.actor.getSnapshot().context.rules['answerConverged']?.holds).toBe(false);
+  });
+});
+
+describe('a decision to continue', () => {
+  it('[Y6] has the continuation prompt of the next cycle; one to complete has none', async () => {
+    const { run, model } = startScripted({ yield: (call: number) => unsureAnswer(call) }, { limits: { maxCycles: 2 } });
+    await run.answer;
+    const prompts = entriesOf(run, 'decision').map(({ continuationPrompt }) => continuationPrompt);
+    expect(prompts).toEqual(['Is it so?\nAnswer again with what is known now.', null]);
+    expect(model.calls.findLast(({ task }) => task === 'yield')?.input).toMatchObject({ prompt: prompts[0] });
+  });
+});
+
+describe('an answer that is good when the cycle limit is reached', () => {
+  it('[E5] [Y2] is complete, and its notes say that the limit was reached', async () => {
+    const { run } = startScripted({ yield: unsureAnswer(1, { confidence: 0.99 }) }, { limits: { maxCycles: 1 } });
+    const { status, ttlExhausted, notes, metadata } = await run.answer;
+    expect({ status, ttlExhausted, reason: metadata.reason, rule: metadata.decision?.rule }).toEqual({
+      status: 'completed',
+      ttlExhausted: true,
+      reason: null,
+      rule: 'cycleLimitReached',
+    });
+    expect(notes).toBe('The limit of 1 cycle was reached (TTL exhausted).');
+  });
+
+  it('[E5] [Y2] is degraded if it is not good, for both reasons', async () => {
+    const { run } = startScripted({ yield: unsureAnswer(1) }, { limits: { maxCycles: 1 } });
+    const { metadata } = await run.answer;
+    expect(metadata.reason).toBe('ttl_exhausted');
+    expect(metadata.explanation).toContain('ended before the answer settled');
+  });
+});

@@ -89,7 +89,7 @@ export const randomRunArbitrary = fc.record({
   words: fc.array(
     fc.record({
       afterSteps: fc.integer({ min: 0, max: 30 }),
-      word: fc.constantFrom('cancel', 'finish', 'direct', 'nonsense', 'consent'),
+      word: fc.constantFrom('cancel', 'finish', 'direct', 'nonsense', 'consent', 'overrule', 'undo'),
     }),
     { maxLength: 3 },
   ),
@@ -154,7 +154,21 @@ function sendUserEvent(run: ScriptedRun['run'], word: string): void {
   if (word === 'cancel') run.cancel();
   else if (word === 'finish') run.send({ type: 'run.finished' });
   else if (word === 'consent') run.send({ type: 'consent.given', choice: 'remove' });
+  else if (word === 'overrule') overrule(run);
+  else if (word === 'undo') run.send({ type: 'context.undone', operationId: lastOperation(run) });
   else run.send({ type: 'run.directed', phase: word === 'direct' ? 'experience' : 'nonsense' });
+}
+
+/** Restores the message that was removed last, or else removes the newest one. */
+function overrule(run: ScriptedRun['run']): void {
+  const { history, messages } = run.actor.getSnapshot().context;
+  const removal = history.operations.findLast(({ operation }) => operation === 'PRUNE');
+  const messageId = removal?.target ?? messages.at(-1)?.id ?? '';
+  run.send({ type: 'context.overruled', messageId, choice: removal === undefined ? 'remove' : 'keep' });
+}
+
+function lastOperation(run: ScriptedRun['run']): string {
+  return run.actor.getSnapshot().context.history.operations.at(-1)?.id ?? '';
 }
 
 const outcomes = fc.infiniteStream(fc.constantFrom('works', 'works', 'works', 'fails', 'limited', 'hangs'));

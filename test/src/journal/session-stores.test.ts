@@ -5,6 +5,7 @@ import type { SessionStore, SessionTurn } from '../../../machines/contracts/sess
 import { memorySessions } from '../../../src/engine/runtime/memory-sessions.ts';
 import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { aMessage } from '../../support/contract-samples.ts';
 import { append, aTurn, recall, recalledIds } from '../../support/sessions.ts';
 
 type Make = (options?: { readonly maxTurns?: number }) => SessionStore;
@@ -59,6 +60,18 @@ describe.each(STORES)('a session store %s', (_, make) => {
     expect(await recalledIds(store, 'u42', 2)).toEqual(['r2', 'r3']);
     expect(await recalledIds(store, 'u42', Number.POSITIVE_INFINITY)).toEqual(['r1', 'r2', 'r3']);
     for (const turns of [0, -1, Number.NaN]) expect(await recalledIds(store, 'u42', turns)).toEqual([]);
+  });
+
+  it('[U15] stores what the session keeps with its newest three turns, and everything else with all', async () => {
+    const store = make();
+    const kept = [aMessage({ id: 'note', tags: ['pinned'] })];
+    const turns = [1, 2, 3, 4, 5].map((number) => aTurn(`r${number}`, { number, kept, removed: ['x'], gaveWay: 2 }));
+    for (const turn of turns) await append(store, 'u42', turn);
+    await append(store, 'u42', turns[4] as SessionTurn);
+    await append(store, 'other', aTurn('r1', { kept }));
+    const older = turns.map(({ kept: _, ...turn }) => turn);
+    expect(await recall(store, 'u42')).toEqual([...older.slice(0, 2), ...turns.slice(2)]);
+    expect(await recall(store, 'other')).toEqual([aTurn('r1', { kept })]);
   });
 
   it('recalls nothing for an unknown session', async () => {

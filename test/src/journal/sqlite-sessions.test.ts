@@ -153,6 +153,20 @@ describe('sqliteSessions', () => {
     expect(await recalledIds(store, 'u42')).toEqual(['r1', 'r2']);
   });
 
+  it('[U15] reads turns that an earlier version wrote, and leaves damaged ones as they are', async () => {
+    const file = aFile();
+    const store = sqliteSessions(file);
+    await store.open();
+    const database = openDatabase(file);
+    const insert = database.prepare('INSERT INTO turn (session, run, turn) VALUES (?, ?, ?)');
+    const { runId, ...rest } = aTurn('old');
+    insert.run('"u42"', '"old"', JSON.stringify({ runId, ...rest }));
+    insert.run('"u42"', '"damaged"', '{"runId": "dam');
+    for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id, { kept: [] }));
+    expect((await recall(store, 'u42')).map((turn) => turn.runId)).toEqual(['old', 'r1', 'r2', 'r3']);
+    expect(await recall(store, 'u42')).toContainEqual(aTurn('old'));
+  });
+
   it('skips damaged turns and reports their number', async () => {
     const file = aFile();
     const store = sqliteSessions(file);

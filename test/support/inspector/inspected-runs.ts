@@ -207,6 +207,8 @@ export const manualRun = () =>
       { afterSteps: 2, word: 'consent' },
       { afterSteps: 60, word: 'nonsense' },
       { afterSteps: 70, word: 'direct' },
+      { afterSteps: 74, word: 'overrule' },
+      { afterSteps: 78, word: 'undo' },
       { afterSteps: 90, word: 'finish' },
       { afterSteps: 92, word: 'direct' },
     ],

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
+import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 describe('any run with any model and user', () => {
@@ -16,6 +18,7 @@ describe('any run with any model and user', () => {
         expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
         expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
         for (const entry of run.journal) journalEntrySchema.parse(entry);
+        expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
         expect(clock.openTimers).toBe(0);
       }),
       { numRuns: 1000 },

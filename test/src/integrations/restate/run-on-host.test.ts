@@ -15,6 +15,8 @@ const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {
   direct: { type: 'run.directed', phase: 'experience' },
   nonsense: { type: 'run.directed', phase: 'nonsense' },
   consent: { type: 'consent.given', choice: 'remove' },
+  overrule: { type: 'context.overruled', messageId: 'earlier.long', choice: 'keep' },
+  undo: { type: 'context.undone', operationId: 's1.o1' },
 };
 
 const NOTHING_FOUND = { query: '', passages: [], widened: false };

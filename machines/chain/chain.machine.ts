@@ -1,7 +1,8 @@
 import { deadlines } from '../policies/limits.ts';
 import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
-import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
+import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem } from '../policies/session.ts';
+import { turnOf } from '../policies/session-turn.ts';
 import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
 import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';

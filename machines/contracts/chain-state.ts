@@ -99,10 +99,14 @@ export interface Evaluation {
   readonly operations: readonly ContextOperation[];
 }
 
-/** The recalled part of a session: its messages, the number of its newest turn, and how many kept messages gave way. */
+/**
+ * What a run knows of its session: the number of its newest turn, the recalled messages, those that the session keeps
+ * but that did not fit into the run, and how many messages the session could not keep.
+ */
 export interface SessionState {
   readonly turns: number;
   readonly messages: readonly Message[];
+  readonly left: readonly Message[];
   readonly gaveWay: number;
 }
 

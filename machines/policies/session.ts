@@ -1,23 +1,28 @@
-import type { MemoryEntry } from '../contracts/capability.ts';
 import type { ChainState, SessionState } from '../contracts/chain-state.ts';
-import type { ContextOperation } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../contracts/session.ts';
-import { clipped } from '../text/clip.ts';
 import { preview } from '../text/summary.ts';
-import { contextOf, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER, REQUEST } from './context.ts';
+import { REQUEST } from './context.ts';
 import { unexpectedFailure } from './failures.ts';
-import { EARLIER, visibleMessages } from './progress.ts';
+import { EARLIER } from './progress.ts';
+import {
+  ANSWER,
+  boundedRun,
+  byPrecedence,
+  isRequest,
+  KEPT_RUNS,
+  RANKS,
+  rankOf,
+  renamed,
+  textKey,
+  turnNumber,
+} from './session-turn.ts';
 import { contextTokens, tokensAllowed } from './understanding.ts';
 import { tokensPerCharOf } from './usage.ts';
 
-/** The newest runs that a turn keeps: bounds the size of a turn. */
-const KEPT_RUNS = 64;
 /** The newest messages that a turn keeps, whatever a store returns. */
 const MAX_KEPT = 1_000;
-const SUMMARY_CHARS = 500;
-const NAME_CHARS = 200;
 const PROBLEM_CHARS = 300;
 
 export function hasSession({ sessionId }: ChainState): GuardResult {
@@ -27,15 +32,6 @@ export function hasSession({ sessionId }: ChainState): GuardResult {
 /** Whether earlier turns of the session are added to the run. */
 export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState): GuardResult {
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
-}
-
-function bounded<Run extends SessionTurn['runs'][number]>(run: Run): Run {
-  return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
-}
-
-function rememberedRuns(memory: readonly MemoryEntry[]): SessionTurn['runs'] {
-  const runs = memory.flatMap((entry) => (entry.role === 'assistant' ? [entry] : []));
-  return runs.slice(-KEPT_RUNS).map(({ capability, success, summary }) => bounded({ capability, success, summary }));
 }
 
 /**
@@ -49,7 +45,9 @@ export function readTurns(given: unknown, limit: number, reported: string | null
     const read = sessionTurnSchema.safeParse(one);
     if (!read.success) return [];
     const { kept, runs } = read.data;
-    return [{ ...read.data, runs: runs.slice(-KEPT_RUNS).map(bounded), ...(kept && { kept: kept.slice(-MAX_KEPT) }) }];
+    return [
+      { ...read.data, runs: runs.slice(-KEPT_RUNS).map(boundedRun), ...(kept && { kept: kept.slice(-MAX_KEPT) }) },
+    ];
   });
   const lost = newest.length - turns.length;
   const problems = [
@@ -121,7 +119,9 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
   const free = freeSpace(state);
   const ofWindow = new Set(window.flat().map(({ id }) => id));
   const given = new Set(state.messages.map(textKey));
-  const requests = turnMessages.slice(0, turns.length - window.length).flatMap((messages) => messages.slice(0, 1));
+  const requests = turnMessages
+    .slice(0, turns.length - window.length)
+    .flatMap((messages) => messages.filter(isRequest));
   const single = [...new Map([...kept, ...requests.map((message) => [message.id, message] as const)]).values()].filter(
     (message) => !ofWindow.has(message.id) && rankOf(message) < RANKS.marked && !given.has(textKey(message)),
   );
@@ -133,9 +133,8 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
   choose(single.filter((message) => rankOf(message) <= RANKS.kept));
   let first = window.length;
   while (first > 0 && free.takes(window[first - 1] ?? [])) first -= 1;
-  const unfit = window.slice(0, first).flatMap((messages) => messages.slice(0, 1));
-  const others = [...single.filter((message) => rankOf(message) > RANKS.kept), ...unfit];
-  choose(others);
+  const unfit = window.slice(0, first).flat();
+  choose([...single.filter((message) => rankOf(message) > RANKS.kept), ...unfit.filter(isRequest)]);
   const full = window.slice(first);
   const separate = [...single, ...unfit].filter((message) => chosen.has(message));
   const taken = new Set(state.messages.map(({ id }) => id));
@@ -151,7 +150,14 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
     messages,
     problem: problems.length === 0 ? null : problems.join('; '),
     session:
-      turns.length === 0 && problem !== null ? null : { turns: total, messages, gaveWay: turns.at(-1)?.gaveWay ?? 0 },
+      turns.length === 0 && problem !== null
+        ? null
+        : {
+            turns: total,
+            messages,
+            left: [...single, ...unfit].filter((message) => !chosen.has(message)),
+            gaveWay: turns.at(-1)?.gaveWay ?? 0,
+          },
   };
 }
 
@@ -168,8 +174,8 @@ function missingText({ total, full, inPart, lost }: Missing): readonly string[] 
   const none = Math.max(0, total - full - inPart);
   return [
     ...(none > 0 ? [`${none} of ${total} turns`] : []),
-    ...(inPart > 0 ? [`${inPart} of ${total} turns, except the request`] : []),
-    ...(lost > 0 ? [`${lost} of the messages to keep`] : []),
+    ...(inPart > 0 ? [`${inPart} of ${total} turns, except your messages`] : []),
+    ...(lost > 0 ? [`${lost} kept ${lost === 1 ? 'message' : 'messages'}`] : []),
   ];
 }
 
@@ -241,13 +247,6 @@ function messagesOfTurn({ number, request, runs, answer, status, atMs }: Numbere
   ];
 }
 
-const ANSWER = 'answer';
-/** Whether a turn of the session contains the message, so that only its marks need to be kept. */
-const belongsToTurn = ({ id }: Message): boolean => id === ANSWER || /^earlier\.\d+\.(run\d+|answer)$/.test(id);
-/** The number of the turn that a message comes from; 0 if it is unknown. */
-const turnNumber = ({ id }: Message): number => Number(/^earlier\.(\d+)\./.exec(id)?.[1] ?? 0);
-const isRequest = ({ id }: Message): boolean => /^earlier\.\d+\.request$/.test(id);
-
 /** A model does not see tags, so the text says how the turn ended. */
 const MARKS: Readonly<Record<SessionTurn['status'], string>> = {
   completed: '',
@@ -260,120 +259,4 @@ function withFreeId(message: Message, taken: Set<string>): Message {
   for (let count = 2; taken.has(id); count += 1) id = `${message.id}.${count}`;
   taken.add(id);
   return { ...message, id };
-}
-
-function renamed(message: Message, idOf: (id: string) => string): Message {
-  return {
-    ...message,
-    id: idOf(message.id),
-    references: message.references.map(idOf),
-    links: message.links.map((link) => ({ ...link, to: idOf(link.to) })),
-  };
-}
-
-/** Equal for messages that say the same. */
-const textKey = ({ role, content }: Message): string => JSON.stringify([role, content]);
-
-/** The order in which messages are kept. `marked` messages belong to turns: only their marks are kept. */
-const RANKS = { fixed: 0, kept: 1, user: 2, insight: 3, marked: 4, other: 5 } as const;
-const FIXED_TAGS: readonly string[] = ['pinned', 'critical'];
-const KEPT_TAGS: readonly string[] = [KEPT_BY_USER, 'important', 'persist'];
-
-function rankOf({ role, phase, tags, links, importance }: Message): number {
-  if (tags.some((tag) => FIXED_TAGS.includes(tag))) return RANKS.fixed;
-  if (tags.some((tag) => KEPT_TAGS.includes(tag))) return RANKS.kept;
-  if (role === 'user') return RANKS.user;
-  if (role === 'assistant' && phase === 'observation') return RANKS.insight;
-  return links.length > 0 || tags.length > 0 || importance !== 0.5 ? RANKS.marked : RANKS.other;
-}
-
-/** Sorts messages by rank, and within a rank by age, the newest first. */
-function byPrecedence(messages: readonly Message[]): readonly Message[] {
-  return messages.toReversed().toSorted((one, other) => rankOf(one) - rankOf(other));
-}
-
-/** Returns the turn to store in the session: the request, its answer, and what the session keeps. */
-export function turnOf(state: ChainState): SessionTurn {
-  const { runId, request, results, answer, startedAtMs, session } = state;
-  return {
-    runId,
-    request,
-    runs: rememberedRuns(results.action?.memory ?? []),
-    answer: answer?.answerText ?? '',
-    status: answer?.status ?? 'degraded',
-    atMs: startedAtMs,
-    ...(session !== null && { number: session.turns + 1 }),
-    ...keptAfter(state),
-  };
-}
-
-/** Characters of the messages that a session keeps. */
-const KEPT_CHARS = 200_000;
-/** Tags that concern one run only. */
-const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_relevance'];
-
-/**
- * Returns what a session keeps after a run: what it recalled, with the marks that the run added, and what is worth
- * keeping of the run itself. A run may let go of a message that does not concern its request; the session lets go only
- * of what the user removed. Over the limits, insights give way first, then the user's messages, then what is
- * marked; of each the oldest.
- */
-function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'gaveWay'> {
-  const { session, limits, answer } = state;
-  const recalled = new Set((session?.messages ?? []).map(({ id }) => id));
-  const left = new Set(visibleMessages(state).map(({ id }) => id));
-  const { messages, released } = withoutLosses(state);
-  const byId = new Map(messages.map((message) => [message.id, message]));
-  const idOf = (id: string): string => {
-    if (recalled.has(id)) return id;
-    const own = byId.get(id);
-    if (own?.phase === 'yield' && own.content === answer?.answerText) return ANSWER;
-    return id.startsWith(EARLIER) ? id.slice(EARLIER.length) : id;
-  };
-  const earlier = (session?.messages ?? []).filter(({ id }) => byId.has(id) || !released.has(id));
-  const candidates = [
-    ...earlier.map((message) => byId.get(message.id) ?? message),
-    ...messages.filter((own) => !recalled.has(own.id) && (left.has(own.id) || rankOf(own) <= RANKS.kept)),
-  ].map((message) => renamed(withoutRunTags(message), idOf));
-  const kept = new Set<Message>();
-  const texts = new Set<string>();
-  let charsLeft = KEPT_CHARS;
-  let gaveWay = session?.gaveWay ?? 0;
-  let count = 0;
-  for (const message of byPrecedence(candidates)) {
-    const rank = rankOf(message);
-    if (rank === RANKS.marked && belongsToTurn(message)) kept.add(message);
-    if (rank >= RANKS.marked || (message.role !== 'user' && texts.has(textKey(message)))) continue;
-    texts.add(textKey(message));
-    if (count < limits.sessionMessages && message.content.length <= charsLeft) {
-      kept.add(message);
-      count += 1;
-      charsLeft -= message.content.length;
-    } else if (message.id !== REQUEST && !isRequest(message)) gaveWay += 1;
-  }
-  const inOrder = candidates.filter((message) => kept.has(message));
-  return {
-    kept: inOrder.map((message) => (rankOf(message) === RANKS.marked ? { ...message, content: '' } : message)),
-    removed: [...recalled].filter((id) => !byId.has(id) && released.has(id)),
-    gaveWay,
-  };
-}
-
-/**
- * Returns the context without what Understanding did on its own: with every message and mark of the run, and what the
- * user decided. `released` are the messages that the user removed.
- */
-function withoutLosses({ history, envelope }: ChainState) {
-  const lasting = (operation: ContextOperation): boolean =>
-    !isLoss(operation) || ['summarize', 'remove'].includes(String(operation.metadata['consent']));
-  const operations = [...history.operations, ...envelope.operations].filter(lasting);
-  const prunings = operations.filter(({ id, operation }) => operation === 'PRUNE' && !history.undone.includes(id));
-  return {
-    messages: contextOf({ ...history, operations }),
-    released: new Set(prunings.map(({ target }) => target)),
-  };
-}
-
-function withoutRunTags(message: Message): Message {
-  return { ...message, tags: message.tags.filter((tag) => !RUN_TAGS.includes(tag)) };
 }

@@ -12,8 +12,8 @@ import {
   readTurns,
   recallMessages,
   recallWanted,
-  turnOf,
 } from '../../../machines/policies/session.ts';
+import { turnOf } from '../../../machines/policies/session-turn.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import {
   aCapabilityResult,
@@ -202,7 +202,7 @@ describe('earlier turns in the context', () => {
     } = recallMessages(state, { turns: [written(20), aTurn('r2')], problem: null });
     expect(full).toBe(1);
     expect(messages.map(({ id }) => id)).toEqual(['earlier.1.request', 'earlier.2.request', 'earlier.2.answer']);
-    expect(problem).toBe('1 of 2 turns, except the request');
+    expect(problem).toBe('1 of 2 turns, except your messages');
   });
 
   it('have unique ids, also beside the context of an earlier run', () => {

@@ -87,7 +87,7 @@ describe('postchain run --session', () => {
     expect(code).toBe(0);
     const ids = (JSON.parse(stdout).messages as { id: string }[]).map(({ id }) => id);
     expect(ids.slice(0, 3)).toEqual(['earlier.1.request', 'earlier.1.answer', 'request']);
-    expect((await cli('context', journal)).stdout.split('\n')[1]).toMatch(/^3 messages/);
+    expect((await cli('context', journal)).stdout.split('\n')[1]).toMatch(/^4 messages/);
   });
 });
 

@@ -48,8 +48,8 @@ describe('what a session does not recall', () => {
     await ask(sessions, 'I live in Sydney.');
     await askOften(sessions, 10);
     const { answer, recalled, model } = await ask(sessions, 'What is my name?');
-    expect(recalled).toMatchObject({ turns: 10, problem: '2 of 12 turns, except the request' });
-    expect(answer.notes).toContain(`${SESSION_NOTE} 2 of 12 turns, except the request.`);
+    expect(recalled).toMatchObject({ turns: 10, problem: '2 of 12 turns, except your messages' });
+    expect(answer.notes).toContain(`${SESSION_NOTE} 2 of 12 turns, except your messages.`);
     const [call] = model.calls as readonly { readonly input: PhaseInput }[];
     const shown = call?.input.messages.map(({ content }) => content);
     expect(shown).toContain('My name is Ada.');
@@ -60,12 +60,12 @@ describe('what a session does not recall', () => {
     const sessions = memorySessions({ maxTurns: 2 });
     await askOften(sessions, 4, { limits: { sessionMessages: 0 } });
     const { recalled } = await ask(sessions, 'And now?', {}, { limits: { sessionMessages: 0 } });
-    expect(recalled).toMatchObject({ turns: 2, problem: '2 of 4 turns; 4 of the messages to keep' });
+    expect(recalled).toMatchObject({ turns: 2, problem: '2 of 4 turns; 4 kept messages' });
     const old = Array.from({ length: 30 }, (_, at) => aTurn(`r${at}`));
     const stub = stubSessions({ recall: () => old.slice(-11) });
     expect((await ask(stub, 'And now?')).recalled).toMatchObject({
       turns: 10,
-      problem: '1 of 11 turns, except the request',
+      problem: '1 of 11 turns, except your messages',
     });
     expect(stub.appends[0]?.turn.number).toBe(12);
   });
@@ -130,6 +130,18 @@ describe('a session keeps, whatever its age,', () => {
     );
     const { find } = await ask(sessions, 'What is the code word?');
     expect(find('earlier.1.note')).toMatchObject({ content: note.content, tags: ['persist'] });
+  });
+
+  it('[U15] what does not fit beside a very long request, which later requests get again', async () => {
+    const sessions = memorySessions();
+    const note = aMessage({ id: 'note', phase: null, content: 'The code word is heron.', tags: ['critical'] });
+    await ask(sessions, 'Remember this.', {}, {}, { messages: [note] });
+    const long = await ask(sessions, 'Read this. '.repeat(90_000));
+    expect(long.find('earlier.1.note')).toBeUndefined();
+    expect(long.answer.notes).toContain('1 of 1 turns; 2 kept messages');
+    const { find } = await ask(sessions, 'What is the code word?');
+    expect(find('earlier.1.note')?.content).toBe(note.content);
+    expect(find('earlier.1.request')?.content).toBe('Remember this.');
   });
 
   it('[U15] the insights of two runs that overlap', async () => {
@@ -198,8 +210,8 @@ describe('the size of a session', () => {
       'earlier.6.request',
       'earlier.6.answer',
     ]);
-    expect(answer.notes).toContain('3 of 6 turns; 2 of 6 turns, except the request; ');
-    expect(answer.notes).toMatch(/\d+ of the messages to keep/);
+    expect(answer.notes).toContain('3 of 6 turns; 2 of 6 turns, except your messages; ');
+    expect(answer.notes).toMatch(/; \d+ kept messages/);
   });
 
   it('does not grow with its turns: only the newest turns of a store have what the session keeps', async () => {

@@ -19,9 +19,10 @@ const messages = [
   message('m3', 'search', 'Okonkwo comes on Tuesdays and brings his own tools.'),
 ];
 const request = 'Who replaced the pump?';
-const shared = { request, cycle: 1, similarity: null };
+const shared = { request, cycle: 1, nowMs: 0, similarity: null };
+const thresholds = thresholdsSchema.parse({});
 
-for (const { match, names, score } of relevanceOf(messages, { ...shared, halfLifeCycles: 2 }))
+for (const { match, names, score } of relevanceOf(messages, { ...shared, ...thresholds }))
   console.log(score.toFixed(2), { match, names });
 
 const { operations } = planRetention({
@@ -33,6 +34,6 @@ const { operations } = planRetention({
   mayAsk: true,
   step: 1,
   assessments: [],
-  thresholds: thresholdsSchema.parse({}),
+  thresholds,
 });
 for (const { operation, target, reason } of operations) console.log(operation, target, reason);

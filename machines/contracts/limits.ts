@@ -97,8 +97,16 @@ export const thresholdsSchema = z
     assistantSummaryChars: z.int().min(1).default(100),
     /** Share of the model's context window that the messages may fill. */
     windowShare: unitSchema.default(0.7),
-    /** A message's recency halves in this many cycles. */
+    /** A message's recency halves in this many cycles, and in this many milliseconds (a week). */
     halfLifeCycles: z.number().positive().default(2),
+    halfLifeMs: z.number().positive().default(604_800_000),
+    /** A search result is pruned if nothing referred to it in this many phases; a cycle has six. */
+    recentPhases: z.int().min(1).default(12),
+    /**
+     * `prune` and `summarize` apply to messages that the model did not rate only if the context fills more than this
+     * share of its limit: at 0 always, at 1 never.
+     */
+    pruneAbove: unitSchema.default(1),
     /** Number of passages to search for, and their minimum relevance. */
     passages: z.int().min(1).default(5),
     passageRelevance: unitSchema.default(0.35),

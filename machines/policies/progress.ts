@@ -97,7 +97,7 @@ export function initialState(input: ChainInput): ChainState {
 
 /**
  * Returns messages of earlier runs with ids that no step of this run uses and that do not grow from run to run. They
- * belong to cycle 1, and answers of Yield become assistant turns of the conversation. A machine that runs without an
+ * belong to cycle 0, and answers of Yield become assistant turns of the conversation. A machine that runs without an
  * engine gets unvalidated input, so content that is not a string becomes empty.
  */
 function asEarlier(messages: readonly Message[]): readonly Message[] {
@@ -119,7 +119,7 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
     ...message,
     id: fresh[at] ?? message.id,
     phase: message.phase === 'yield' ? null : message.phase,
-    cycle: 1,
+    cycle: 0,
     content: typeof message.content === 'string' ? message.content : '',
     tags: (message.tags ?? []).filter((tag) => tag !== REQUEST),
     references: (message.references ?? []).map(idOf),

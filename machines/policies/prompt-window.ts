@@ -16,7 +16,7 @@ export function contextMustShrink(state: ChainState): GuardResult {
   const fits = promptFits(state);
   const { step } = state.recursion;
   const isUseless = fits.holds || step > 0 || state.consent === 'keep';
-  const askable = isUseless ? 0 : planned(state).operations.filter(asksConsent).length;
+  const askable = isUseless ? 0 : planned(state, true).operations.filter(asksConsent).length;
   return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
 }
 
@@ -55,10 +55,11 @@ export function promptMessages(state: ChainState): readonly Message[] {
   ]);
   const known = views.get(messages);
   if (known?.key === key) return known.view;
-  const unasked = planned(state).operations.filter((operation) => !asksConsent(operation));
+  const unasked = planned(state, false).operations.filter((operation) => !asksConsent(operation));
   const view = applyOperations(messages, unasked);
   views.set(messages, { key, view });
   return view;
 }
 
-const planned = (state: ChainState) => evaluateContext(state, visibleMessages(state), NOT_RATED);
+const planned = (state: ChainState, mayAsk: boolean) =>
+  evaluateContext(state, visibleMessages(state), NOT_RATED, mayAsk);

@@ -1,19 +1,57 @@
 import type { Message } from '../contracts/message.ts';
+import { PHASES } from '../contracts/phase.ts';
 import { eachStem, requestTerms, stemsOf } from '../text/terms.ts';
 
-/** 1 for the current cycle, half as much after each half-life. A negative or invalid age counts as now. */
+/** What relevance depends on besides the messages. */
+export interface RelevanceInputs {
+  readonly request: string;
+  readonly cycle: number;
+  /** The time of the evaluation, in milliseconds since the epoch. */
+  readonly nowMs: number;
+  readonly halfLifeCycles: number;
+  readonly halfLifeMs: number;
+  /** Similarity of each message to the request, 0..1, in order; null without embeddings. */
+  readonly similarity: readonly number[] | null;
+}
+
+type Clock = Omit<RelevanceInputs, 'request' | 'similarity'>;
+
+/** 1 at age 0, half as much after each half-life. A negative or invalid age counts as 0. */
 export function recency(age: number, halfLife: number): number {
   return age > 0 ? 0.5 ** (age / halfLife) : 1;
 }
 
-/** Ids of messages that other messages were made from or link to. */
-export function referencedIds(messages: readonly Message[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const { id: own, references, links } of messages) {
-    for (const id of references) if (id !== own) ids.add(id);
-    for (const { to } of links) if (to !== own) ids.add(to);
+/** The recency of a message in cycles, times its recency in wall time. */
+function recencyOf({ cycle, createdAtMs }: Message, now: Clock): number {
+  return recency(now.cycle - cycle, now.halfLifeCycles) * recency(now.nowMs - createdAtMs, now.halfLifeMs);
+}
+
+/** How other messages use a message. */
+export interface Use {
+  /** The references to it, each weighted by the recency of the message that refers to it, and the links to it. */
+  readonly weight: number;
+  /** When the newest of them referred to it, by `phaseNumber`. Links hold at any time. */
+  readonly lastPhase: number;
+}
+
+/** The uses of each message that another one was made from or links to, by id. */
+export function usesOf(messages: readonly Message[], now: Clock): ReadonlyMap<string, Use> {
+  const uses = new Map<string, Use>();
+  const count = (id: string, weight: number, phase: number): void => {
+    const known = uses.get(id);
+    uses.set(id, { weight: (known?.weight ?? 0) + weight, lastPhase: Math.max(known?.lastPhase ?? phase, phase) });
+  };
+  for (const message of messages) {
+    const { id: own, references, links } = message;
+    for (const id of new Set(references)) if (id !== own) count(id, recencyOf(message, now), phaseNumber(message));
+    for (const { to } of links) if (to !== own) count(to, 1, Number.POSITIVE_INFINITY);
   }
-  return ids;
+  return uses;
+}
+
+/** The number of a message's phase in the run, counted from the first phase of cycle 0, skipped ones included. */
+export function phaseNumber({ cycle, phase }: Pick<Message, 'cycle' | 'phase'>): number {
+  return cycle * PHASES.length + (phase === null ? 0 : PHASES.indexOf(phase));
 }
 
 const RAISING: ReadonlySet<string> = new Set(['relevant', 'important', 'persist']);
@@ -23,23 +61,16 @@ const TAG_SHARE = 0.25;
 /** Returns the message's importance, moved by a quarter by tags such as `important` or `low_relevance`. */
 function importance({ importance: given, tags }: Message): number {
   const raised = tags.some((tag) => RAISING.has(tag)) ? TAG_SHARE : 0;
-  const lowered = tags.includes(LOWERING) ? TAG_SHARE : 0;
-  return Math.min(1, Math.max(0, finite(given) + raised - lowered));
-}
-
-/** Two links count as much as more. */
-function linkScore({ links }: Message): number {
-  return Math.min(1, links.length / 2);
+  return clamp(finite(given) + raised - (tags.includes(LOWERING) ? TAG_SHARE : 0));
 }
 
 /** A score that is not finite counts as 0. */
-function finite(score: number): number {
-  return Number.isFinite(score) ? score : 0;
-}
+const finite = (score: number): number => (Number.isFinite(score) ? score : 0);
+const clamp = (value: number): number => Math.min(1, Math.max(0, finite(value)));
 
 /**
- * The weight of each factor. `text` is the better of a message's own match (plus a share of the names it shares with
- * other matching messages) and its neighbors' match; `similarity` counts only with embeddings; the others add up to 1.
+ * The weight of each factor. `text` is the better of a message's own match (plus the terms it shares with other matching
+ * messages) and its neighbors' match; `similarity` counts only with embeddings; the others add up to 1.
  */
 export const RELEVANCE_WEIGHTS = {
   text: 0.42,
@@ -51,16 +82,7 @@ export const RELEVANCE_WEIGHTS = {
   similarity: 0.42,
 } as const;
 
-/** The weight of shared names beside a message's own match. */
-const SHARED_NAMES_WEIGHT = 0.3;
-
-export interface RelevanceInputs {
-  readonly request: string;
-  readonly cycle: number;
-  readonly halfLifeCycles: number;
-  /** Similarity of each message to the request, 0..1, in order; null without embeddings. */
-  readonly similarity: readonly number[] | null;
-}
+const W = RELEVANCE_WEIGHTS;
 
 /** The factors of a message's relevance, and their weighted mean; all are clamped to 0..1. */
 export interface Relevance {
@@ -84,27 +106,26 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
   const requested = requestTerms(inputs.request).map(({ stem }) => stem);
   const texts = messages.map(termsOfMessage);
   const match = lexicalMatch(requested, texts);
-  const names = sharedNames(requested, texts, match);
-  const own = match.map((value, at) => value + SHARED_NAMES_WEIGHT * (names[at] ?? 0));
+  const names = sharedNames(new Set(requested), texts, match);
+  const own = match.map((value, at) => value + (names[at] as number));
   const beside = neighbors(messages, own);
   const requestStems = new Set(requested);
   const anyMatch = own.some((value) => value > 0);
-  const referenced = referencedIds(messages);
+  const uses = usesOf(messages, inputs);
   return messages.map((message, at) => {
-    const relevance = {
+    const factors = {
       match: clamp(match[at] ?? 0),
       names: clamp(names[at] ?? 0),
       neighbors: clamp(beside[at] ?? 0),
       speaker: texts[at]?.speaker.some((name) => requestStems.has(name)) ? 1 : 0,
-      recency: recency(inputs.cycle - message.cycle, inputs.halfLifeCycles),
-      reference: referenced.has(message.id) ? 1 : 0,
+      recency: recencyOf(message, inputs),
+      reference: 1 - 0.5 ** (uses.get(message.id)?.weight ?? 0),
       importance: importance(message),
-      links: linkScore(message),
+      links: clamp(message.links.length / 2),
       similarity: inputs.similarity === null ? null : clamp(inputs.similarity[at] ?? 0),
-      score: 0,
     };
-    relevance.score = weightedMean(relevance, anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
-    return relevance;
+    const text = anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null;
+    return { ...factors, score: weightedMean(factors, text) };
   });
 }
 
@@ -124,10 +145,6 @@ function weightedMean(relevance: Omit<Relevance, 'score'>, text: number | null):
   const whole = 1 - (text === null ? W.text : 0);
   return clamp(similarity === null ? sum / whole : (sum + W.similarity * similarity) / (whole + W.similarity));
 }
-
-const W = RELEVANCE_WEIGHTS;
-
-const clamp = (value: number): number => Math.min(1, Math.max(0, finite(value)));
 
 /** The share of a neighbor's match, by its distance: one, two or three places. */
 const SHARES = [0.8, 0.6, 0.4];
@@ -167,32 +184,36 @@ interface Holders {
 /**
  * How strongly each text is connected to other matching texts by names that the request does not have: the second step
  * of a two-step question ("the founder of X" leads to a text about that founder). A name counts by its rarity and by
- * the best match of the other texts that have it: one step of spreading activation (Collins and Loftus 1975). Linear in
- * the names.
+ * the best match of the other texts that have it: one step of spreading activation (Collins and Loftus 1975). The names
+ * of the text count over the square root of their number, as in cosine similarity, and those of its title by their
+ * mean. Linear in the names.
  */
 function sharedNames(
-  requested: readonly string[],
+  requested: ReadonlySet<string>,
   texts: readonly MessageTerms[],
   match: readonly number[],
 ): readonly number[] {
-  const holders = holdersOf(new Set(requested), texts, match);
+  const holders = holdersOf(requested, texts, match);
   const most = rarity(texts.length, 0);
   for (const held of holders.values()) {
     const weight = held.count < 2 ? 0 : rarity(texts.length, held.count) / most;
     held.best *= weight;
     held.second *= weight;
   }
-  return texts.map(({ names }, at) => {
+  const sumOf = (all: ReadonlySet<string>, at: number): number => {
     let sum = 0;
-    for (const name of names) {
+    for (const name of all) {
       const held = holders.get(name);
       if (held !== undefined) sum += held.at === at ? held.second : held.best;
     }
     return sum;
-  });
+  };
+  return texts.map(
+    ({ names, title }, at) => sumOf(names, at) / Math.sqrt(1 + names.size) + sumOf(title, at) / Math.max(1, title.size),
+  );
 }
 
-function holdersOf(asked: ReadonlySet<string>, texts: readonly MessageTerms[], match: readonly number[]) {
+function holdersOf(requested: ReadonlySet<string>, texts: readonly MessageTerms[], match: readonly number[]) {
   const holders = new Map<string, Holders>();
   for (const [at, { names }] of texts.entries()) {
     const score = match[at] ?? 0;
@@ -205,7 +226,7 @@ function holdersOf(asked: ReadonlySet<string>, texts: readonly MessageTerms[], m
           held.best = score;
           held.at = at;
         } else if (score > held.second) held.second = score;
-      } else if (!asked.has(name)) holders.set(name, { best: score, at, second: 0, count: 1 });
+      } else if (!requested.has(name)) holders.set(name, { best: score, at, second: 0, count: 1 });
     }
   }
   return holders;
@@ -247,21 +268,25 @@ function lexicalMatch(requested: readonly string[], texts: readonly MessageTerms
   });
 }
 
-/** The terms of a message: its content words with their counts, its names, and its speaker. */
+/** The terms of a message: its content words with their counts, its names, its title, and its speaker. */
 interface MessageTerms {
+  /** Words of the title count once more. */
   readonly counts: ReadonlyMap<string, number>;
   /** Number of content words, with repetitions. */
   readonly length: number;
-  /** Stems of capitalized words and of numbers with three or more digits. */
+  /** Stems of words that are not in lower case: capitalized, of a script without case, or long numbers. */
   readonly names: ReadonlySet<string>;
+  /** Stems of the first line, if there are more. */
+  readonly title: ReadonlySet<string>;
   /** Stems of the name before a leading colon: "Ada Lovelace: …". */
   readonly speaker: readonly string[];
 }
 
 /** Only the beginning of a longer message is read. */
 const MAX_CHARS = 100_000;
-const NAME = /^(?:\p{Lu}|\p{N}{3})/u;
-const SPEAKER = /^\s*(\p{Lu}[\p{L}\p{M}.’'-]{0,30}(?: \p{Lu}[\p{L}\p{M}.’'-]{0,30}){0,2}):\s/u;
+const NAME = /^(?:\p{Lu}|\p{Lo}|\p{N}{3})/u;
+const TITLE = /^\s*(\S.{0,200})\n/u;
+const SPEAKER = /^\s*(\p{L}[\p{L}\p{M}.’'-]{0,30}(?: \p{L}[\p{L}\p{M}.’'-]{0,30}){0,2})(?::\s|：)/u;
 
 /** Messages are immutable, so each is read once. */
 const known = new WeakMap<Message, MessageTerms>();
@@ -284,5 +309,7 @@ function readTerms(content: string): MessageTerms {
     if (NAME.test(surface)) names.add(stem);
     length += 1;
   });
-  return { counts, length, names, speaker: stemsOf(label?.[1] ?? '') };
+  const title = new Set(stemsOf(TITLE.exec(content)?.[1] ?? ''));
+  for (const stem of title) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  return { counts, length, names, title, speaker: stemsOf(label?.[1] ?? '') };
 }

@@ -6,7 +6,7 @@ import { roundDown } from '../text/clip.ts';
 import { extractSummary } from '../text/summary.ts';
 import { duplicateIds, isProtected, type OperationList, operationsOfStep } from './context.ts';
 import { type Duplicate, nearDuplicates } from './near-duplicates.ts';
-import { type Relevance, relevanceOf } from './relevance.ts';
+import { phaseNumber, type Relevance, relevanceOf, type Use, usesOf } from './relevance.ts';
 import { estimateTokens, summaryTokens } from './usage.ts';
 
 export interface RetentionInputs {
@@ -17,8 +17,10 @@ export interface RetentionInputs {
   readonly similarity: readonly number[] | null;
   readonly request: string;
   readonly cycle: number;
+  /** The time of the evaluation, in milliseconds since the epoch. */
+  readonly nowMs: number;
   readonly step: number;
-  /** Whether eviction may ask the user about messages. */
+  /** Whether eviction may ask the user about messages. If so, the plan assumes that they agree. */
   readonly mayAsk: boolean;
   readonly assessments: UnderstandingReply['assessments'];
   readonly thresholds: Thresholds;
@@ -28,7 +30,7 @@ export interface RetentionInputs {
 
 export interface RetentionPlan {
   readonly operations: readonly ContextOperation[];
-  /** The excess over the limits after everything is removed that needs no consent; 0 if there is none. */
+  /** The excess over the limits if everything is removed that needs no consent; 0 if there is none. */
   readonly excess: Size;
 }
 
@@ -41,10 +43,11 @@ interface Size {
 interface Rated {
   readonly message: Message;
   readonly tokens: number;
-  /** The policy's score; if the model rated the message, the mean of both. */
+  /** The policy's score and the model's rating, if any: a higher rating counts in full, a lower one by half. */
   readonly relevance: number;
   readonly factors: Relevance;
   readonly rating: number | null;
+  readonly use: Use | undefined;
   /** The search result with the same content, if any. */
   readonly duplicate: Duplicate | null;
 }
@@ -61,34 +64,45 @@ interface RetentionDecision {
 /** A plan in progress. */
 interface Draft {
   readonly inputs: RetentionInputs;
-  readonly all: readonly Rated[];
-  /** By message id, in the order of the decisions; a new decision about a message replaces the previous one. */
+  /** Whether relevance alone, without a rating, prunes and summarizes. */
+  readonly isEager: boolean;
+  /** By message id, in the order of the decisions. */
   readonly decisions: Map<string, RetentionDecision>;
 }
 
 /**
- * Plans what Understanding does with the context: first the rule of each role, then eviction while the context exceeds
- * its limits. Operations on user content are marked `requiresConsent`; the newest assistant messages, pinned and
- * critical messages, and those kept by the user are never affected. Linear except for sorting.
+ * Plans what Understanding does with the context: first the rule of each role, then eviction if the context exceeds its
+ * limits. Operations on user content are marked `requiresConsent`; the newest assistant messages, pinned and critical
+ * messages, and those kept by the user are never affected. Linear except for sorting.
  */
 export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const all = rate(inputs);
   const newest = newestAnswers(inputs.messages);
   const ambiguous = duplicateIds(inputs.messages);
   const free = all.filter(({ message }) => !newest.has(message) && !ambiguous.has(message.id) && !isProtected(message));
-  const draft: Draft = { inputs, all, decisions: new Map() };
+  const draft: Draft = {
+    inputs,
+    isEager: filledShare(all, inputs) > inputs.thresholds.pruneAbove,
+    decisions: new Map(),
+  };
   for (const rated of free) {
     const { role } = rated.message;
     // A bare machine's input is not validated, so the role may be unknown.
     if (Object.hasOwn(RULES, role)) RULES[role](draft, rated);
   }
-  const excess = evictToFit(draft, free);
+  const excess = evictToFit(draft, all, free);
   const list = operationsOfStep(inputs.step);
   const remaining = free.filter((rated) => !isRemoved(draft, rated));
   const linkable = new Set(remaining.map(({ message }) => message.id));
   for (const decision of draft.decisions.values()) pushDecision(decision, linkable, list);
   for (const rated of remaining) pushPriority(rated, list);
   return { operations: list.all, excess };
+}
+
+/** Returns the share of its limits that the context fills, 0..1. */
+function filledShare(all: readonly Rated[], { tokensAllowed, maxMessages }: RetentionInputs): number {
+  const tokens = all.reduce((sum, rated) => sum + rated.tokens, 0);
+  return Math.min(1, Math.max(tokens / tokensAllowed, all.length / maxMessages));
 }
 
 /** Returns the newest assistant messages of this run and of the conversation before it. */
@@ -134,19 +148,13 @@ function pushPriority({ message, relevance, rating }: Rated, list: OperationList
 
 /** Returns the numbers to record with an operation: every factor of the message's relevance. */
 function metadataOf({ message, tokens, relevance, rating, factors }: Rated): ContextOperation['metadata'] {
-  const { match, names, neighbors, speaker, recency, reference, importance, links, similarity } = factors;
+  const { score: _, similarity, ...others } = factors;
+  const rounded = Object.entries(others).map(([name, value]) => [name, roundDown(value)] as const);
   return {
     role: message.role,
     tokens,
     relevance,
-    match: roundDown(match),
-    names: roundDown(names),
-    neighbours: roundDown(neighbors),
-    speaker,
-    recency: roundDown(recency),
-    reference,
-    importance: roundDown(importance),
-    links,
+    ...Object.fromEntries(rounded),
     ...(similarity !== null && { similarity: roundDown(similarity) }),
     ...(rating !== null && { rating: roundDown(rating) }),
   };
@@ -154,31 +162,40 @@ function metadataOf({ message, tokens, relevance, rating, factors }: Rated): Con
 
 /** Rates every message of the context. Linear; each message is read once. */
 function rate(inputs: RetentionInputs): readonly Rated[] {
-  const { messages, tokens, request, cycle, similarity, thresholds, assessments } = inputs;
+  const { messages, tokens, thresholds, assessments } = inputs;
+  const { halfLifeCycles, halfLifeMs } = thresholds;
   const ratings = new Map(
     assessments.flatMap(({ messageId, relevance }) =>
       Number.isFinite(relevance) ? [[messageId, Math.min(1, Math.max(0, relevance))] as const] : [],
     ),
   );
-  const relevances = relevanceOf(messages, { request, cycle, similarity, halfLifeCycles: thresholds.halfLifeCycles });
-  const duplicates = nearDuplicates(searchResultsByPrecedence(messages, relevances));
+  const clock = { ...inputs, halfLifeCycles, halfLifeMs };
+  const relevances = relevanceOf(messages, clock);
+  const uses = usesOf(messages, clock);
+  const duplicates = nearDuplicates(searchResultsByPrecedence(messages, uses));
   return messages.map((message, at): Rated => {
+    const { id } = message;
     const factors = relevances[at] as Relevance;
-    const rating = ratings.get(message.id) ?? null;
-    const relevance = rating === null ? factors.score : (factors.score + rating) / 2;
-    const duplicate = duplicates.get(message.id) ?? null;
-    return { message, tokens: validTokens(tokens[at], message), relevance, factors, rating, duplicate };
+    const rating = ratings.get(id) ?? null;
+    const relevance = rating === null ? factors.score : Math.max(rating, (factors.score + rating) / 2);
+    const duplicate = duplicates.get(id) ?? null;
+    return {
+      message,
+      tokens: validTokens(tokens[at], message),
+      relevance,
+      factors,
+      rating,
+      use: uses.get(id),
+      duplicate,
+    };
   });
 }
 
 /** Search results, those to keep of several duplicates first: protected, referenced, then the newest. */
-function searchResultsByPrecedence(messages: readonly Message[], relevances: readonly Relevance[]): readonly Message[] {
+function searchResultsByPrecedence(messages: readonly Message[], uses: ReadonlyMap<string, Use>): readonly Message[] {
   const ranks: Message[][] = [[], [], []];
-  for (const [at, message] of messages.entries()) {
-    if (message.role !== 'search') continue;
-    const isReferenced = relevances[at]?.reference === 1;
-    ranks[isProtected(message) ? 0 : isReferenced ? 1 : 2]?.push(message);
-  }
+  for (const message of messages)
+    if (message.role === 'search') ranks[isProtected(message) ? 0 : uses.has(message.id) ? 1 : 2]?.push(message);
   ranks[2]?.sort((one, other) => other.cycle - one.cycle);
   return ranks.flat();
 }
@@ -194,18 +211,11 @@ function remove({ decisions }: Draft, rated: Rated, code: ReasonCode, reason: st
 }
 
 /** Replaces the message with a summary if that is shorter; returns whether it is. */
-function summarize(
-  { inputs, decisions }: Draft,
-  rated: Rated,
-  maxChars: number,
-  code: ReasonCode,
-  reason: string,
-): boolean {
+function summarize(draft: Draft, rated: Rated, maxChars: number, code: ReasonCode, reason: string): boolean {
   const { id, content } = rated.message;
-  const summary = content.length > maxChars ? extractOf(rated.message, maxChars, inputs.request) : '';
+  const summary = content.length > maxChars ? extractOf(rated.message, maxChars, draft.inputs.request) : '';
   if (summary === '') return false;
-  decisions.delete(id);
-  decisions.set(id, { rated, code, reason, summary: { content: summary, maxChars } });
+  draft.decisions.set(id, { rated, code, reason, summary: { content: summary, maxChars } });
   return true;
 }
 
@@ -225,13 +235,8 @@ function isRemoved({ decisions }: Draft, { message }: Rated): boolean {
   return decisions.get(message.id)?.summary === null;
 }
 
-/** Returns the tokens of a message after the decisions; user content keeps all until the user agrees. */
-function keptTokens(draft: Draft, rated: Rated): number {
-  return rated.message.role === 'user' ? rated.tokens : tokensOnceAgreed(draft, rated);
-}
-
-/** Returns the tokens of a message after the decisions and any consent that they need. */
-function tokensOnceAgreed({ decisions }: Draft, { message, tokens }: Rated): number {
+/** Returns the tokens of a message after the decisions, with any consent that they need. */
+function tokensLeft({ decisions }: Draft, { message, tokens }: Rated): number {
   const decision = decisions.get(message.id);
   if (decision === undefined) return tokens;
   return decision.summary === null ? 0 : summaryTokens(tokens, message.content, decision.summary.content);
@@ -249,133 +254,132 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
   },
 
   /**
-   * Messages of phases are pruned if irrelevant and summarized if of little relevance. Turns of the conversation are
-   * only evicted: the user may ask about them in other words.
+   * Messages of earlier cycles are removed if the model finds them irrelevant. Eager pruning needs no rating, includes
+   * turns of the conversation, and summarizes what is of little relevance.
    */
   assistant: (draft, rated) => {
-    const { prune, summarize: shorten, assistantSummaryChars } = draft.inputs.thresholds;
-    if (rated.message.phase === null) return;
-    if (rated.relevance < prune) remove(draft, rated, 'low_relevance', below(rated, prune));
-    else if (rated.relevance < shorten)
+    const { cycle, phase } = rated.message;
+    const { isEager, inputs } = draft;
+    const { prune, summarize: shorten, assistantSummaryChars } = inputs.thresholds;
+    if (phase === null ? !isEager : cycle >= inputs.cycle) return;
+    if (isIrrelevant(draft, rated)) remove(draft, rated, 'low_relevance', below(rated, prune));
+    else if (isEager && rated.relevance < shorten)
       summarize(draft, rated, assistantSummaryChars, 'low_relevance', below(rated, shorten));
   },
 
-  /** Keeps one of several duplicates. In a later cycle, unreferenced or irrelevant results are removed. */
+  /** Keeps one of several duplicates. In a later cycle, results that nothing refers to or irrelevant ones are removed. */
   search: (draft, rated) => {
-    const { message, duplicate, factors, relevance } = rated;
+    const { message, duplicate, use } = rated;
     const { cycle, thresholds } = draft.inputs;
-    const isLater = message.cycle < cycle;
+    const { recentPhases, prune } = thresholds;
     if (duplicate !== null) {
       const { of: original, similarity } = duplicate;
-      remove(
-        draft,
-        rated,
-        'near_duplicate',
-        `duplicate of ${original} (${roundDown(similarity)} of the words in common)`,
-      );
-    } else if (isLater && factors.reference === 0)
-      remove(draft, rated, 'not_referenced', `not referenced since cycle ${message.cycle}`);
-    else if (isLater && relevance < thresholds.prune)
-      remove(draft, rated, 'low_relevance', below(rated, thresholds.prune));
+      const reason = `duplicate of ${original} (${roundDown(similarity)} of the words in common)`;
+      remove(draft, rated, 'near_duplicate', reason);
+    } else if (message.cycle < cycle) {
+      const lastUse = Math.max(phaseNumber(message), use?.lastPhase ?? 0);
+      if (phaseNumber({ cycle, phase: 'understanding' }) - lastUse > recentPhases)
+        remove(draft, rated, 'not_referenced', `not referenced in the last ${recentPhases} phases`);
+      else if (isIrrelevant(draft, rated)) remove(draft, rated, 'low_relevance', below(rated, prune));
+    }
   },
 };
+
+/** Words that the request does not have may still be useful: while there is space, only a rating proves the opposite. */
+function isIrrelevant({ inputs, isEager }: Draft, { relevance, rating }: Rated): boolean {
+  return relevance < inputs.thresholds.prune && (isEager || rating !== null);
+}
 
 const below = ({ relevance }: Rated, threshold: number): string =>
   `relevance ${roundDown(relevance)} is below ${threshold}`;
 
+/** The share of the limits that user messages leave to all others; beyond it, the user is asked about some. */
+const OTHERS_SHARE = 0.25;
+
 /**
- * Removes content while the context exceeds its limits, in this order: unreferenced search results; long assistant
- * messages become summaries; other search results; assistant messages; finally, the user is asked about user messages.
- * Within each, the most relevant that fit stay. Returns the excess that remains.
+ * Makes the context fit its limits: the most relevant messages stay whole; what does not fit is removed, or summarized if
+ * it is an assistant message and the summary fits. If user messages leave too little space, the user is asked about the
+ * least relevant of them. Returns the excess that remains if they keep everything.
  */
-function evictToFit(draft: Draft, free: readonly Rated[]): Size {
-  const withRole = (role: Message['role']) => free.filter(({ message }) => message.role === role);
-  const search = withRole('search');
-  const assistant = withRole('assistant');
-  removeLeastRelevant(
+function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[]): Size {
+  const { tokensAllowed, maxMessages, mayAsk } = draft.inputs;
+  const evictable = new Set(free.filter((rated) => rated.message.role !== 'user'));
+  const others = sizeOf(draft, [...evictable]);
+  const fixed = sizeOf(
     draft,
-    search.filter(({ factors }) => factors.reference === 0),
+    all.filter((rated) => !evictable.has(rated)),
   );
-  summarizeUntilFit(draft, assistant);
-  removeLeastRelevant(draft, search);
-  removeLeastRelevant(draft, assistant);
-  const excess = excessOf(sizeOf(draft), draft.inputs);
-  if (draft.inputs.mayAsk && isOver(excess)) askAbout(draft, withRole('user'), excess);
+  const space = { tokens: tokensAllowed - fixed.tokens, messages: maxMessages - fixed.messages };
+  const excess = { tokens: Math.max(0, -space.tokens), messages: Math.max(0, -space.messages) };
+  if (fits(others, space)) return excess;
+  const reason =
+    others.tokens > space.tokens
+      ? `${Math.ceil(fixed.tokens + others.tokens)} tokens exceed the limit of ${tokensAllowed}`
+      : `${fixed.messages + others.messages} messages exceed the limit of ${maxMessages}`;
+  const needed = {
+    tokens: Math.min(others.tokens, OTHERS_SHARE * tokensAllowed),
+    messages: Math.min(others.messages, Math.floor(OTHERS_SHARE * maxMessages)),
+  };
+  const freed = mayAsk ? askAbout(draft, free, space, needed, reason) : space;
+  keepMostRelevant(draft, [...evictable], freed, reason);
   return excess;
 }
 
-/** Returns the size of the context after the decisions; a summary that waits for consent does not count yet. */
-function sizeOf(draft: Draft): Size {
-  return {
-    tokens: draft.all.reduce((sum, rated) => sum + keptTokens(draft, rated), 0),
-    messages: draft.all.filter((rated) => rated.message.role === 'user' || !isRemoved(draft, rated)).length,
-  };
+/** Returns the size of the messages that are not removed; user messages have all of it until the user agrees. */
+function sizeOf(draft: Draft, some: readonly Rated[]): Size {
+  const left = some.filter((rated) => rated.message.role === 'user' || !isRemoved(draft, rated));
+  const tokens = left.reduce(
+    (sum, rated) => sum + (rated.message.role === 'user' ? rated.tokens : tokensLeft(draft, rated)),
+    0,
+  );
+  return { tokens, messages: left.length };
 }
 
-function excessOf({ tokens, messages }: Size, { tokensAllowed, maxMessages }: RetentionInputs): Size {
-  return { tokens: Math.max(0, tokens - tokensAllowed), messages: Math.max(0, messages - maxMessages) };
+/** A bare machine's limit may not be a number: then everything fits. */
+const fits = (size: Size, space: Size): boolean => !(size.tokens > space.tokens || size.messages > space.messages);
+
+const byRelevance = (one: Rated, other: Rated): number => other.relevance - one.relevance;
+
+/** Asks the user about their least relevant messages until enough space is free. Returns the space if they agree. */
+function askAbout(draft: Draft, free: readonly Rated[], space: Size, needed: Size, reason: string): Size {
+  const { userSummaryChars } = draft.inputs.thresholds;
+  let { tokens, messages } = space;
+  const users = free.filter(({ message }) => message.role === 'user');
+  for (const rated of users.toSorted(byRelevance).reverse()) {
+    if (fits(needed, { tokens, messages })) break;
+    const isShortened = needed.messages <= messages && summarize(draft, rated, userSummaryChars, 'over_limit', reason);
+    if (!isShortened) {
+      remove(draft, rated, 'over_limit', reason);
+      messages += 1;
+    }
+    tokens += rated.tokens - tokensLeft(draft, rated);
+  }
+  return { tokens, messages };
 }
 
-const isOver = ({ tokens, messages }: Size): boolean => tokens > 0 || messages > 0;
-
-/**
- * Keeps the most relevant candidates that fit beside everything else, and removes the others, the least relevant first.
- */
-function removeLeastRelevant(draft: Draft, candidates: readonly Rated[]): void {
-  const { inputs } = draft;
-  let { tokens, messages } = sizeOf(draft);
-  if (!isOver(excessOf({ tokens, messages }, inputs))) return;
-  const removable = candidates.filter((rated) => !isRemoved(draft, rated));
-  let freeTokens = inputs.tokensAllowed - tokens + removable.reduce((sum, rated) => sum + keptTokens(draft, rated), 0);
-  let freeMessages = inputs.maxMessages - messages + removable.length;
+/** Keeps the most relevant messages that fit into the space, whole or as a summary, and removes the others. */
+function keepMostRelevant(draft: Draft, some: readonly Rated[], space: Size, reason: string): void {
+  let { tokens, messages } = space;
   const unfit: Rated[] = [];
-  for (const rated of removable.toSorted((a, b) => b.relevance - a.relevance)) {
-    if (keptTokens(draft, rated) > freeTokens || freeMessages < 1) unfit.push(rated);
+  for (const rated of some.filter((one) => !isRemoved(draft, one)).sort(byRelevance)) {
+    if (messages < 1 || !(tokensLeft(draft, rated) <= tokens || shorten(draft, rated, tokens, reason)))
+      unfit.push(rated);
     else {
-      freeTokens -= keptTokens(draft, rated);
-      freeMessages -= 1;
+      tokens -= tokensLeft(draft, rated);
+      messages -= 1;
     }
   }
-  for (const rated of unfit.reverse()) {
-    const reason = overWhich({ tokens, messages }, inputs);
-    tokens -= keptTokens(draft, rated);
-    messages -= 1;
-    remove(draft, rated, 'over_limit', reason);
-  }
+  for (const rated of unfit.reverse()) remove(draft, rated, 'over_limit', reason);
 }
 
-/** Replaces long assistant messages with summaries, the least relevant first, until the context fits. */
-function summarizeUntilFit(draft: Draft, assistant: readonly Rated[]): void {
-  const { inputs, decisions } = draft;
-  const { messages, ...size } = sizeOf(draft);
-  let { tokens } = size;
-  for (const rated of assistant.toSorted((a, b) => a.relevance - b.relevance)) {
-    if (tokens <= inputs.tokensAllowed) return;
-    if (decisions.has(rated.message.id)) continue;
-    const reason = overWhich({ tokens, messages }, inputs);
-    if (summarize(draft, rated, inputs.thresholds.assistantSummaryChars, 'over_limit', reason))
-      tokens += keptTokens(draft, rated) - rated.tokens;
-  }
-}
-
-/** Asks the user about the least relevant user messages, as many as would make the context fit. */
-function askAbout(draft: Draft, users: readonly Rated[], excess: Size): void {
-  const { inputs } = draft;
-  const { tokensAllowed, maxMessages, thresholds } = inputs;
-  let size: Size = { tokens: tokensAllowed + excess.tokens, messages: maxMessages + excess.messages };
-  for (const rated of users.toSorted((a, b) => a.relevance - b.relevance)) {
-    if (!isOver(excessOf(size, inputs))) return;
-    const reason = overWhich(size, inputs);
-    const isShortened =
-      size.messages <= maxMessages && summarize(draft, rated, thresholds.userSummaryChars, 'over_limit', reason);
-    if (!isShortened) remove(draft, rated, 'over_limit', reason);
-    const tokens = size.tokens - rated.tokens + tokensOnceAgreed(draft, rated);
-    size = { tokens, messages: size.messages - (isShortened ? 0 : 1) };
-  }
-}
-
-function overWhich({ tokens, messages }: Size, { tokensAllowed, maxMessages }: RetentionInputs): string {
-  return tokens > tokensAllowed
-    ? `${Math.ceil(tokens)} tokens exceed the limit of ${tokensAllowed}`
-    : `${messages} messages exceed the limit of ${maxMessages}`;
+/** Summarizes an assistant message if the summary fits into so many tokens; returns whether it does. */
+function shorten(draft: Draft, rated: Rated, tokens: number, reason: string): boolean {
+  const { message } = rated;
+  const { assistantSummaryChars } = draft.inputs.thresholds;
+  const most = Math.ceil((rated.tokens * assistantSummaryChars) / Math.max(1, message.content.length));
+  return (
+    message.role === 'assistant' &&
+    most <= tokens &&
+    summarize(draft, rated, assistantSummaryChars, 'over_limit', reason)
+  );
 }

@@ -13,7 +13,7 @@ import type {
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
 import { withApproval } from './consent.ts';
-import { isLoss, type Loss } from './context.ts';
+import { applyOperations, isLoss, type Loss } from './context.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
@@ -22,7 +22,7 @@ import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
 
 /** Returns how many tokens the context may fill. */
-export function tokensAllowed(state: ChainState): number {
+export function tokensAllowed(state: Pick<ChainState, 'contextWindowTokens' | 'thresholds'>): number {
   return Math.floor(state.contextWindowTokens * state.thresholds.windowShare);
 }
 
@@ -64,26 +64,19 @@ function charsOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** Returns what Understanding proposes to do. User content changes only after consent. */
+/**
+ * Returns what Understanding proposes to do. User content changes only after consent; if the user may be asked, the plan
+ * assumes that they agree.
+ */
 export function evaluateContext(
   state: ChainState,
   messages: readonly Message[],
   reply: UnderstandingReply,
+  mayAsk = !state.consentAsked && state.consent !== 'keep',
 ): Evaluation {
   const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
-  const { operations } = planRetention({
-    messages,
-    tokens: measures.tokens,
-    similarity: measures.similarity,
-    request: state.request,
-    cycle: state.recursion.cycle,
-    step: state.recursion.step,
-    mayAsk: !state.consentAsked,
-    assessments: reply.assessments,
-    thresholds: state.thresholds,
-    maxMessages: state.limits.maxMessages,
-    tokensAllowed: tokensAllowed(state),
-  });
+  const { assessments } = reply;
+  const { operations } = planRetention({ ...planInputs(state), ...measures, messages, assessments, mayAsk });
   return { reply, prose: false, measures, operations };
 }
 
@@ -93,10 +86,49 @@ export function proposedEvaluation(state: ChainState, reply: UnderstandingReply,
   return { ...evaluation, prose, operations: withApproval(evaluation.operations, state.approval) };
 }
 
+function planInputs({ request, recursion, lastMessageAtMs, thresholds, limits, ...state }: ChainState) {
+  const { cycle, step } = recursion;
+  const { maxMessages } = limits;
+  const allowed = tokensAllowed({ thresholds, ...state });
+  return { request, cycle, step, nowMs: lastMessageAtMs, thresholds, maxMessages, tokensAllowed: allowed };
+}
+
+/**
+ * Returns the operations to apply. If the user kept more than the plan assumed, what no longer fits is removed, as far as
+ * that needs no consent.
+ */
+function fittedOperations(
+  state: ChainState,
+  messages: readonly Message[],
+  { operations, measures, reply }: Evaluation,
+): readonly ContextOperation[] {
+  const wasAsked = operations.some(({ metadata }) => metadata['consent'] !== undefined);
+  if (!wasAsked || state.approval === 'all') return operations;
+  const left = applyOperations(messages, operations);
+  const placeOf = new Map(messages.map(({ id }, at) => [id, at]));
+  const places = left.map(({ id }) => placeOf.get(id) ?? -1);
+  const tokens = left.map(({ content }, at) => {
+    const place = places[at] ?? -1;
+    return summaryTokens(measures.tokens[place] ?? 0, messages[place]?.content ?? content, content);
+  });
+  const similarity = measures.similarity && places.map((place) => measures.similarity?.[place] ?? 0);
+  const { assessments } = reply;
+  const inputs = { ...planInputs(state), messages: left, tokens, similarity, assessments, mayAsk: false };
+  const further = planRetention(inputs).operations.map(
+    (operation, at): ContextOperation => ({
+      ...operation,
+      id: `s${state.recursion.step}.o${operations.length + at + 1}`,
+    }),
+  );
+  const replaced = new Set(further.filter(isLoss).map(({ target }) => target));
+  return [...operations.filter((operation) => !isLoss(operation) || !replaced.has(operation.target)), ...further];
+}
+
 /** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
-  const { reply, prose, operations, measures } = evaluation;
+  const { reply, prose, measures } = evaluation;
+  const operations = fittedOperations(state, messages, evaluation);
   const contextLimits = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
   return {
     result: {

@@ -74,6 +74,7 @@ describe('instructions in a text', () => {
         const inputs = {
           request: REQUEST,
           cycle: 3,
+          nowMs: 0,
           step: 1,
           assessments: [],
           thresholds: someThresholds(),

@@ -9,6 +9,7 @@ import { replies } from '../../src/testing/replies.ts';
 import { defineCapability } from '../../src/tools/capability.ts';
 import { LONG_HISTORY } from './journal-files.ts';
 import {
+  eager,
   everyTask,
   type Plan,
   repliesWith,
@@ -233,6 +234,7 @@ export function fullChain(full: FullRun, options: Parameters<typeof scriptedChai
     prices: { currency: 'EUR', models: { scripted: { inputPerMillion: 1, outputPerMillion: 2 } } },
     decider: async ({ results }) => ({ done: results.length > 1, next: workCall, finalOutput: null }),
     replyForm: full.replyForm,
+    thresholds: eager,
     ...options,
     limits: { ...limitsOf(full.random), consentMs: 5000 },
   });

@@ -27,6 +27,7 @@ export function retentionPlan(messages: readonly Message[], changes: Partial<Ret
     ...estimatedMeasures(messages),
     request: REQUEST,
     cycle: 3,
+    nowMs: 0,
     step: 1,
     assessments: [],
     thresholds: someThresholds(),

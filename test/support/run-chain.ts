@@ -41,7 +41,10 @@ const LONG: Message = {
   source: null,
 };
 
-/** Earlier messages, of which the first is worth a summary: relevant enough to stay, and too long to stay as it is. */
+/** Thresholds that prune and summarize by relevance whatever the space. */
+export const eager = { pruneAbove: 0 };
+
+/** Earlier messages, of which the first is worth a summary under `eager`: relevant, and too long to stay as it is. */
 export const worthASummary: readonly Message[] = [LONG, { ...LONG, id: 'newest', content: 'So it was.' }];
 
 /** What the plan leaves out gets a valid reply. */
@@ -109,7 +112,7 @@ const work = defineCapability({ name: 'work', description: 'Works.', arguments: 
 /** Plan, options and run of a chain that asks its model for every task there is. */
 export const everyTask = {
   plan: { action: { ...replies.action, call: workCall } },
-  options: { capabilities: [work], decider: modelDecider },
+  options: { capabilities: [work], decider: modelDecider, thresholds: eager },
   run: { messages: worthASummary },
 } as const;
 

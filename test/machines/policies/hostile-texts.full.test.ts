@@ -11,6 +11,7 @@ import { sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { relevanceOf } from '../../../machines/policies/relevance.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
+import { someThresholds } from '../../support/contract-samples.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-input.ts';
 import {
   applyWithoutConsent,
@@ -197,7 +198,13 @@ it('[U10] a text that was read is not retained through its words', () => {
         `unheardofword${'abcdefghij'.charAt(at % 10)}${'klmnopqrst'.charAt(at / 10)} ${'So it was. '.repeat(200_000)}`,
       ),
     );
-    relevanceOf([searchMessage('a', content)], { request: REQUEST, cycle: 1, halfLifeCycles: 2, similarity: null });
+    relevanceOf([searchMessage('a', content)], {
+      request: REQUEST,
+      cycle: 1,
+      nowMs: 0,
+      ...someThresholds(),
+      similarity: null,
+    });
   }
   expect(heapMb() - before).toBeLessThan(30);
 });

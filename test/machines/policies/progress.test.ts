@@ -35,7 +35,7 @@ describe('a new run', () => {
   it('[C2] starts with the earlier messages and the request as a user message', () => {
     const earlier = aMessage({ id: 'earlier' });
     const { messages, recursion } = initialState(aChainInput({ messages: [earlier] }));
-    expect(messages[0]).toEqual({ ...earlier, id: 'earlier.earlier' });
+    expect(messages[0]).toEqual({ ...earlier, id: 'earlier.earlier', cycle: 0 });
     expect(messages[1]).toMatchObject({
       role: 'user',
       content: 'When was the bridge opened?',

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { RELEVANCE_WEIGHTS, recency, referencedIds, relevanceOf } from '../../../machines/policies/relevance.ts';
+import { RELEVANCE_WEIGHTS, recency, relevanceOf, usesOf } from '../../../machines/policies/relevance.ts';
 import { contextArbitrary, messageArbitrary, prose } from '../../support/arbitraries.ts';
 import { aMessage } from '../../support/contract-samples.ts';
 
-const inputs = { request: 'bridge harbour', cycle: 4, halfLifeCycles: 2, similarity: null };
+const inputs = {
+  request: 'bridge harbour',
+  cycle: 4,
+  nowMs: 0,
+  halfLifeCycles: 2,
+  halfLifeMs: 1_000,
+  similarity: null,
+};
 const plain = aMessage({ id: 'm1', content: 'nothing of it', cycle: 1, importance: 0.2 });
 const other = aMessage({ id: 'm2', content: 'the harbour and the bridge of old', cycle: 1 });
 const factorsOf = (message: Message, changes: Partial<typeof inputs> = {}, beside: readonly Message[] = [other]) =>
@@ -17,7 +24,8 @@ describe('relevance', () => {
     const halfLifeCycles = fc.double({ min: 0.01, max: 1_000, noNaN: true });
     fc.assert(
       fc.property(contextArbitrary, prose, fc.nat(10_000), halfLifeCycles, (messages, request, cycle, halfLife) => {
-        const shared = { request, cycle, halfLifeCycles: halfLife, similarity: messages.map(() => 0.5) };
+        const similarity = messages.map(() => 0.5);
+        const shared = { request, cycle, nowMs: 0, halfLifeCycles: halfLife, halfLifeMs: halfLife, similarity };
         for (const relevance of relevanceOf(messages, shared))
           for (const value of Object.values(relevance)) {
             expect(value).toBeGreaterThanOrEqual(0);
@@ -47,9 +55,10 @@ describe('relevance', () => {
   it('[U1] is 1 when every factor is full', () => {
     const links = [1, 2].map((at) => ({ to: `x${at}`, relation: 'r', strength: 1 }));
     const full = aMessage({ id: 'm1', content: 'Harbour: bridge, harbour', cycle: 4, importance: 1, links });
-    expect(scoreOf(full, {}, [aMessage({ id: 'm2', content: 'something longer than that', references: ['m1'] })])).toBe(
-      1,
+    const references = Array.from({ length: 60 }, (_, at) =>
+      aMessage({ id: `r${at}`, content: 'something longer than that', cycle: 4, references: ['m1'] }),
     );
+    expect(scoreOf(full, {}, references)).toBe(1);
   });
 
   it('[U1] has factors that sum to 1 without embeddings', () => {
@@ -124,15 +133,40 @@ describe('relevance', () => {
     expect(readings).toBe(1);
   });
 
-  it('[U2] counts references and links from any phase and cycle', () => {
-    fc.assert(
-      fc.property(contextArbitrary, (messages) => {
-        const wanted = new Set<string>();
-        for (const { id: own, references, links } of messages)
-          for (const id of [...references, ...links.map(({ to }) => to)]) if (id !== own) wanted.add(id);
-        expect(referencedIds(messages)).toEqual(wanted);
-      }),
+  it('[U2] counts references by their number, recency and phase, and links', () => {
+    const from = (id: string, changes: Partial<Message>) => aMessage({ id, content: 'so', cycle: 4, ...changes });
+    const used = usesOf(
+      [
+        from('a', { references: ['m1', 'm1', 'm2', 'a'], phase: 'experience' }),
+        from('b', { references: ['m1'], phase: 'yield', cycle: 2 }),
+        from('c', { links: [{ to: 'm3', relation: 'r', strength: 1 }], cycle: 1 }),
+      ],
+      inputs,
     );
+    expect([...used]).toEqual([
+      ['m1', { weight: 1.5, lastPhase: 25 }],
+      ['m2', { weight: 1, lastPhase: 25 }],
+      ['m3', { weight: 1, lastPhase: Number.POSITIVE_INFINITY }],
+    ]);
+  });
+
+  it('[U2] rises with every reference, less with each, and falls as they age', () => {
+    const referred = (times: number, cycle = 4) =>
+      factorsOf(
+        plain,
+        {},
+        Array.from({ length: times }, (_, at) => aMessage({ id: `r${at}`, content: 'so', cycle, references: ['m1'] })),
+      ).reference;
+    const factors = [0, 1, 2, 10].map((times) => referred(times));
+    expect(factors).toEqual([0, 0.5, 0.75, 1 - 0.5 ** 10]);
+    expect(referred(1, 2)).toBeLessThan(referred(1, 4));
+  });
+
+  it('[U11] falls with wall time within one cycle', () => {
+    const at = (createdAtMs: number) => factorsOf({ ...plain, cycle: 4, createdAtMs }, { nowMs: 4_000 });
+    expect([4_000, 3_000, 2_000].map((ms) => at(ms).recency)).toEqual([1, 0.5, 0.25]);
+    expect(at(2_000).score).toBeLessThan(at(4_000).score);
+    expect(at(9_000).recency).toBe(1);
   });
 
   it('[U11] halves exactly after each half-life', () => {

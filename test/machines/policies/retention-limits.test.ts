@@ -18,6 +18,7 @@ const inputsArbitrary: fc.Arbitrary<EvaluatedInputs> = fc.record({
   messages: contextArbitrary,
   request: prose,
   cycle: fc.integer({ min: 1, max: 12 }),
+  nowMs: fc.integer({ min: 0, max: 10_000_000_000 }),
   step: fc.integer({ min: 1, max: 60 }),
   assessments,
   thresholds,
@@ -31,21 +32,27 @@ const isProtected = (message: Message, messages: readonly Message[]) =>
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null)?.id ||
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase === null)?.id;
 
-/** Returns the operations applied when the user keeps everything. */
-const unasked = (inputs: EvaluatedInputs) =>
-  plannedOperations(inputs).filter(({ metadata }) => metadata['requiresConsent'] !== true);
+/** Returns the operations that need no consent. */
+const unasked = (inputs: EvaluatedInputs, mayAsk = true) =>
+  planRetention({ ...inputs, ...estimatedMeasures(inputs.messages), mayAsk }).operations.filter(
+    ({ metadata }) => metadata['requiresConsent'] !== true,
+  );
 
+/** Whether the user agrees to the plan, or cannot be asked. */
 function expectWithinLimits(inputs: EvaluatedInputs): void {
   const { messages, maxMessages, tokensAllowed } = inputs;
-  const left = applyOperations(messages, unasked(inputs));
-  if (left.length > maxMessages || estimatedTokens(left) > tokensAllowed)
-    expect(left.filter((message) => !isProtected(message, messages))).toEqual([]);
+  for (const operations of [plannedOperations(inputs), unasked(inputs, false)]) {
+    const left = applyOperations(messages, operations);
+    if (left.length > maxMessages || estimatedTokens(left) > tokensAllowed)
+      expect(left.filter((message) => !isProtected(message, messages))).toEqual([]);
+  }
 }
 
 const inputs = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}): EvaluatedInputs => ({
   messages,
   request: 'When was the bridge opened?',
   cycle: 3,
+  nowMs: 0,
   step: 5,
   assessments: [],
   thresholds: someThresholds(),
@@ -158,9 +165,9 @@ describe('a context over its limit', () => {
     expect([5, 4, 3, 2, 1].map((maxMessages) => pruned({ maxMessages }))).toEqual(wanted);
   });
 
-  it('[U10] prunes unreferenced results, summaries, other results, and assistant messages in this order, then asks the user', () => {
+  it('[U10] keeps the most relevant messages whole, summarizes or prunes the others, and asks if user messages leave no space', () => {
     const messages = [
-      fill('a1', 'assistant', 4_000),
+      fill('a1', 'assistant', 4_000, { importance: 0.5 }),
       fill('s1', 'search', 4_000),
       fill('s3', 'search', 4_000),
       fill('u1', 'user', 900),
@@ -177,10 +184,11 @@ describe('a context over its limit', () => {
     };
     expect(plan(3_235)).toEqual([0]);
     expect(plan(3_234)).toEqual(['PRUNE s3', 0]);
-    expect(plan(2_234)).toEqual(['PRUNE s3', 'TRANSFORM a1', 0]);
-    expect(plan(1_259)).toEqual(['PRUNE s3', 'TRANSFORM a1', 'PRUNE s1', 0]);
-    expect(plan(259)).toEqual(['PRUNE s3', 'PRUNE s1', 'PRUNE a1', 0]);
-    expect(plan(234)).toEqual(['PRUNE s3', 'PRUNE s1', 'PRUNE a1', 'TRANSFORM u1', 1]);
+    expect(plan(2_234)).toEqual(['TRANSFORM a1', 'PRUNE s3', 0]);
+    expect(plan(1_260)).toEqual(['TRANSFORM a1', 'PRUNE s3', 0]);
+    expect(plan(1_259)).toEqual(['PRUNE s3', 'PRUNE a1', 0]);
+    expect(plan(259)).toEqual(['TRANSFORM u1', 'TRANSFORM a1', 'PRUNE s3', 'PRUNE s1', 0]);
+    expect(plan(234)).toEqual(['TRANSFORM u1', 'TRANSFORM a1', 'PRUNE s3', 'PRUNE s1', 1]);
   });
 
   it('[U10] keeps the most relevant messages that fit: one large message before two small ones', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context.ts';
+import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { nearDuplicates } from '../../../machines/policies/near-duplicates.ts';
@@ -9,17 +10,20 @@ import { aMessage, someThresholds } from '../../support/contract-samples.ts';
 import { type EvaluatedInputs, plannedOperations } from '../../support/retention.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);
-/** So old, unimportant, and off-topic that the computed relevance is 0, and only half of the rating of the model remains. */
+/** So old, unimportant, and off-topic that the computed relevance is 0, and only the rating of the model remains. */
 const stale = (changes: Partial<Message> = {}) =>
   aMessage({ id: 'old', content: LONG, cycle: 0, importance: 0, ...changes });
 const newest = aMessage({ id: 'new', content: 'short', cycle: 9_999, role: 'assistant' });
-const rated = (relevance: number) => [{ messageId: 'old', relevance: relevance * 2, reason: 'said so' }];
+const rated = (relevance: number) => [{ messageId: 'old', relevance, reason: 'said so' }];
+/** The rules of 001’s example: relevance alone prunes and summarizes, whatever the space. */
+const eager = { thresholds: someThresholds({ pruneAbove: 0 }) };
 
 const planned = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
   plannedOperations({
     messages: [...messages, newest],
     request: 'When was the bridge opened?',
     cycle: 10_000,
+    nowMs: 0,
     step: 5,
     assessments: [],
     thresholds: someThresholds(),
@@ -58,48 +62,108 @@ describe('retention rules', () => {
     [0.0, ['PRUNE old']],
     [0.29, ['PRUNE old']],
     [0.3, ['TRANSFORM old']],
-    [0.49, ['TRANSFORM old']],
+    [0.69, ['TRANSFORM old']],
+    [0.7, []],
   ])(
     '[U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7',
     (relevance, wanted) => {
-      expect(losses([stale()], { assessments: rated(relevance) })).toEqual(wanted);
+      expect(losses([stale()], { assessments: rated(relevance), ...eager })).toEqual(wanted);
+      const turns = [stale({ phase: null }), aMessage({ id: 'turn', content: 'So.', role: 'assistant', phase: null })];
+      expect(losses(turns, { assessments: rated(relevance), ...eager })).toEqual(wanted);
     },
   );
 
-  it('[U5] an assistant message is kept at exactly 0.7 and summarized just below', () => {
+  it('[U5] an assistant message is kept at exactly the threshold and summarized just below', () => {
     const full = stale({ importance: 1, content: `When was the bridge opened? ${LONG}`, references: ['old'] });
-    const shared = { request: 'When was the bridge opened?', cycle: 10_000, halfLifeCycles: 2, similarity: null };
-    const own = (relevanceOf([full, newest], shared)[0]?.score ?? 0) / 2;
-    const at = (wanted: number) => [{ messageId: 'old', relevance: 2 * (wanted - own), reason: 'said so' }];
-    expect(losses([full], { assessments: at(0.701) })).toEqual([]);
-    expect(losses([full], { assessments: at(0.699) })).toEqual(['TRANSFORM old']);
-    const thresholds = someThresholds({ summarize: own + 0.1 });
-    expect(losses([full], { assessments: [{ messageId: 'old', relevance: 0.2, reason: '' }], thresholds })).toEqual([]);
+    const shared = {
+      request: 'When was the bridge opened?',
+      cycle: 10_000,
+      nowMs: 0,
+      ...someThresholds(),
+      similarity: null,
+    };
+    const own = relevanceOf([full, newest], shared)[0]?.score ?? 0;
+    const thresholds = (changes: Partial<Thresholds>) => someThresholds({ pruneAbove: 0, ...changes });
+    expect(losses([full], { thresholds: thresholds({ summarize: own }) })).toEqual([]);
+    expect(losses([full], { thresholds: thresholds({ summarize: own + 0.001 }) })).toEqual(['TRANSFORM old']);
   });
 
   it('[U5] a summary has at most 100 characters, and a message that short is kept', () => {
-    const [operation] = planned([stale()], { assessments: rated(0.4) });
+    const [operation] = planned([stale()], { assessments: rated(0.4), ...eager });
     if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
     expect(operation.data.content.length).toBeLessThanOrEqual(100);
     expect(operation.data).toMatchObject({ transformation: 'summarize', maxChars: 100 });
-    expect(losses([stale({ content: 'x'.repeat(100) })], { assessments: rated(0.4) })).toEqual([]);
-    expect(losses([stale({ content: 'x'.repeat(101) })], { assessments: rated(0.4) })).toEqual(['TRANSFORM old']);
+    const ofLength = (length: number) =>
+      losses([stale({ content: 'x'.repeat(length) })], { assessments: rated(0.4), ...eager });
+    expect([100, 101].map(ofLength)).toEqual([[], ['TRANSFORM old']]);
   });
 
   it('[U5] an assistant message below 0.3 is pruned unless it is the newest', () => {
     const other = stale({ id: 'older' });
-    expect(kinds([other, stale()])).toEqual(['PRUNE older', 'PRUNE old']);
-    expect(kinds([], { messages: [other, stale()] })).toEqual(['PRUNE older']);
-    expect(kinds([], { messages: [other, stale(), stale({ id: 'q', role: 'search' })] })).toEqual([
+    expect(kinds([other, stale()], eager)).toEqual(['PRUNE older', 'PRUNE old']);
+    expect(kinds([], { messages: [other, stale()], ...eager })).toEqual(['PRUNE older']);
+    expect(kinds([], { messages: [other, stale(), stale({ id: 'q', role: 'search' })], ...eager })).toEqual([
       'PRUNE older',
       'PRUNE q',
     ]);
   });
 
+  it.each([
+    ['[U1] [U5] while there is space, neither is an assistant message that shares no word with the request', []],
+    ['[U1] [U5] nor one that the model rated 1', rated(1)],
+    ['[U1] [U5] nor one that the model rated just high enough', rated(0.3)],
+  ])('%s', (_, assessments) => {
+    expect(losses([stale()], { assessments })).toEqual([]);
+    expect(losses([stale({ phase: null })], { assessments })).toEqual([]);
+  });
+
+  it('[U5] while there is space, an assistant message of an earlier cycle is pruned if the model rated it low', () => {
+    expect(losses([stale()], { assessments: rated(0.29) })).toEqual(['PRUNE old']);
+    expect(losses([stale({ phase: null })], { assessments: rated(0.29) })).toEqual([]);
+  });
+
+  it('[U1] [U5] a rating of 1 keeps a message without a word of the request whole in eager pruning too', () => {
+    expect(losses([stale()], { assessments: rated(1), ...eager })).toEqual([]);
+  });
+
+  it.each(['assistant', 'search'] as const)(
+    '[U5] [U6] no rule prunes a %s message in the cycle that produced it',
+    (role) => {
+      const fresh = stale({ role, phase: 'experience', cycle: 10_000 });
+      for (const thresholds of [someThresholds(), eager.thresholds])
+        expect(losses([fresh], { assessments: rated(0), thresholds })).toEqual([]);
+    },
+  );
+
+  it('[U5] pruning by relevance begins at a configurable share of the limit', () => {
+    const at = (pruneAbove: number) =>
+      losses([stale()], { thresholds: someThresholds({ pruneAbove }), tokensAllowed: 1_000 });
+    expect([0.06, 0.07].map(at)).toEqual([['PRUNE old'], []]);
+  });
+
   it('[U3] [U6] an irrelevant search result is pruned, never summarized', () => {
     expect(kinds([stale({ role: 'search' })], { assessments: rated(0.29) })).toEqual(['PRUNE old']);
-    const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['old'] });
+    const user = aMessage({ id: 'u', role: 'user', content: 'When?', references: ['old'], cycle: 9_999 });
     expect(losses([stale({ role: 'search' }), user], { assessments: rated(0.4) })).toEqual([]);
+  });
+
+  it('[U6] a search result is kept while a phase referred to it in the last `recentPhases` phases', () => {
+    const result = aMessage({ id: 'old', role: 'search', content: 'Tide.', cycle: 1, phase: 'experience' });
+    const answer = aMessage({
+      id: 'y',
+      role: 'assistant',
+      content: 'Low.',
+      cycle: 2,
+      phase: 'yield',
+      references: ['old'],
+    });
+    const inCycle = (cycle: number, recentPhases: number, messages: readonly Message[]) =>
+      losses(messages, { cycle, thresholds: someThresholds({ recentPhases }) });
+    expect([3, 4].map((cycle) => inCycle(cycle, 6, [result, answer]))).toEqual([[], ['PRUNE old']]);
+    expect([2, 3].map((cycle) => inCycle(cycle, 12, [result]))).toEqual([[], ['PRUNE old']]);
+    expect(inCycle(3, 15, [result])).toEqual([]);
+    const linked = { ...answer, references: [], links: [{ to: 'old', relation: 'r', strength: 1 }] };
+    expect(inCycle(90, 1, [result, linked])).toEqual([]);
   });
 
   it('[U6] a search result without a recent reference is pruned regardless of relevance', () => {
@@ -196,7 +260,7 @@ describe('retention rules', () => {
   });
 
   it('[U7] [U13] every operation states its reason and the relevance it is based on', () => {
-    const all = planned([stale(), stale({ id: 's', role: 'search' })]);
+    const all = planned([stale(), stale({ id: 's', role: 'search' })], eager);
     expect(all.map(({ id }) => id)).toEqual(['s5.o1', 's5.o2']);
     for (const { reason, metadata } of all) {
       expect(reason).toMatch(/\d/);
@@ -205,7 +269,7 @@ describe('retention rules', () => {
   });
 
   it('[U7] [U13] the reported number satisfies the reported rule', () => {
-    const [operation] = planned([stale()], { assessments: rated(0.297) });
+    const [operation] = planned([stale()], { assessments: rated(0.297), ...eager });
     expect(operation?.operation).toBe('PRUNE');
     expect(operation?.metadata['relevance']).toBeLessThan(0.3);
   });

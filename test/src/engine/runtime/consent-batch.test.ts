@@ -4,7 +4,7 @@ import type { Task } from '../../../../machines/contracts/phase.ts';
 import { KEPT_BY_DEFAULT } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
+import { eager, entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
 
@@ -79,7 +79,7 @@ describe('a consent request for the whole batch', () => {
         ...worthASummary,
         { ...(worthASummary[0] as Message), id: 'l', role: 'user' as const, content: told[0] ?? '', tags: [] },
       ];
-      const started = startScripted({}, {}, { messages });
+      const started = startScripted({}, { thresholds: eager }, { messages });
       await settle();
       expect(asked(started)[0]?.items.map(({ messageId }) => messageId)).toEqual(['earlier.l']);
       const items = { 'earlier.long': choice, 'earlier.nobody': 'remove', request: 'remove' } as const;

@@ -103,7 +103,7 @@ describe('what decides reaches the model', () => {
     await started.run.answer;
     const [prompt = ''] = promptsOf(started, 'understanding');
     expect(prompt).toContain(
-      'id="earlier.u" role="user" cycle="1" importance="0.9" uses="0" tags="pinned" links="explains earlier.a">',
+      'id="earlier.u" role="user" cycle="0" importance="0.9" uses="0" tags="pinned" links="explains earlier.a">',
     );
     expect(prompt).toMatch(/id="earlier\.a" .* uses="1" tags="pinned, low_relevance">/u);
     expect(prompt).toMatch(/id="p1" .* uses="1" tags="relevant">/u);

@@ -10,7 +10,15 @@ import { createPostChain } from '../../../../src/index.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
+import {
+  eager,
+  entriesOf,
+  phasesOf,
+  settle,
+  startScripted,
+  unsureAnswer,
+  worthASummary,
+} from '../../../support/run-chain.ts';
 
 /** A run on a scripted model with its own tokenizer or window. */
 function startMeasured(
@@ -158,14 +166,14 @@ describe('summaries', () => {
 
   it('[U5] by the model are marked as such', async () => {
     const summaries = [{ messageId: 'earlier.long', summary: 'It was so.' }];
-    const { run } = startScripted({ summary: { summaries } }, {}, options);
+    const { run } = startScripted({ summary: { summaries } }, { thresholds: eager }, options);
     await run.answer;
     expect(summaryOf(run)).toMatchObject({ data: { content: 'It was so.' }, metadata: { summaryBy: 'model' } });
   });
 
   it('[U5] never exceed the maximum length, whatever the model writes', async () => {
     const summaries = [{ messageId: 'earlier.long', summary: 'word '.repeat(500) }];
-    const { run } = startScripted({ summary: { summaries } }, {}, options);
+    const { run } = startScripted({ summary: { summaries } }, { thresholds: eager }, options);
     await run.answer;
     const operation = summaryOf(run);
     expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(100);
@@ -176,7 +184,11 @@ describe('summaries', () => {
     ['returns an empty summary', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
     ['fails', { summary: { failure: 'down' } }],
   ] as const)('[U5] are extracts if the model %s', async (_, plan) => {
-    const { run } = startScripted(plan as never, { limits: { maxTransportRetries: 0, maxCorrections: 0 } }, options);
+    const { run } = startScripted(
+      plan as never,
+      { limits: { maxTransportRetries: 0, maxCorrections: 0 }, thresholds: eager },
+      options,
+    );
     expect((await run.answer).metadata.failures).toEqual([]);
     const operation = summaryOf(run);
     if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
@@ -185,7 +197,7 @@ describe('summaries', () => {
   });
 
   it('[U5] are extracts if the model takes too long, and its call is charged', async () => {
-    const { run, clock } = startScripted({ summary: { hang: true } }, {}, options);
+    const { run, clock } = startScripted({ summary: { hang: true } }, { thresholds: eager }, options);
     await settle();
     clock.increment(60_001);
     for (let waits = 0; waits < 8; waits += 1) {
@@ -198,7 +210,7 @@ describe('summaries', () => {
   });
 
   it('[U5] are never requested from the model if `maxSummaries` is 0', async () => {
-    const { run, model } = startScripted({}, { limits: { maxSummaries: 0 } }, options);
+    const { run, model } = startScripted({}, { limits: { maxSummaries: 0 }, thresholds: eager }, options);
     await run.answer;
     expect(model.calls.map(({ task }) => task)).not.toContain('summary');
     expect(summaryOf(run)).toBeDefined();
@@ -233,6 +245,40 @@ describe('a user history that is over the limit from the start', () => {
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
     expect(answer.notes).toContain('tokens over its limit');
     expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
+  });
+});
+
+describe('a conversation in which user messages leave little space for the others', () => {
+  const words = (about: string) => `${about} was on everyone’s mind that day, and nobody knew what to do. `.repeat(12);
+  const history = Array.from({ length: 20 }, (_, at) => [
+    { role: 'user', content: `Day ${at}. ${words('The weather')}` } as const,
+    { role: 'assistant', content: `Day ${at}. ${words(at === 3 ? 'The pump in the cellar' : 'A meal')}` } as const,
+  ]).flat();
+  const answered = async (choice: string) => {
+    const { run } = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
+    run.actor.on('consent-asked', () => queueMicrotask(() => run.send({ type: 'consent.given', choice })));
+    await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    const contents = new Map(contextOf(contextHistory(run.journal)).map(({ id, content }) => [id, content]));
+    return { run, evaluated, contents };
+  };
+
+  it('[U8] [U14] the user is asked, and relevant assistant messages stay whole if they agree', async () => {
+    const { evaluated, contents, run } = await answered('remove');
+    expect(contents.get('earlier.h8')).toBe(history[7]?.content);
+    expect(entriesOf(run, 'consent-resolved')[0]?.removed).toBeLessThan(10);
+    expect(evaluated?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
+  });
+
+  it('[U8] [U10] the context fits its limit even if they keep everything, and no operation is lost or doubled', async () => {
+    const { evaluated, run } = await answered('keep');
+    expect(evaluated?.statistics.tokensOver).toBe(0);
+    expect(evaluated?.pruningLog.filter(({ role }) => role === 'user')).toEqual([]);
+    const ids = entriesOf(run, 'operations').flatMap(({ applied }) => applied.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+    const lost = evaluated?.pruningLog.map(({ messageId }) => messageId) ?? [];
+    expect(new Set(lost).size).toBe(lost.length);
+    expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
   });
 });
 

@@ -73,13 +73,13 @@ const clamp = (value: number): number => Math.min(1, Math.max(0, finite(value)))
  * messages) and its neighbors' match; `similarity` counts only with embeddings; the others add up to 1.
  */
 export const RELEVANCE_WEIGHTS = {
-  text: 0.42,
-  speaker: 0.08,
-  recency: 0.2,
+  text: 0.5,
+  speaker: 0.1,
+  recency: 0.1,
   reference: 0.15,
   importance: 0.1,
   links: 0.05,
-  similarity: 0.42,
+  similarity: 0.5,
 } as const;
 
 const W = RELEVANCE_WEIGHTS;

@@ -254,8 +254,8 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
   },
 
   /**
-   * Messages of earlier cycles are removed if the model finds them irrelevant. Eager pruning needs no rating, includes
-   * turns of the conversation, and summarizes what is of little relevance.
+   * Outputs of earlier cycles are removed if they are irrelevant. Eager pruning includes turns of the conversation, and
+   * summarizes what is of little relevance.
    */
   assistant: (draft, rated) => {
     const { cycle, phase } = rated.message;
@@ -267,27 +267,32 @@ const RULES: Record<Message['role'], (draft: Draft, rated: Rated) => void> = {
       summarize(draft, rated, assistantSummaryChars, 'low_relevance', below(rated, shorten));
   },
 
-  /** Keeps one of several duplicates. In a later cycle, results that nothing refers to or irrelevant ones are removed. */
+  /** Keeps one of several duplicates. Results of earlier cycles are removed if they are unused or irrelevant. */
   search: (draft, rated) => {
-    const { message, duplicate, use } = rated;
+    const { message, duplicate } = rated;
     const { cycle, thresholds } = draft.inputs;
     const { recentPhases, prune } = thresholds;
     if (duplicate !== null) {
       const { of: original, similarity } = duplicate;
       const reason = `duplicate of ${original} (${roundDown(similarity)} of the words in common)`;
       remove(draft, rated, 'near_duplicate', reason);
-    } else if (message.cycle < cycle) {
-      const lastUse = Math.max(phaseNumber(message), use?.lastPhase ?? 0);
-      if (phaseNumber({ cycle, phase: 'understanding' }) - lastUse > recentPhases)
-        remove(draft, rated, 'not_referenced', `not referenced in the last ${recentPhases} phases`);
-      else if (isIrrelevant(draft, rated)) remove(draft, rated, 'low_relevance', below(rated, prune));
-    }
+    } else if (message.cycle >= cycle) return;
+    else if (isUnused(draft, rated))
+      remove(draft, rated, 'not_referenced', `not referenced in the last ${recentPhases} phases`);
+    else if (isIrrelevant(draft, rated)) remove(draft, rated, 'low_relevance', below(rated, prune));
   },
 };
 
-/** Words that the request does not have may still be useful: while there is space, only a rating proves the opposite. */
-function isIrrelevant({ inputs, isEager }: Draft, { relevance, rating }: Rated): boolean {
-  return relevance < inputs.thresholds.prune && (isEager || rating !== null);
+/** Whether the message is older than the recent phases, and nothing referred to it in them. */
+function isUnused({ inputs: { cycle, thresholds } }: Draft, { message, use }: Rated): boolean {
+  const lastUse = Math.max(phaseNumber(message), use?.lastPhase ?? 0);
+  return phaseNumber({ cycle, phase: 'understanding' }) - lastUse > thresholds.recentPhases;
+}
+
+/** Text without a word of the request may be useful: unless pruning is eager, it takes a rating or disuse as well. */
+function isIrrelevant(draft: Draft, rated: Rated): boolean {
+  const isLow = rated.relevance < draft.inputs.thresholds.prune;
+  return isLow && (draft.isEager || rated.rating !== null || isUnused(draft, rated));
 }
 
 const below = ({ relevance }: Rated, threshold: number): string =>

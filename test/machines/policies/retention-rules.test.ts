@@ -113,8 +113,14 @@ describe('retention rules', () => {
     ['[U1] [U5] nor one that the model rated 1', rated(1)],
     ['[U1] [U5] nor one that the model rated just high enough', rated(0.3)],
   ])('%s', (_, assessments) => {
-    expect(losses([stale()], { assessments })).toEqual([]);
+    expect(losses([stale({ cycle: 9_999 })], { assessments })).toEqual([]);
     expect(losses([stale({ phase: null })], { assessments })).toEqual([]);
+  });
+
+  it('[U5] while there is space, an irrelevant output is pruned once no recent phase referred to it', () => {
+    const referring = aMessage({ id: 'r', role: 'search', content: 'So.', cycle: 9_999, references: ['old'] });
+    expect(losses([stale()])).toEqual(['PRUNE old']);
+    expect(losses([stale(), referring])).toEqual([]);
   });
 
   it('[U5] while there is space, an assistant message of an earlier cycle is pruned if the model rated it low', () => {
@@ -137,7 +143,7 @@ describe('retention rules', () => {
 
   it('[U5] pruning by relevance begins at a configurable share of the limit', () => {
     const at = (pruneAbove: number) =>
-      losses([stale()], { thresholds: someThresholds({ pruneAbove }), tokensAllowed: 1_000 });
+      losses([stale({ cycle: 9_999 })], { thresholds: someThresholds({ pruneAbove }), tokensAllowed: 1_000 });
     expect([0.06, 0.07].map(at)).toEqual([['PRUNE old'], []]);
   });
 
@@ -158,7 +164,7 @@ describe('retention rules', () => {
       references: ['old'],
     });
     const inCycle = (cycle: number, recentPhases: number, messages: readonly Message[]) =>
-      losses(messages, { cycle, thresholds: someThresholds({ recentPhases }) });
+      losses(messages, { cycle, thresholds: someThresholds({ recentPhases }) }).filter((loss) => loss.endsWith('old'));
     expect([3, 4].map((cycle) => inCycle(cycle, 6, [result, answer]))).toEqual([[], ['PRUNE old']]);
     expect([2, 3].map((cycle) => inCycle(cycle, 12, [result]))).toEqual([[], ['PRUNE old']]);
     expect(inCycle(3, 15, [result])).toEqual([]);

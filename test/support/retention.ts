@@ -37,7 +37,7 @@ export function retentionPlan(messages: readonly Message[], changes: Partial<Ret
   });
 }
 
-export const requiresConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
+const requiresConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
 /** What is left of a context when everything that needs no consent is done to it. */
 export function applyWithoutConsent(

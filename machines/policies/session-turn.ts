@@ -81,14 +81,14 @@ const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_
 function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'gaveWay'> {
   const { session, limits, answer } = state;
   const recalled = new Set((session?.messages ?? []).map(({ id }) => id));
-  const left = new Set((session?.left ?? []).map(({ id }) => id));
   const visible = new Set(visibleMessages(state).map(({ id }) => id));
   const { messages, released } = withoutLosses(state);
   const byId = new Map(messages.map((message) => [message.id, message]));
   const idOf = (id: string): string => {
-    if (recalled.has(id) || left.has(id)) return id;
-    const own = byId.get(id);
-    if (own?.phase === 'yield' && own.content === answer?.answerText) return ANSWER;
+    const own = recalled.has(id) ? undefined : byId.get(id);
+    // A link of an earlier run may refer to a message that no longer exists.
+    if (own === undefined) return id;
+    if (own.phase === 'yield' && own.content === answer?.answerText) return ANSWER;
     return id.startsWith(EARLIER) ? id.slice(EARLIER.length) : id;
   };
   const earlier = (session?.messages ?? []).filter(({ id }) => byId.has(id) || !released.has(id));
@@ -139,6 +139,7 @@ function withoutLosses({ history, envelope }: ChainState) {
 function withoutRunTags(message: Message): Message {
   return { ...message, tags: message.tags.filter((tag) => !RUN_TAGS.includes(tag)) };
 }
+
 function rememberedRuns(memory: readonly MemoryEntry[]): SessionTurn['runs'] {
   const runs = memory.flatMap((entry) => (entry.role === 'assistant' ? [entry] : []));
   return runs.slice(-KEPT_RUNS).map(({ capability, success, summary }) => boundedRun({ capability, success, summary }));

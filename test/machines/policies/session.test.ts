@@ -4,6 +4,7 @@ import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
+import { contextDocument } from '../../../machines/policies/context.ts';
 import { settlePhase } from '../../../machines/policies/outcomes.ts';
 import {
   assignSession,
@@ -95,6 +96,20 @@ describe('the memory of capability runs', () => {
       status: 'cancelled',
       atMs: 1_700_000_000_000,
     });
+  });
+});
+
+describe('what a turn keeps', () => {
+  it('[U15] refers to messages of earlier turns by the same ids, whether they are recalled or not', () => {
+    const links = ['earlier.1.gone', 'earlier.1.other', 'request'].map((to) => ({ to, relation: 'r', strength: 1 }));
+    const note = aMessage({ id: 'earlier.1.note', tags: ['persist'], links });
+    const other = aMessage({ id: 'earlier.1.other', content: 'Other.', tags: ['persist'] });
+    const state = aState({ session: { turns: 1, messages: [note], left: [other], gaveWay: 0 } });
+    const messages = [note, ...state.messages];
+    const { kept, number } = turnOf({ ...state, messages, history: contextDocument(messages) });
+    expect(number).toBe(2);
+    expect(kept?.map(({ id }) => id)).toEqual(['earlier.1.other', 'earlier.1.note', 'request']);
+    expect(kept?.[1]?.links).toEqual(links);
   });
 });
 

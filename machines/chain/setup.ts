@@ -14,7 +14,7 @@ import { withComparison } from '../policies/assessment.ts';
 import { readChoice, resolveConsent } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
-import { adjust, deadlines } from '../policies/limits.ts';
+import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { overrule, undoOperation } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
@@ -63,7 +63,7 @@ const vocabulary = setup({
     ...guardsOf(chainGuards),
   },
   delays: {
-    phaseDeadline: ({ context }) => context.limits.phaseMs,
+    phaseDeadline: ({ context }) => phaseDeadlineMs(context.limits, context.phase),
     runDeadline: ({ context }) => deadlines(context).runMs,
     synthesisDeadline: ({ context }) => deadlines(context).synthesisMs,
     sessionDeadline: ({ context }) => deadlines(context).sessionMs,

@@ -12,10 +12,12 @@ import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
-/** Returns a schema for an object with any of the numbers of a shape, each within its range and without its default. */
-function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodNumber>>>(shape: Shape) {
-  const ranges = Object.entries(shape).map(([name, number]) => [name, number.unwrap().optional()]);
-  return z.strictObject(Object.fromEntries(ranges) as { [Name in keyof Shape]: z.ZodOptional<z.ZodNumber> });
+/** Returns a schema for an object with any of the values of a shape, each within its range and without its default. */
+function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodType>>>(shape: Shape) {
+  const ranges = Object.entries(shape).map(([name, value]) => [name, value.unwrap().optional()]);
+  return z.strictObject(
+    Object.fromEntries(ranges) as { [Name in keyof Shape]: z.ZodOptional<ReturnType<Shape[Name]['unwrap']>> },
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Phase } from './phase.ts';
 
 /** A score, share or strength: 0 (none) to 1 (all). */
 export const unitSchema = z.number().min(0).max(1);
@@ -6,7 +7,22 @@ export const unitSchema = z.number().min(0).max(1);
 /** The longest delay that a timer supports, in milliseconds. A timer with a longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
+/** The deadline of a phase that has none of its own. */
+const DEFAULT_PHASE_MS = 120_000;
+
 const milliseconds = z.number().positive().max(MAX_TIMER_MS);
+
+const deadline = milliseconds.default(DEFAULT_PHASE_MS);
+
+/** A deadline per phase. */
+const phaseDeadlinesSchema = z.strictObject({
+  action: deadline,
+  experience: deadline,
+  intention: deadline,
+  observation: deadline,
+  understanding: deadline,
+  yield: deadline,
+} satisfies Record<Phase, z.ZodType>);
 
 /** The limits of a run, each independent of the others. */
 export const limitsSchema = z.strictObject({
@@ -21,10 +37,10 @@ export const limitsSchema = z.strictObject({
   /** The entire run, synthesis included. */
   totalMs: milliseconds.default(600_000),
   /**
-   * One phase, retries included. The same limit applies separately to Understanding's measurement and summaries, and to
-   * Yield's comparison.
+   * One phase, retries included: a number for all phases, or an object with a number per phase; a phase that it omits has
+   * 120,000. The same limit applies separately to Understanding's measurement and summaries, and to Yield's comparison.
    */
-  phaseMs: milliseconds.default(120_000),
+  phaseMs: z.union([milliseconds, phaseDeadlinesSchema]).default(DEFAULT_PHASE_MS),
   /** Writing the final answer. After that, the answer is composed without a model. */
   synthesisMs: milliseconds.default(60_000),
   /** From the call to the first chunk of a reply. */

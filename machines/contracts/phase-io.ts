@@ -219,6 +219,8 @@ export const yieldReplySchema = z.object({
   proposedPhase: z.string().nullable(),
   rationale: z.string(),
   usedMessageIds: z.array(z.string()),
+  /** Whether the answer only says that nothing was found. */
+  noEvidence: z.boolean().default(false),
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 

@@ -50,6 +50,7 @@ const degradationSchema = z.enum([
   'budget_exhausted',
   'prose_replies',
   'decider_failed',
+  'no_evidence',
   'ttl_exhausted',
   'zero_passes',
   'loop_detected',
@@ -206,6 +207,8 @@ const runViewSchema = z.object({
     .object({ tokens: count.default(0), messages: count.default(0) })
     .prefault({})
     .describe('an object with tokens and messages'),
+  /** Whether Yield's answer only says that nothing was found. */
+  noEvidence: flag.default(false),
   /** Why the documents could not be searched. */
   sourceFailure: text.nullable().default(null).describe('a string, or null'),
   /** The phases whose newest reply is prose instead of JSON. */

@@ -26,9 +26,10 @@ export function checkAgainstEvidence(state: ChainState, messages: readonly Messa
     : null;
   const { satisfied, score: satisfaction } = grader.satisfactionOf(dialogueIn(messages));
   return {
-    confidence: grader.isNoAnswer(answer)
-      ? Math.min(reply.confidence, thresholds.ungroundedConfidence)
-      : groundedConfidence(state, reply.confidence, grounding),
+    confidence:
+      reply.noEvidence || grader.isNoAnswer(answer)
+        ? Math.min(reply.confidence, thresholds.ungroundedConfidence)
+        : groundedConfidence(state, reply.confidence, grounding),
     informationSufficiency:
       sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
     taskComplete: (claim?.complete ?? claims) || satisfied,

@@ -1,10 +1,16 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import { limitsSchema, thresholdsSchema } from '../contracts/limits.ts';
+import { type Limits, limitsSchema, thresholdsSchema } from '../contracts/limits.ts';
+import type { Phase } from '../contracts/phase.ts';
 
 type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
 
 /** Milliseconds to store the turn of a stopped run: whoever stopped it should not wait longer. */
 const STOPPED_MS = 250;
+
+/** Returns the deadline of a phase in milliseconds. */
+export function phaseDeadlineMs({ phaseMs }: Pick<Limits, 'phaseMs'>, phase: Phase): number {
+  return typeof phaseMs === 'number' ? phaseMs : phaseMs[phase];
+}
 
 interface Deadlines {
   readonly runMs: number;
@@ -25,7 +31,7 @@ export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlin
 }
 
 interface Adjustment {
-  readonly limits?: Readonly<Record<string, number | undefined>> | undefined;
+  readonly limits?: Readonly<Record<string, Limits[keyof Limits] | undefined>> | undefined;
   readonly thresholds?: Readonly<Record<string, number | undefined>> | undefined;
 }
 

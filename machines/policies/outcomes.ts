@@ -6,6 +6,7 @@ import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
+import { phaseDeadlineMs } from './limits.ts';
 import { withAborted } from './model-status.ts';
 import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
@@ -88,7 +89,11 @@ function failUnfinished(state: ChainState, phase: Phase, failure: Failure): Chan
 }
 
 export function phaseTimeout({ limits }: ChainState, phase: Phase): Failure {
-  return failureOf('deadline', 'phase_deadline', `${phase} did not finish within ${limits.phaseMs} ms.`);
+  return failureOf(
+    'deadline',
+    'phase_deadline',
+    `${phase} did not finish within ${phaseDeadlineMs(limits, phase)} ms.`,
+  );
 }
 
 function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {

@@ -3,6 +3,7 @@ import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY, type PolicyNumbe
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
 import type { Flag, PhaseInput, RunProgress } from '../contracts/phase-io.ts';
+import { phaseDeadlineMs } from './limits.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
 import { summaryInput } from './understanding.ts';
@@ -146,9 +147,10 @@ export function searchQuery({ request, results }: ChainState): string {
 
 /** Returns the limits of one task's model calls: the calls and tokens that the run has left. */
 export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
-  const { limits, usage } = state;
+  const { limits, usage, phase } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
-  return { ...callLimits(state, task), maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
+  const parentMs = phaseDeadlineMs(limits, phase);
+  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
 }
 
 /** Returns the tokens that the run has left for its phases. */
@@ -161,7 +163,7 @@ export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels'
 
 /** Returns the policy of a task's calls; what neither the limits nor the task's policy set has its default. */
 export function callLimits({ limits, prices, fallbackModels, policies }: CallBounds, task: Task): AttemptPolicy {
-  const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, phaseMs, totalMs } = limits;
+  const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
   return {
     ...DEFAULT_POLICY,
@@ -174,7 +176,7 @@ export function callLimits({ limits, prices, fallbackModels, policies }: CallBou
     firstChunkMs,
     chunkMs,
     totalMs,
-    parentMs: phaseMs,
+    parentMs: null,
     backoffBaseMs,
     backoffMaxMs,
     maxReplyChars,

@@ -2,6 +2,7 @@ import type { AttemptExecution } from '../contracts/attempt.ts';
 import type { ChainState, SourceRetry } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
+import { phaseDeadlineMs } from './limits.ts';
 
 /** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
 export function phaseSaved({ failure, direction }: ChainState): GuardResult {
@@ -57,7 +58,7 @@ export function sourceMayRecover(state: ChainState, error: unknown): GuardResult
   const retries = sourceRetry?.retries ?? 0;
   const limited = limitOf(error);
   const { waitMs, waitedMs } = nextSourceRetry(state, error);
-  const longestMs = limits.phaseMs / 2;
+  const longestMs = phaseDeadlineMs(limits, 'experience') / 2;
   return {
     holds: limited !== null && retries < limits.maxTransportRetries && waitedMs <= longestMs,
     inputs: { limited: limited !== null, retries, maxRetries: limits.maxTransportRetries, waitMs, waitedMs, longestMs },

@@ -16,6 +16,7 @@ export const replies: Replies = {
     proposedPhase: null,
     rationale: 'clear',
     usedMessageIds: [],
+    noEvidence: false,
   },
   continuation: { done: true, finalOutput: null, next: null },
   summary: { summaries: [] },

@@ -189,6 +189,7 @@ export const replyArbitraries: { readonly [P in Phase]: fc.Arbitrary<unknown> } 
     proposedPhase: fc.option(fc.oneof(fc.constantFrom<string>(...PHASES), fc.string())),
     rationale: replyText,
     usedMessageIds: few(messageId),
+    noEvidence: fc.boolean(),
   }),
 };
 

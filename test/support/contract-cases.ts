@@ -303,6 +303,7 @@ export const synthesisInputSample: SynthesisInput = {
   ttlRemaining: 4,
   run: {
     answer: 'In 1932.',
+    noEvidence: false,
     draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'] },
     messages: [aMessage()],
     phases: ['action'],

@@ -253,6 +253,7 @@ export const results = {
       proposedPhase: null,
       rationale: 'two sources agree',
       usedMessageIds: ['p1'],
+      noEvidence: false,
     },
   },
 } as const satisfies PhaseResults;

@@ -39,6 +39,7 @@ const PRECEDENCE: readonly Degradation[] = [
   'budget_exhausted',
   'prose_replies',
   'decider_failed',
+  'no_evidence',
   'ttl_exhausted',
   'zero_passes',
   'loop_detected',
@@ -55,7 +56,7 @@ export function expectedAnswer({ facts, invalidPaths: bad }: RandomInput, writin
   return {
     reasons,
     reason: reasons[0] ?? null,
-    ttlExhausted: holds.ttl_exhausted,
+    ttlExhausted: facts.ttl === 0 || facts.run.decision?.rule === 'cycleLimitReached',
     text: writing.written?.text ?? text,
     confidence: writing.written?.confidence ?? confidenceOf(facts),
     budget: budgetOf(facts, writing),
@@ -84,7 +85,9 @@ function conditions(
     budget_exhausted: kind === 'budget' || rule === 'budgetExhausted',
     prose_replies: run.prosePhases.length > 0,
     decider_failed: run.deciderProblem !== null,
-    ttl_exhausted: ttl === 0 || rule === 'cycleLimitReached',
+    no_evidence: false,
+    // A limit that is reached with a good answer cut nothing off.
+    ttl_exhausted: rule === 'cycleLimitReached' ? converged !== true : ttl === 0,
     zero_passes: passes === 0,
     loop_detected: rule === 'loopDetected',
     not_converged:

@@ -201,6 +201,7 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   note('prose_replies', proseReplies(input, written));
   if (input.run.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${input.run.deciderProblem}`);
+  if (saysNothingFound(input)) note('no_evidence', 'Nothing was found that answers the request.');
   if (ttlExhausted(read) && !settledAtLimit(read)) note('ttl_exhausted', ttlText(limits.maxCycles));
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
@@ -291,6 +292,15 @@ export function missingFields({ input, problems }: ReadSynthesisInput): readonly
   const missing = [...problems.map(({ field }) => field), ...run.phases.filter((phase) => !done.has(phase))];
   const answer = run.answer === undefined ? bestDraft(input).text : run.answer;
   return answer !== null && hasVisibleText(answer) ? missing : [...missing, 'answer'];
+}
+
+/**
+ * Whether the run's answer only says that nothing was found: Yield's model reports it, or its text reads like it. The text that the
+ * model writes afterwards changes no flag.
+ */
+function saysNothingFound(input: SynthesisInput): boolean {
+  const { text } = bestDraft(input);
+  return hasVisibleText(text) && (input.run.noEvidence || grader.isNoAnswer(text));
 }
 
 function ttlText(maxCycles: number | null): string {

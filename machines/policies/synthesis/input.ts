@@ -34,6 +34,7 @@ const RUN: Readers<SynthesisInput['run']> = {
     tokens: understanding?.statistics.tokensOver ?? 0,
     messages: understanding?.statistics.messagesOver ?? 0,
   }),
+  noEvidence: ({ results }) => results.yield?.reply.noEvidence ?? false,
   sourceFailure: ({ results: { experience } }) => experience?.sourceFailure ?? null,
   prosePhases: ({ results }) => PHASES.filter((phase) => results[phase]?.prose),
   deciderProblem: ({ results: { action } }) =>

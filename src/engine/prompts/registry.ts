@@ -187,13 +187,14 @@ Each message has its cycle, importance, tags and links, the messages it was made
   }),
   yield: definePrompt<InputOf<'yield'>>({
     name: 'yield',
-    version: 3,
+    version: 4,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
     system: ({ phases }) => `${SHARED}
 Phase: Yield. Give the best answer so far, the ids of the messages that support it, and your confidence in it.
 State whether the task is complete, how sufficient the information is, and whether a tool is needed.
+Set "noEvidence" to true if the answer only says that nothing was found.
 Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to null.`,
     user: (input) =>
       paragraphs(
@@ -210,6 +211,7 @@ Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to 
       proposedPhase: null,
       rationale: 'The model answered in prose.',
       usedMessageIds: [],
+      noEvidence: false,
     }),
   }),
   continuation: definePrompt<ContinuationInput>({

@@ -17,7 +17,9 @@ import {
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { Limits } from '../../../machines/contracts/limits.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { phaseDeadlineMs } from '../../../machines/policies/limits.ts';
 import type { ChainParts } from '../../engine/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../engine/runtime/options.ts';
 import { openRun } from '../../engine/runtime/run.ts';
@@ -107,8 +109,10 @@ function rejectReplacedOptions(options: PostChainOptions): void {
  * Restate must not suspend the workflow while a call may still reach its own deadline, nor abort it before the run's time limit. Both values
  * are in milliseconds.
  */
-function workflowTimeouts({ phaseMs, synthesisMs, capabilityMs, sessionMs, totalMs }: Limits): WorkflowOptions {
-  const longestMs = Math.max(phaseMs, synthesisMs, capabilityMs, sessionMs);
+function workflowTimeouts(limits: Limits): WorkflowOptions {
+  const { synthesisMs, capabilityMs, sessionMs, totalMs } = limits;
+  const phasesMs = PHASES.map((phase) => phaseDeadlineMs(limits, phase));
+  const longestMs = Math.max(...phasesMs, synthesisMs, capabilityMs, sessionMs);
   return { inactivityTimeout: Math.ceil(longestMs + 10_000), abortTimeout: Math.ceil(totalMs + 10_000) };
 }
 

@@ -68,6 +68,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
         proposedPhase: missing.length > 0 || ids.length === 0 ? 'experience' : null,
         rationale: missing.length === 0 ? `${found}.` : `${found}; it lacks ${quoted(missing)}.`,
         usedMessageIds: ids,
+        noEvidence: ids.length === 0,
       };
     }
   }

@@ -3,7 +3,7 @@ import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { introduces, type Unit, unitsOf } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
 import { type Fit, kindOf } from './kinds.ts';
-import { type Question, questionOf, splitHeadings, type Text, type WordSet, wordsOf } from './question.ts';
+import { type Question, questionOf, splitHeadings, type Text, wordsOf } from './question.ts';
 
 /** An answer of whole paragraphs, lists and table rows, or a sentence that there is none. Shares are 0..1. */
 export interface FoundAnswer {
@@ -29,14 +29,11 @@ export const isEmptyAnswer = (answer: string): boolean =>
 export const quoted = (words: readonly string[]): string =>
   new Intl.ListFormat('en').format(words.slice(0, 8).map((word) => `"${word}"`));
 
-const MAX_QUESTIONS = 5;
-const MAX_TEXTS = 40;
-const MAX_ANSWER_CHARS = 4_000;
+const [MAX_QUESTIONS, MAX_TEXTS, MAX_ANSWER_CHARS] = [5, 40, 4_000];
 /** A unit with less of the question's weight shares words with it, but is about something else. */
 const MIN_COVERAGE = 0.4;
 const COMPARES = /\b(?:compare|difference|differs?|versus|vs|vergleiche?|unterschied)\b|区别|比较/iu;
-const WANTS_CODE =
-  /\b(?:command|code|example|snippet|how (?:do|can|to)|install|run|befehl|beispiel)\b|命令|代码|示例/iu;
+const WANTS_CODE = /\b(?:command|code|example|how (?:do|can|to)|install|run|befehl|beispiel)\b|命令|代码|示例/iu;
 
 /** Answers each question of a request from the texts, in steps. Deterministic, and linear in the texts. */
 export function* findAnswer(request: string, texts: readonly Text[]): Steps<FoundAnswer> {
@@ -63,11 +60,8 @@ export function* findAnswer(request: string, texts: readonly Text[]): Steps<Foun
   };
 }
 
-function answerTo(
-  asked: string,
-  { all, share, written, inTexts }: Question,
-  quotations: readonly Quotation[],
-): FoundAnswer {
+function answerTo(asked: string, question: Question, quotations: readonly Quotation[]): FoundAnswer {
+  const { all, share, written, inTexts } = question;
   const [first, ...others] = quotations.toSorted((left, right) => right.score - left.score);
   if (first === undefined || share(first.words) < MIN_COVERAGE) {
     const searched = all === 0 ? 'it has no words to search for' : `searched for ${quoted(written(all))}`;
@@ -80,16 +74,15 @@ function answerTo(
   const section = quotations.filter(({ id, unit }) => id === first.id && unit.kind !== 'row');
   const quotes = second !== undefined ? [first, second] : isSection ? section : [first];
   // Code after a unit is quoted if the unit introduces it or the question asks for it.
-  const texts = quotes.map(({ unit: { text, code } }) =>
-    code !== '' && (introduces(text) || WANTS_CODE.test(asked)) ? `${text}\n\n${code}` : text,
-  );
+  const withCode = ({ text, code }: Unit): string =>
+    introduces(text) || WANTS_CODE.test(asked) ? `${text}\n\n${code}` : text;
   const words = quotes.reduce((set, one) => set | one.words, 0);
   const rival = others.some(({ id, score }) => id !== first.id && score > first.score - CLOSE);
   const brief = BRIEF[wordsOf(asked).length];
   const most = brief === undefined ? 1 : first.headings === all ? brief : UNSURE;
   const sure = second === undefined ? Math.min(first.confidence - (rival ? RIVAL : 0), most) : DOUBTFUL;
   return {
-    text: clipped(texts.join('\n\n'), MAX_ANSWER_CHARS),
+    text: clipped(quotes.map(({ unit }) => withCode(unit).trimEnd()).join('\n\n'), MAX_ANSWER_CHARS),
     confidence: words === all ? sure : UNSURE * share(words),
     ids: [...new Set(quotes.map(({ id }) => id))],
     coverage: share(words),
@@ -98,7 +91,7 @@ function answerTo(
 }
 
 /** A unit as an answer. The words are those of the question in the unit with its headings, in the headings, and in the unit. */
-interface Quotation extends Record<'words' | 'headings' | 'own', WordSet> {
+interface Quotation extends Record<'words' | 'headings' | 'own', number> {
   readonly unit: Unit;
   readonly id: string;
   readonly fit: Fit;

@@ -4,7 +4,7 @@ export type Fit = 'fits' | 'open' | 'doubtful' | 'unfit';
 const NUMBER =
   /\p{N}+(?:[.,:]\p{N}+)*|[一二三四五六七八九十百千万两半]+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once|twice|every|each|(?:hour|dai|week|month|year)ly|eine?[nrms]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|jede[nrms]?|(?:stünd|täg|wöchent|monat|jähr)lich)\b/giu;
 const MONEY =
-  /\p{Sc}|[元圆]|\b[A-Z]{3}\b|\b(?:[Ee]uros?|[Dd]ollars?|[Pp]ounds?|[Ff]rancs?|Franken|[Cc]rowns?|[Ff]ree|kostenlos)\b|免费/u;
+  /\p{Sc}|[元圆]|\b[A-Z]{3}\b|\b(?:[Ee]uros?|[Dd]ollars?|[Pp]ounds?|Franken|[Cc]rowns?|[Ff]ree|kostenlos)\b|免费/u;
 const CALENDAR = /\b\p{L}+(?:day|tag|woch)s?\b|\b(?:noon|midnight)\b|[月日]/iu;
 const NAME = /(?<=[^\s.!?:]\s+["“(`]*)\p{Lu}[\p{L}'’-]+|[\p{sc=Han}]{2,}/gu;
 const PLACE = /\b(?:in|into|at|on|under|near|behind|im|am|auf|bei|unter|hinter|neben)\b|[/\\]|[在旁处]/iu;
@@ -14,25 +14,18 @@ const REASON =
 /** A question word opens a question: "What happens when …" does not ask for a time. */
 const OPENS = String.raw`(?<=(?:^|[,;.!?]\s*|\b(?:and|und)\s+)(?:\p{L}+\s+)?)(?<!\p{L})`;
 const asking = (words: string, others: string): RegExp => new RegExp(`${OPENS}(?:${words})(?!\\p{L})|${others}`, 'giu');
-const PRICE = asking(
-  '(?:how much|was|wie viel)(?=.* (?:cost|kostet))',
-  '(?<=how much.* )costs?|(?<=(?:was|wie viel) )kostet|多少钱',
-);
+const PRICE = asking('(?:how much|was|wie viel)(?=.* [ck]ost)', '(?<=much.* )costs?|(?<=was |viel )kostet|多少钱');
 const TIME = asking('when|(?:what|which) (?:time|year|date|day)|wann', '几点|几[月号]|什么时候|何时|哪一?[年天]');
 const AMOUNT = asking(
   'how (?:many|much|long|often|(?=old|far|fast|high|tall|large|big|heavy|wide|deep))|wie (?:viele?|lange|oft|(?=hoch|weit|groß|alt|schnell|schwer))|(?:which|what|welche) versions?(?: of)?',
   '多少|多久|多长时间|多(?=[长高远大重快])|几(?=[个天站次人])|(?:哪个|什么)版本',
 );
 
-/**
- * The kinds of information: what asks for them, what a text then has (`added` is whether it matches something that is not in the question),
- * and whether an answer without it must be wrong. A number has a recognizable form; a reason may have none.
- */
-const KINDS: readonly [
-  asked: RegExp,
-  given: (text: string, added: (one: RegExp) => boolean) => boolean,
-  strict: boolean,
-][] = [
+/** Whether a text has a kind of information; `added` is whether a pattern matches something that is not in the question. */
+type IsGiven = (text: string, added: (pattern: RegExp) => boolean) => boolean;
+
+/** What asks for information of a kind, and whether an answer without it must be wrong: a reason, for example, may have any form. */
+const KINDS: readonly [asked: RegExp, isGiven: IsGiven, strict: boolean][] = [
   [PRICE, (text, added) => MONEY.test(text) && added(NUMBER), true],
   [TIME, (text, added) => CALENDAR.test(text) || added(NUMBER), true],
   [AMOUNT, (_, added) => added(NUMBER), true],

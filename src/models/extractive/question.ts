@@ -19,21 +19,18 @@ export function splitHeadings(content: string): { headings: string; body: string
     : { headings: '', body: content.slice(0, MAX_CHARS) };
 }
 
-/** A set of a question's words, one bit each. */
-export type WordSet = number;
-
-/** The words of a question that say what it is about. */
+/** The words of a question that say what it is about. A set of them is a number with a bit for each. */
 export interface Question {
-  readonly all: WordSet;
+  readonly all: number;
   /** The number of words; names with digits, dots or inner capitals count twice. */
   readonly specific: number;
   /** Returns the words that a text contains. */
-  readonly wordsIn: (text: string) => WordSet;
+  readonly wordsIn: (text: string) => number;
   /** Returns the weight of a set of words relative to the whole question, 0..1: the rarer a word, the more it weighs. */
-  readonly share: (set: WordSet) => number;
-  readonly written: (set: WordSet) => string[];
+  readonly share: (set: number) => number;
+  readonly written: (set: number) => string[];
   /** The words in each text without its code blocks, in order. */
-  readonly inTexts: readonly WordSet[];
+  readonly inTexts: readonly number[];
 }
 
 /**
@@ -50,7 +47,6 @@ const ASKING: ReadonlySet<string> = new Set(
 );
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const NAME = /\p{N}|\p{L}[._]\p{L}|\p{Ll}\p{Lu}/u;
-const MAX_WORDS = 30;
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Returns the words of a text, in order; a number and the next character of a script without spaces are one word. */
@@ -70,26 +66,26 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
   const stemmed = asked.flatMap((word): [string, string][] =>
     UNSPACED.test(word) ? [[word, word]] : stemsOf(word.toLowerCase()).map((stem) => [stem, word]),
   );
-  const words = [...new Map(stemmed)].slice(0, MAX_WORDS);
+  const words = [...new Map(stemmed)].slice(0, 30);
   const bits = new Map(words.map(([stem], at) => [stem, 1 << at]));
   // A text in a script without spaces contains a word or not; "3号" is not in "13号".
   const unspaced = [...bits].filter(([word]) => UNSPACED.test(word));
   const patterns = unspaced.map(([word, bit]) => ({ pattern: new RegExp(`(?<!\\p{N}(?=\\p{N}))${word}`, 'u'), bit }));
-  const wordsIn = (text: string): WordSet => {
+  const wordsIn = (text: string): number => {
     const found = stemsOf(text).reduce((set, stem) => set | (UNSPACED.test(stem) ? 0 : (bits.get(stem) ?? 0)), 0);
     return patterns.reduce((set, { pattern, bit }) => (pattern.test(text) ? set | bit : set), found);
   };
-  const inTexts: WordSet[] = [];
+  const inTexts: number[] = [];
   for (const { content } of texts) {
     inTexts.push(wordsIn(withoutCode(content.slice(0, MAX_CHARS))));
     yield;
   }
   const weight = termWeights(texts.length, (at) => inTexts.filter((set) => set & (1 << Number(at))).length);
   const weights = words.map((_, at) => weight(String(at)));
-  const weightOf = (set: WordSet): number => weights.reduce((sum, one, at) => sum + (set & (1 << at) ? one : 0), 0);
+  const weightOf = (set: number): number => weights.reduce((sum, one, at) => sum + (set & (1 << at) ? one : 0), 0);
   const all = 2 ** words.length - 1;
-  const share = (set: WordSet): number => (all === 0 ? 0 : weightOf(set) / weightOf(all));
-  const written = (set: WordSet): string[] => [
+  const share = (set: number): number => (all === 0 ? 0 : weightOf(set) / weightOf(all));
+  const written = (set: number): string[] => [
     ...new Set(words.filter((_, at) => set & (1 << at)).map(([, word]) => word)),
   ];
   const specific = written(all).length + written(all).filter((word) => NAME.test(word)).length;

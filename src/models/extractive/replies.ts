@@ -10,19 +10,15 @@ import type { Steps } from '../../internal/async.ts';
 import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
 import { questionOf, type Text } from './question.ts';
 
-/** A passage is relevant from this share of the best passage's coverage. */
-const SHARE_OF_BEST = 0.5;
-/** A search result of at least this relevance that no answer used is undigested. */
-const UNDIGESTED_RELEVANCE = 0.5;
-/** An answer of at least this confidence completes the task. */
-const COMPLETE_CONFIDENCE = 0.7;
-/** The most characters of an insight or goal. */
-const MAX_CHARS = 300;
+/** Passages are relevant from this share of the best one's coverage; search results that no answer used are undigested from this one. */
+const [SHARE_OF_BEST, UNDIGESTED] = [0.5, 0.5];
+/** An answer of at least this confidence completes the task; insights and goals have at most this many characters. */
+const [COMPLETE, MAX_CHARS] = [0.7, 300];
 
 /** Replies to a phase in steps: with the best quotation, and with the relevance of the messages or passages. Calls no capability. */
 export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]> {
   const { request, phase, messages } = input;
-  const texts: readonly Text[] = phase === 'experience' ? input.passages.map(asMessage) : messages;
+  const texts: readonly Text[] = phase === 'experience' ? input.passages.map(asResult) : messages;
   const { text, confidence, ids, missing, coverage } = yield* findAnswer(request, texts.filter(isResult));
   const rated = yield* rate(request, texts);
   const others = rated.filter(({ role }) => role !== 'user');
@@ -35,10 +31,9 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
       return { summary: text, relevantPassageIds: relevant.map(({ id }) => id), missing, confidence };
     }
     case 'intention': {
-      const isRequest = (content: string): boolean => content.trim() === request.trim();
-      const alignment = rated.map(({ id: messageId, content, score }) => ({
-        messageId,
-        score: isRequest(content) ? 1 : score,
+      const alignment = rated.map(({ id, content, score }) => ({
+        messageId: id,
+        score: content === request ? 1 : score,
       }));
       return { ...(yield* goalOf(request)), alignment };
     }
@@ -47,7 +42,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
       const unused = others.filter(({ id, role }) => role === 'search' && !used.has(id));
       return {
         insights: ids.length === 0 ? [] : text.split('\n\n').map((part) => clipped(part, MAX_CHARS)),
-        undigested: unused.some(({ score }) => score >= UNDIGESTED_RELEVANCE),
+        undigested: unused.some(({ score }) => score >= UNDIGESTED),
         importance: others.map(({ id, score }) => ({ messageId: id, score })),
         ...(yield* namesIn(others)),
       };
@@ -62,7 +57,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
       return {
         answer: text,
         confidence,
-        taskComplete: confidence >= COMPLETE_CONFIDENCE,
+        taskComplete: confidence >= COMPLETE,
         informationSufficiency: coverage,
         needsTools: false,
         proposedPhase: missing.length > 0 || ids.length === 0 ? 'experience' : null,
@@ -74,11 +69,10 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
   }
 }
 
-const isResult = ({ role }: Text): boolean => role === 'search';
-
-function asMessage({ id, heading, text }: Passage): Text {
+const asResult = ({ id, heading, text }: Passage): Text => {
   return { id, role: 'search', content: `${heading.join(' > ')}\n${text}` };
-}
+};
+const isResult = ({ role }: Text): boolean => role === 'search';
 
 const NEXT_QUESTION =
   /,?\s+(?:and|und)\s+(?=(?:\p{L}{2,4}\s+)?(?:what|which|who|how|why|when|where|wer|wie|warum|wann|wo)\b)/iu;
@@ -94,20 +88,15 @@ function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>
   return { goal, alternatives, clarity: specific && Math.min(1, 0.3 + 0.15 * specific), unclearIntent: specific === 0 };
 }
 
-const QUOTED = 'Extractive: quoted from the documents, without a language model.';
-const NOT_QUOTED = 'Made without a language model: the documents were searched, but no passage answers the question.';
-
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
 export function* replySynthesis(input: SynthesisInput): Steps<Replies['synthesis']> {
   const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.run.messages.filter(isResult));
+  const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
   const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;
+  const notes = `Made without a language model: ${made}.${lacking}`;
   const draft = bestDraft(input);
-  if (ids.length > 0 || isEmptyAnswer(draft.text)) {
-    const made = ids.length > 0 ? QUOTED : NOT_QUOTED;
-    return { answerText: text, confidence, usedMessageIds: ids, notes: `${made}${lacking}` };
-  }
-  const { text: answerText, confidence: its, usedMessageIds } = draft;
-  return { answerText, confidence: its, usedMessageIds: [...usedMessageIds], notes: `${NOT_QUOTED}${lacking}` };
+  if (ids.length > 0 || isEmptyAnswer(draft.text)) return { answerText: text, confidence, usedMessageIds: ids, notes };
+  return { answerText: draft.text, confidence: draft.confidence, usedMessageIds: [...draft.usedMessageIds], notes };
 }
 
 /** Summarizes each text by its most representative sentences. */
@@ -131,25 +120,19 @@ function* rate(request: string, texts: readonly Text[]): Steps<(Text & { score: 
 }
 
 const NAME = /`[^`\n]{2,60}`|\p{Lu}[\p{L}\p{N}'’-]+(?:\s(?:(?:of|the|and|de|for|in)\s)?\p{Lu}[\p{L}\p{N}'’-]+){0,5}/gu;
-const MAX_ENTITIES = 12;
 
 /** Returns the names in several texts, and connects the first and the last text with each: the fewer have it, the stronger. */
 function* namesIn(texts: readonly Text[]): Steps<Pick<Replies['observation'], 'entities' | 'connections'>> {
   const found = new Map<string, string[]>();
   for (const { id, content } of texts) {
-    for (const name of new Set(content.match(NAME)))
-      found
-        .set(name, found.get(name) ?? [])
-        .get(name)
-        ?.push(id);
+    for (const name of new Set(content.match(NAME))) (found.get(name) ?? found.set(name, []).get(name))?.push(id);
     yield;
   }
-  const entities = [...found].flatMap(([name, messageIds]) =>
-    messageIds.length > 1 && stemsOf(name).length > 0 ? [{ name: name.replaceAll('`', ''), messageIds }] : [],
-  );
-  entities.sort((left, right) => right.messageIds.length - left.messageIds.length).splice(MAX_ENTITIES);
-  const connections = entities.map(({ name, messageIds: ids }) => {
-    return { from: ids[0] ?? '', to: ids.at(-1) ?? '', relation: `both mention "${name}"`, strength: 1.6 / ids.length };
+  const shared = [...found].filter(([name, ids]) => ids.length > 1 && stemsOf(name).length > 0);
+  const most = shared.sort(([, left], [, right]) => right.length - left.length).slice(0, 12);
+  const entities = most.map(([name, messageIds]) => ({ name: name.replaceAll('`', ''), messageIds }));
+  const connections = most.map(([name, ids]) => {
+    return { from: ids[0] ?? '', to: ids.at(-1) ?? '', relation: `both mention ${name}`, strength: 1.6 / ids.length };
   });
   return { entities, connections: [...new Map(connections.map((one) => [`${one.from} ${one.to}`, one])).values()] };
 }

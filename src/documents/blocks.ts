@@ -19,14 +19,15 @@ export function shiftLines(block: Block, by: number): Block {
   return { ...block, startLine: block.startLine + by, endLine: block.endLine + by, lines };
 }
 
-const MAX_INTRODUCTION_CHARS = 400;
+/** Whether a paragraph introduces the list or code that follows it: it ends with a colon. */
+export const introduces = (text: string): boolean => /[:：]["'*_)]*\s*$/.test(text);
 
 /** Joins each list with the paragraph that introduces it, so that "The rules are:" stays with the rules. */
 export function joinLeadIns(blocks: readonly Block[]): Block[] {
   const joined: Block[] = [];
   for (const block of blocks) {
     const before = joined.at(-1);
-    if (block.kind === 'list' && before !== undefined && introduces(before, block)) {
+    if (block.kind === 'list' && before !== undefined && isLeadIn(before, block)) {
       joined[joined.length - 1] = {
         ...block,
         text: `${before.text}\n${block.text}`,
@@ -38,9 +39,15 @@ export function joinLeadIns(blocks: readonly Block[]): Block[] {
   return joined;
 }
 
-function introduces(before: Block, list: Block): boolean {
-  if (before.kind !== 'prose' || before.heading.join('\n') !== list.heading.join('\n')) return false;
-  return before.text.length <= MAX_INTRODUCTION_CHARS || before.text.endsWith(':');
+function isLeadIn(before: Block, list: Block): boolean {
+  return before.kind === 'prose' && before.heading.join('\n') === list.heading.join('\n') && introduces(before.text);
+}
+
+/** Returns code in a fence that is longer than any in it. */
+export function fenced(code: string, language = ''): string {
+  const longest = (code.match(/`{3,}/g) ?? []).reduce((most, { length }) => Math.max(most, length), 2);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${code}\n${fence}`;
 }
 
 const MAX_INDENTS = 20;
@@ -101,19 +108,20 @@ export const LIST_ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+(?=\S|$)/;
 /** Returns the lines of a block with hard wraps undone. */
 export function logicalLines(block: Block): LogicalLine[] {
   const logical: { text: string; startLine: number; endLine: number; wraps: { at: number; line: number }[] }[] = [];
-  let fenced = false;
+  let open: string | null = null;
   for (const [at, text] of block.text.split('\n').entries()) {
     const line = block.lines[at] ?? block.startLine;
-    const fence = text.trim().startsWith('```');
+    const fence = /^\s*(`{3,})/.exec(text)?.[1] ?? null;
     const last = logical.at(-1);
-    if (last === undefined || fenced || fence || startsLine(block, text, at)) {
+    if (last === undefined || open !== null || fence !== null || startsLine(block, text, at)) {
       logical.push({ text, startLine: line, endLine: line, wraps: [{ at: 0, line }] });
     } else {
       last.wraps.push({ at: last.text.length + 1, line });
       last.text += ` ${text.trim()}`;
       last.endLine = line;
     }
-    if (fence) fenced = !fenced;
+    if (open === null) open = fence;
+    else if (text.trim() === open) open = null;
   }
   return logical;
 }

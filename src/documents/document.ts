@@ -14,6 +14,8 @@ export interface Block {
   readonly endLine: number;
   readonly kind: BlockKind;
   readonly lines: readonly number[];
+  /** The language that a code fence names. */
+  readonly language?: string;
 }
 
 /** A file that was read. `path` is the path shown to people, with forward slashes. */

@@ -1,7 +1,7 @@
 import type { Passage } from '../../machines/contracts/passage.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
-import { cellsOf, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
+import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
 import type { Block, Document } from './document.ts';
 
 /** A passage without a relevance. */
@@ -91,7 +91,7 @@ function piecesOf(block: Block, maxChars: number): Piece[] {
 function pieceOf(block: Block, lines: readonly LogicalLine[], heading: readonly string[]): Piece {
   const text = lines.map((line) => line.text).join(block.kind === 'prose' ? ' ' : '\n');
   return {
-    text: block.kind === 'code' ? `\`\`\`\n${text}\n\`\`\`` : text.trim(),
+    text: block.kind === 'code' ? fenced(text, block.language) : text.trim(),
     heading,
     startLine: lines[0]?.startLine ?? block.startLine,
     endLine: lines.at(-1)?.endLine ?? block.endLine,

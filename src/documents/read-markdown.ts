@@ -1,7 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import type { Steps } from '../internal/async.ts';
 import { BlockWriter, HeadingPath } from './block-writer.ts';
-import { indentOf, joinLeadIns, shiftLines, splitTable } from './blocks.ts';
+import { fenced, indentOf, joinLeadIns, shiftLines, splitTable } from './blocks.ts';
 import type { Block } from './document.ts';
 import { readHtml } from './read-html.ts';
 import { readText } from './read-text.ts';
@@ -130,10 +130,15 @@ function* blocksOf({ token, children }: Node, linesBefore: number, heading: read
   }
   if (token.type === 'fence' || token.type === 'code_block') {
     writer.write(token.content, lineOf(token, linesBefore) + (token.type === 'fence' ? 1 : 0));
-    return [writer.finish(heading, 'code')].filter((block) => block !== null);
+    const language = languageOf(token);
+    const made = [writer.finish(heading, 'code')].filter((block) => block !== null);
+    return language === '' ? made : made.map((block) => ({ ...block, language }));
   }
   return [];
 }
+
+/** Returns the first word after a fence: the language of its code. */
+const languageOf = ({ info }: Token): string => /^[^\s`]*/.exec(info.trim())?.[0] ?? '';
 
 const isList = ({ type }: Token): boolean => type === 'bullet_list_open' || type === 'ordered_list_open';
 
@@ -221,19 +226,15 @@ function writeItemPart(node: Node, linesBefore: number, writer: BlockWriter, dep
   const { token, children } = node;
   if (isList(token)) writeList(node, linesBefore, writer, depth + 1);
   else if (token.type === 'fence' || token.type === 'code_block')
-    writeCode(token.content.replace(/\n$/, ''), lineOf(token, linesBefore), writer);
+    writeCode(fenced(token.content.replace(/\n$/, ''), languageOf(token)), lineOf(token, linesBefore), writer);
   else if (token.type === 'inline') writeInline(token, linesBefore, writer);
   else for (const child of children) writeItemPart(child, linesBefore, writer, depth);
 }
 
-/** Writes code within a list. It keeps its fences, so that its lines do not look like wrapped text. */
+/** Writes fenced code within a list: the fences keep its lines from looking like wrapped text. */
 function writeCode(code: string, line: number, writer: BlockWriter): void {
-  writer.breakLine(line);
-  writer.writeWithin('```', line);
   for (const [at, text] of code.split('\n').entries()) {
-    writer.breakLine(line + 1 + at);
-    writer.writeWithin(text, line + 1 + at);
+    writer.breakLine(line + at);
+    writer.writeWithin(text, line + at);
   }
-  writer.breakLine(line + 1 + code.split('\n').length);
-  writer.writeWithin('```', line + 1 + code.split('\n').length);
 }

@@ -1,5 +1,5 @@
 import { sentencesOf } from '../../machines/text/sentences.ts';
-import { cellsOf, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+import { cellsOf, introduces, isDelimiterRow, LIST_ITEM } from './blocks.ts';
 
 /** The smallest part of a passage that can be quoted alone: a paragraph, a list with its introduction, a table, or a row with the header. */
 export interface Unit {
@@ -14,10 +14,6 @@ export interface Unit {
 }
 
 const FENCED = /^ *(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?)??(?:\n *\1 *$|(?![\s\S]))/gm;
-const INTRODUCES = /[:：]["'*_)]*$/;
-
-/** Whether a paragraph introduces the list or code that follows it: it ends with a colon. */
-export const introduces = (text: string): boolean => INTRODUCES.test(text.trimEnd());
 
 /** Returns a passage's text without its fenced code. */
 export const withoutCode = (text: string): string => text.replace(FENCED, '');

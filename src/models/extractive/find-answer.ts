@@ -1,6 +1,7 @@
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
-import { introduces, type Unit, unitsOf } from '../../documents/units.ts';
+import { introduces } from '../../documents/blocks.ts';
+import { type Unit, unitsOf } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
 import { type Fit, kindOf } from './kinds.ts';
 import { type Question, questionOf, splitHeadings, type Text, wordsOf } from './question.ts';
@@ -37,9 +38,9 @@ const WANTS_CODE = /\b(?:command|code|example|how (?:do|can|to)|install|run|befe
 
 /** Answers each question of a request from the texts, in steps. Deterministic, and linear in the texts. */
 export function* findAnswer(request: string, texts: readonly Text[]): Steps<FoundAnswer> {
-  const asking = sentencesOf(request.slice(0, 20_000)).flatMap(({ text }) => (/[?？]/.test(text) ? [text] : []));
+  const asking = sentencesOf(request.slice(0, 4_000)).flatMap(({ text }) => (/[?？]/.test(text) ? [text] : []));
   const answers: FoundAnswer[] = [];
-  for (const asked of asking.length > 1 ? asking.slice(0, MAX_QUESTIONS) : [request]) {
+  for (const asked of asking.length > 1 ? asking.slice(0, MAX_QUESTIONS) : [request.slice(0, 4_000)]) {
     const { topic, fitOf } = kindOf(asked);
     const question = yield* questionOf(topic, texts);
     const likely = texts.map((text, at) => ({ text, share: question.share(question.inTexts[at] ?? 0) }));

@@ -53,9 +53,8 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const { segment, isWordLike, index } of segmenter.segment(text.slice(0, MAX_CHARS))) {
-    if (!isWordLike) continue;
-    if (UNSPACED.test(segment) && /\p{N}/u.test(text.charAt(index - 1))) words[words.length - 1] += segment;
-    else words.push(segment);
+    if (isWordLike && UNSPACED.test(segment) && /\d/.test(text.charAt(index - 1))) words[words.length - 1] += segment;
+    else if (isWordLike) words.push(segment);
   }
   return words;
 }

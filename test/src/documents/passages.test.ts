@@ -24,10 +24,31 @@ const markdown = fc
 const wordsOf = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
 
 describe('passages', () => {
+  it('keep the language of a fence, also within a list', () => {
+    expect(passages('Run:\n\n```sh title="x"\nnpm test\n```')[0]?.text).toBe('Run:\n\n```sh\nnpm test\n```');
+    expect(passages('- run:\n\n  ```sh\n  npm test\n  ```\n- done')[0]?.text).toBe(
+      '- run:\n```sh\nnpm test\n```\n- done',
+    );
+  });
+
+  it('fence code with more backticks than are in it, and keep the lines of code in a list apart', () => {
+    const code = '````md\n```js\nrun();\n```\n````';
+    expect(passages(code)[0]?.text).toBe(code);
+    expect(passages('- a\n\n  ````md\n  ```\n  x\n  y\n  ```\n  ````\n- b')[0]?.text).toBe(
+      '- a\n````md\n```\nx\ny\n```\n````\n- b',
+    );
+  });
+
+  it('join a list with the paragraph before it only if that ends with a colon', () => {
+    expect(passages('The rules are:\n\n- x\n- y')[0]?.text).toBe('The rules are:\n- x\n- y');
+    expect(passages('规则如下：\n\n- x')[0]?.text).toBe('规则如下：\n- x');
+    expect(passages('A paragraph about pumps.\n\n- x\n- y')[0]?.text).toBe('A paragraph about pumps.\n\n- x\n- y');
+  });
+
   it('merge small adjacent blocks under the same heading, and never across headings', () => {
     const made = passages('# A\n\nOne.\n\nTwo.\n\n- x\n\n# B\n\nThree.');
     expect(made).toMatchObject([
-      { text: 'One.\n\nTwo.\n- x', heading: ['A'], source: { startLine: 3, endLine: 7 } },
+      { text: 'One.\n\nTwo.\n\n- x', heading: ['A'], source: { startLine: 3, endLine: 7 } },
       { text: 'Three.', heading: ['B'], id: 'a.md#L11-L11' },
     ]);
   });

@@ -105,15 +105,15 @@ const [TOGETHER_SHARE, ALL_SHARE, OWN_SHARE, FIT_BONUS] = [0.5, 0.3, 0.2, 0.1];
 /** The most for a section known by its headings, for words without a sign that the unit is about them, and for lack of what was asked. */
 const [MOST, SECTION, DOUBTFUL, UNSURE] = [0.95, 0.8, 0.55, 0.3];
 const MOST_BY_FIT: Readonly<Record<Fit, number>> = { fits: MOST, open: MOST, doubtful: DOUBTFUL, unfit: UNSURE };
-/** The confidence by the number of words in one part: the fewer there are, the less they say together. More if headings have some. */
-const [SURE, HEADED] = [[0, 0.3, 0.65], 0.2];
+/** The confidence if one part has all words, for each of them: the fewer there are, the less they say together. More if headings have some. */
+const [PER_WORD, HEADED] = [0.22, 0.2];
 /** The most for a request of one or two words, which names a topic and asks nothing. */
 const BRIEF = [0, 0.5, 0.6];
 /** Subtracted if another text has a score that is higher than this much below. */
 const [RIVAL, CLOSE] = [0.2, 0.02];
 
 function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: string) => Fit): Quotation[] {
-  const { all, wordsIn, share, specific } = question;
+  const { all, wordsIn, share, count } = question;
   const { headings: path, body } = splitHeadings(content);
   const headings = wordsIn(path);
   const units = unitsOf(body).filter(({ kind, parts }) => kind !== 'row' || parts.some((part) => wordsIn(part) !== 0));
@@ -131,7 +131,7 @@ function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: s
     const incidental = (own === 0 && headings !== all) || (unit.kind === 'row' && lead === 0);
     const most = incidental ? DOUBTFUL : headings === all && own !== all ? SECTION : MOST;
     const signs = ((headings | lead) === 0 ? 0 : HEADED) + (best.fit === 'fits' ? FIT_BONUS : 0);
-    const sure = Math.min(most, MOST_BY_FIT[best.fit], (SURE[specific] ?? MOST) + signs);
+    const sure = Math.min(most, MOST_BY_FIT[best.fit], PER_WORD * count + signs);
     const score = best.score + ALL_SHARE * share(own | headings) + OWN_SHARE * share(own);
     const confidence = best.words === all ? sure : UNSURE;
     return { unit, id, words: own | headings, headings, own, fit: best.fit, score, confidence };

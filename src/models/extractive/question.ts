@@ -22,8 +22,8 @@ export function splitHeadings(content: string): { headings: string; body: string
 /** The words of a question that say what it is about. A set of them is a number with a bit for each. */
 export interface Question {
   readonly all: number;
-  /** The number of words; names with digits, dots or inner capitals count twice. */
-  readonly specific: number;
+  /** The number of words. */
+  readonly count: number;
   /** Returns the words that a text contains. */
   readonly wordsIn: (text: string) => number;
   /** Returns the weight of a set of words relative to the whole question, 0..1: the rarer a word, the more it weighs. */
@@ -46,7 +46,6 @@ const ASKING: ReadonlySet<string> = new Set(
   哪个 谁 怎么 怎样 如何 为什么 多 多久 多长 时间 时候 你好 谢谢 个 和 与 到 从 里 中`.match(/\S+/g),
 );
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const NAME = /\p{N}|\p{L}[._]\p{L}|\p{Ll}\p{Lu}/u;
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Returns the words of a text, in order; a number and the next character of a script without spaces are one word. */
@@ -87,6 +86,5 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
   const written = (set: number): string[] => [
     ...new Set(words.filter((_, at) => set & (1 << at)).map(([, word]) => word)),
   ];
-  const specific = written(all).length + written(all).filter((word) => NAME.test(word)).length;
-  return { all, specific, wordsIn, share, written, inTexts };
+  return { all, count: written(all).length, wordsIn, share, written, inTexts };
 }

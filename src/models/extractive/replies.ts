@@ -83,9 +83,9 @@ function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>
   const asking = sentences.filter((text) => /[?？]/.test(text));
   const parts = asking.flatMap((text) => text.split(NEXT_QUESTION)).slice(0, 5);
   const alternatives = parts.length < 2 ? [] : parts.map((part) => clipped(part.trim(), MAX_CHARS));
-  const { specific } = yield* questionOf(request, []);
+  const { count } = yield* questionOf(request, []);
   const goal = clipped((asking.length > 0 ? asking : sentences).join(' ') || request.trim(), MAX_CHARS);
-  return { goal, alternatives, clarity: specific && Math.min(1, 0.3 + 0.15 * specific), unclearIntent: specific === 0 };
+  return { goal, alternatives, clarity: count && Math.min(1, 0.3 + 0.15 * count), unclearIntent: count === 0 };
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */

@@ -11,8 +11,11 @@
  * @property {number} [recallsAtLeast]
  * @property {number} rows The number of rows, questions or runs measured.
  * @property {Readonly<Record<string, number>>} [baselines] The same measure for simpler methods, in the same run.
+ * @property {Readonly<Record<string, Fold>>} [folds] The same measure for each source of the data.
  * @property {Readonly<Record<string, number | string>>} [detail]
  */
+
+/** @typedef {Pick<Result, 'value' | 'rows' | 'recalls' | 'baselines'>} Fold */
 
 /**
  * Returns whether a result meets its target; null if it has none.

@@ -3,12 +3,16 @@ import { holds } from './result.mjs';
 /** @typedef {import('./result.mjs').Result} Result */
 
 /**
- * Formats the results and their baselines as a table.
+ * Formats the results, their folds and their baselines as a table, and names the measures that miss their target.
  *
  * @param {readonly Result[]} results
  */
 export function formatResults(results) {
-  const cells = [['measure', 'value', 'target', '', 'recalls', 'baselines', 'rows'], ...results.map(lineOf)];
+  const cells = [
+    ['measure', 'value', 'target', '', 'recalls', 'baselines', 'rows'],
+    ...results.flatMap((result) => [lineOf(result), ...foldLines(result)]),
+  ];
+  const missed = results.filter((result) => holds(result) === false).map(({ measure }) => measure);
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? [];
   return `${cells
     .map((line) =>
@@ -17,7 +21,12 @@ export function formatResults(results) {
         .join('  ')
         .trimEnd(),
     )
-    .join('\n')}\n`;
+    .join('\n')}\n\n${missed.length === 0 ? 'No target is missed.' : `Below the target: ${missed.join(', ')}.`}\n`;
+}
+
+/** @param {Result} result */
+function foldLines({ folds = {}, unit }) {
+  return Object.entries(folds).map(([name, fold]) => lineOf({ ...fold, unit, measure: `  ${name}` }));
 }
 
 /** @param {Result} result */

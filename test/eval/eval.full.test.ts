@@ -36,6 +36,7 @@ const FLOORS: Readonly<Record<string, { readonly rows: number; readonly least: n
   retention_dialogue_own_size: { rows: 20, least: 0.9, over: ['the newest'] },
   retention_dialogue_16000: { rows: 20, least: 1 },
   retention_dialogue_8000: { rows: 20, least: 1 },
+  retention_roles_own_size: { rows: 20, least: 0.8, over: ['the newest'] },
   retention_paragraphs_half: { rows: 12, least: 0.85 },
   completion_traces: { rows: 94, least: 0.9, over: ["believing the model's Finish", 'never complete'] },
   completion_dialogue: { rows: 60, least: 0.85, over: ['goodbye pattern', 'never complete'] },

@@ -12,18 +12,18 @@
  */
 
 /**
- * Returns the ids of the messages that PostChain's retention policy keeps unchanged, with default settings. Operations that need the
- * user's consent count as not applied.
+ * Returns the ids of the messages that PostChain's retention policy keeps whole, with default settings. User messages are
+ * kept: operations on them need consent.
  *
  * @param {Question} question
  * @param {typeof import('postchain/machines')} policies
- * @param {readonly string[]} [losses] The operations that count as losing a message. By default, summarizing is one of them.
+ * @param {boolean} [mayAsk] Whether the plan may ask the user to remove some of their messages. If not, it assumes a refusal.
  * @returns {ReadonlySet<string>}
  */
 export function keptByPolicy(
   { request, messages, tokens, tokensAllowed },
   { planRetention, thresholdsSchema },
-  losses = ['PRUNE', 'TRANSFORM'],
+  mayAsk = true,
 ) {
   const { operations } = planRetention({
     messages,
@@ -31,8 +31,9 @@ export function keptByPolicy(
     similarity: null,
     request,
     cycle: 1,
+    nowMs: 0,
     step: 1,
-    mayAsk: true,
+    mayAsk,
     assessments: [],
     thresholds: thresholdsSchema.parse({}),
     maxMessages: messages.length,
@@ -40,14 +41,14 @@ export function keptByPolicy(
   });
   const gone = new Set(
     operations
-      .filter(({ operation, metadata }) => losses.includes(operation) && metadata['requiresConsent'] !== true)
+      .filter(({ operation, metadata }) => /PRUNE|TRANSFORM/.test(operation) && metadata['requiresConsent'] !== true)
       .map(({ target }) => target),
   );
   return new Set(messages.filter(({ id }) => !gone.has(id)).map(({ id }) => id));
 }
 
 /**
- * Returns the ids of the messages with the best scores that fit into the allowed tokens.
+ * Returns the ids of the user messages, and of the others with the best scores that fit into the rest of the allowed tokens.
  *
  * @param {Question} question
  * @param {readonly number[]} scores
@@ -55,13 +56,14 @@ export function keptByPolicy(
  */
 export function keptByScore({ messages, tokens, tokensAllowed }, scores) {
   const order = messages.map((_, at) => at).sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || b - a);
-  const kept = new Set();
-  let sum = 0;
+  const users = messages.map(({ role }) => role === 'user');
+  const kept = new Set(messages.filter((_, at) => users[at]).map(({ id }) => id));
+  let sum = tokens.reduce((all, weight, at) => all + (users[at] ? weight : 0), 0);
   for (const at of order) {
     const weight = tokens[at] ?? 0;
-    if (sum + weight > tokensAllowed) continue;
+    if (users[at] || sum + weight > tokensAllowed) continue;
     sum += weight;
-    kept.add(messages[at]?.id);
+    kept.add(messages[at]?.id ?? '');
   }
   return kept;
 }
@@ -104,6 +106,45 @@ function wordsOf(message) {
   const made = { counts, length: all.length };
   known.set(message, made);
   return made;
+}
+
+/**
+ * Returns the share of gold messages that are kept over all questions, with baselines and by source.
+ *
+ * @param {readonly (Question & { readonly source: string })[]} questions
+ * @param {typeof import('postchain/machines')} policies
+ */
+export function retentionOf(questions, policies) {
+  const sources = [...new Set(questions.map(({ source }) => source))];
+  return {
+    ...measured(questions, policies),
+    unit: 'gold messages kept whole',
+    folds: Object.fromEntries(
+      sources.map((source) => [
+        source,
+        measured(
+          questions.filter((question) => question.source === source),
+          policies,
+        ),
+      ]),
+    ),
+  };
+}
+
+/**
+ * @param {readonly Question[]} questions
+ * @param {typeof import('postchain/machines')} policies
+ */
+function measured(questions, policies) {
+  const newest = (/** @type {Question} */ { messages }) => messages.map((_, at) => at);
+  return {
+    value: shareKept(questions, (question) => keptByPolicy(question, policies)),
+    rows: questions.length,
+    baselines: {
+      'the newest': shareKept(questions, (question) => keptByScore(question, newest(question))),
+      BM25: shareKept(questions, (question) => keptByScore(question, bm25(question))),
+    },
+  };
 }
 
 /**

@@ -91,6 +91,7 @@ function evaluate(messages, { planRetention, thresholdsSchema }) {
     similarity: null,
     request: 'Which of the harbours was opened before the bridge, and by whom?',
     cycle: 1,
+    nowMs: 0,
     step: 1,
     mayAsk: true,
     assessments: [],

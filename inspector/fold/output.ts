@@ -136,10 +136,11 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
     'proposedPhase',
     'rationale',
     'usedMessageIds',
+    'noEvidence',
   ],
   continuation: ['done', 'finalOutput', 'next'],
   summary: ['summaries'],
-  synthesis: ['answerText', 'confidence', 'usedMessageIds', 'notes'],
+  synthesis: ['answerText', 'confidence', 'usedMessageIds', 'usedStepIds', 'notes'],
 };
 
 export interface Field {

@@ -109,7 +109,7 @@ describe('stopping the loop', () => {
 });
 
 describe('a failed capability run', () => {
-  test('[R7] records a failed result and continues when the capability throws', async () => {
+  test('[C4] [R7] records a failed result and continues when the capability throws', async () => {
     const rig = startAction({
       execute: (input, run) => {
         if (run === 1) throw new Error('disk full\nat write');

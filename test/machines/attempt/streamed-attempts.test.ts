@@ -22,7 +22,7 @@ describe('attempts with a model', () => {
     expect(types[0]).toBe('attempt-start');
   });
 
-  test('[A8] emits all partials of a failed attempt before its attempt-end and restarts partials on retry', async () => {
+  test('[A1] [A8] emits all partials of a failed attempt before its attempt-end and restarts partials on retry', async () => {
     const rig = startAttemptWithModel(scriptedModel({ intention: [wrong, GOAL] }));
     await rig.settle();
     const spans = rig.seen.map((one) => {

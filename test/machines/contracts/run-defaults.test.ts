@@ -25,7 +25,7 @@ describe('run defaults', () => {
     ['[U4] consent over 1,000 characters', thresholds.userMessageChars, 1_000],
     ['[U4] summaries of 200 characters for the user', thresholds.userSummaryChars, 200],
     ['[U10] 70 % of the window', thresholds.windowShare, 0.7],
-  ])('%s match the requirements', (_, got, wanted) => {
+  ])('match the requirements: %s', (_, got, wanted) => {
     expect(got).toBe(wanted);
   });
 

@@ -88,7 +88,7 @@ describe('the next phase', () => {
     expect(select({ ...changes, modelProposal: 'yield' }).proposal).toBe(wanted);
   });
 
-  it('[Y3] is exactly what the requirement specifies', () => {
+  it('[Y3] is that of the first reason in the fixed order, whatever is assessed', () => {
     const counterexample = { ...calm, messages: manyMessages(11), modelProposal: 'yield' };
     fc.assert(
       fc.property(inputsArbitrary, (seen) => selectNextPhase(seen, thresholds).proposal === required(seen)),
@@ -96,7 +96,7 @@ describe('the next phase', () => {
     );
   });
 
-  it('[Y3] is exactly what the requirement specifies without a proposal of the model', () => {
+  it('[Y3] is that of the first reason in the fixed order when the model proposes none', () => {
     fc.assert(
       fc.property(inputsArbitrary, (seen) => {
         const quiet = { ...seen, modelProposal: null };

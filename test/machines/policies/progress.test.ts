@@ -69,7 +69,7 @@ describe('transitions between phases', () => {
     expect(third.applied).toEqual(first.envelope.operations);
   });
 
-  it('[C1] give every phase an input that matches its contract, in any state', () => {
+  it('[C1] [C2] give every phase an input that matches its contract, in any state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, fc.constantFrom(...PHASES), (state, phase) => {
         const input = phaseInput(deepFreeze({ ...state, ...enterPhase(state, phase) }), phase);
@@ -78,7 +78,7 @@ describe('transitions between phases', () => {
     );
   });
 
-  it('[Y6] prompt with the request first and with the continuation later', () => {
+  it('[C4] [Y6] prompt with the request first and with the continuation later', () => {
     expect(phaseInput(entered, 'action').prompt).toBe(entered.request);
     expect(phaseInput(aState({ recursion: { continuationPrompt: 'more' } }), 'action').prompt).toBe('more');
     expect(executionId(entered, 'action')).toBe('s1.action');

@@ -81,7 +81,7 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U10] never changes a pinned or critical message', () => {
+  it('[U10] [U15] never changes a pinned or critical message', () => {
     fc.assert(
       fc.property(inputsArbitrary, (given) => {
         const byId = new Map(given.messages.map((message) => [message.id, message]));

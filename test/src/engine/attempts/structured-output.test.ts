@@ -8,7 +8,7 @@ import { type CallScript, chunkedReply, neverSettles, textPart } from '../../../
 import { invalidRecipe, pancakes, type Recipe, readUpdates, recipeFrom } from '../../../support/structured-outputs.ts';
 
 describe('a value', () => {
-  it('[A6] and its execution are the same when awaited, iterated, stepped, or sent in one chunk', async () => {
+  it('[A6] [A7] and its execution are the same when awaited, iterated, stepped, or sent in one chunk', async () => {
     const seen: unknown[] = [];
     for (const size of [1, 3, 7, 1_000]) {
       const awaited = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;

@@ -47,7 +47,7 @@ describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (w
     ['a missing decider', null, []],
   ];
 
-  it.each(deciders)('contains the run despite %s', async (_, decider, thoughts) => {
+  it.each(deciders)('[R7] contains the run despite %s', async (_, decider, thoughts) => {
     const played = startLoop(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);

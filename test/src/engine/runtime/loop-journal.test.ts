@@ -115,7 +115,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     ]);
   });
 
-  it('records what was wrong with a failed decider or a next step', async () => {
+  it('[R5] records what was wrong with a failed decider or a next step', async () => {
     const problems: unknown[] = [];
     for (const decider of [
       () => Promise.reject(new Error('no idea')),

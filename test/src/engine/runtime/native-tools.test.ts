@@ -135,7 +135,7 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it.each(FORMS)(
-    '[A9] corrects a call cut off by the output limit and shows it to the model (%s)',
+    '[A9] [C4] corrects a call cut off by the output limit and shows it to the model (%s)',
     async (replyForm) => {
       const action = [calls('{"city":"Ber', { reason: 'length', text: 'So:' }), calls({ city: 'Bergen' })];
       const { run, actions } = start({ action, replyForm });

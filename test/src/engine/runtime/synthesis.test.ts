@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { definePrompt, type Prompt } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
@@ -71,6 +72,17 @@ describe('the end of a run', () => {
     expect(finalAnswerSchema.parse(answer)).toEqual(answer);
     expect(answer.metadata).toMatchObject(wanted);
     expect(entriesOf(started.run, 'answer').map((entry) => entry.answer)).toEqual([answer]);
+  });
+
+  it('[E2] passes the results of all its cycles to synthesis', async () => {
+    const { run, model } = startScripted(unsure, { limits: { maxCycles: 2 } });
+    await run.answer;
+    const { input } = model.calls.at(-1) ?? {};
+    const steps = (input as { executionResults: readonly { stepId: string; phase: string }[] }).executionResults;
+    const ran = entriesOf(run, 'phase-start').map(({ phase }) => phase);
+    expect(ran.length).toBeGreaterThan(PHASES.length);
+    expect(steps.map(({ phase }) => phase)).toEqual(ran);
+    expect(new Set(steps.map(({ stepId }) => stepId)).size).toBe(ran.length);
   });
 
   it('[E10] returns plain data with the exact text of the model', async () => {

@@ -55,6 +55,28 @@ describe('synthesis by itself', () => {
     expect(model.calls[0]?.turns[1]?.content).toContain('It runs at port 80.');
   });
 
+  it.each<[string, unknown]>([
+    ['request', 'Deploy a mobile application'],
+    ['executionResults', [{ stepId: 's1', phase: 'build', content: 'The build failed.' }]],
+    ['planState', { goal: 'a stopped application' }],
+    ['convergenceAssessment', { change: 0.01, confidence: 0.8, rationale: 'nothing is left to do' }],
+    ['executionPasses', [{ pass: 1, refined: ['s2'] }]],
+    ['semanticValidation', { issues: ['the port is not confirmed'] }],
+    ['taskProfile', { complexity: 'high' }],
+    ['executionStartTimestamp', '1969-12-31T23:59:59Z'],
+    ['convergenceStatus', false],
+    ['totalPasses', 2],
+    ['totalRefinements', 7],
+    ['ttlRemaining', 0],
+  ])('[E2] uses the field %s: another value changes the prompt, the answer, or its metadata', async (field, value) => {
+    const outcomeOf = async (given: object) => {
+      const model = always(reply);
+      const answer = await synthesizeAnswer(given, { model, clock: new SimulatedClock() });
+      return { answer, turns: model.calls[0]?.turns };
+    };
+    expect(await outcomeOf({ ...input, [field]: value })).not.toEqual(await outcomeOf(input));
+  });
+
   it('[E9] composes the answer without a model from the last result, with the confidence of the run', async () => {
     expect(await synthesizeAnswer(input)).toMatchObject({
       answerText: 'It runs at port 80.',

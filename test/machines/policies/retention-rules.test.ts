@@ -65,7 +65,7 @@ describe('retention rules', () => {
     [0.69, ['TRANSFORM old']],
     [0.7, []],
   ])(
-    '[U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7',
+    '[U3] [U5] at a relevance of %d, an assistant message is pruned below 0.3 and summarized below 0.7',
     (relevance, wanted) => {
       expect(losses([stale()], { assessments: rated(relevance), ...eager })).toEqual(wanted);
       const turns = [stale({ phase: null }), aMessage({ id: 'turn', content: 'So.', role: 'assistant', phase: null })];

@@ -25,7 +25,7 @@ const listed = [...page.matchAll(/^- \*\*([A-Z]\d+)\*\*\n((?: {2}- .*\n)*)/gm)].
 }));
 
 interface NamedTest {
-  /** The titles of the describe blocks and of the test, joined by spaces, without ids. */
+  /** The titles of the describe blocks and of the test, joined as in the output of Vitest, without ids. */
   readonly title: string;
   readonly ids: readonly string[];
 }
@@ -41,8 +41,8 @@ function testsIn(file: string): readonly NamedTest[] {
     const titles = call === null ? outer : [...outer, call.title];
     if (call !== null && call.kind !== 'describe')
       found.push({
-        title: titles.join(' ').replace(IDS, '').trim(),
-        ids: idsIn(`${titles.join(' ')} ${call.cases}`),
+        title: titles.map((title) => title.replace(IDS, '').trim()).join(' > '),
+        ids: idsIn([...titles, call.cases].join(' ')),
       });
     ts.forEachChild(node, (child) => visit(child, titles));
   };

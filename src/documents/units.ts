@@ -1,5 +1,5 @@
 import { sentencesOf } from '../../machines/text/sentences.ts';
-import { cellsOf, introduces, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+import { cellsOf, introduces, isDelimiterRow, isTableRow, LIST_ITEM } from './blocks.ts';
 
 /** The smallest part of a passage that can be quoted alone: a paragraph, a list with its introduction, a table, or a row with the header. */
 export interface Unit {
@@ -43,7 +43,7 @@ function addBlock(lines: readonly string[], units: Unit[]): void {
     .trim();
   const sentences = sentencesOf(prose.replaceAll('\n', ' ')).map(({ text }) => text);
   if (prose !== '') units.push({ kind: 'prose', text: prose, lead: '', parts: sentences, code: '' });
-  if (isDelimiterRow(rest[1])) units.push(...tableUnits(rest));
+  if (isDelimiterRow(rest[1]) || isTableRow(rest[0])) units.push(...tableUnits(rest));
   else if (rest.length > 0) {
     const before = units.at(-1);
     const lead = before?.kind === 'prose' && before.code === '' && introduces(before.text) ? before.text : '';
@@ -52,19 +52,16 @@ function addBlock(lines: readonly string[], units: Unit[]): void {
   }
 }
 
-function tableUnits([header = '', delimiter = '', ...rows]: readonly string[]): Unit[] {
-  const whole: Unit = {
-    kind: 'table',
-    text: [header, delimiter, ...rows].join('\n'),
-    lead: header,
-    parts: rows,
-    code: '',
-  };
+/** Returns the rows of a table, each with the header, and the whole table. A later part of a long table has no header. */
+function tableUnits(lines: readonly string[]): Unit[] {
+  const head = isDelimiterRow(lines[1]) ? lines.slice(0, 2) : [];
+  const [header = ''] = head;
+  const rows = lines.slice(head.length);
   const each = rows.map((row): Unit => {
-    const lead = `${header} ${cellsOf(row)[0]}`;
-    return { kind: 'row', text: [header, delimiter, row].join('\n'), lead, parts: [row], code: '' };
+    const lead = `${header} ${cellsOf(row)[0]}`.trim();
+    return { kind: 'row', text: [...head, row].join('\n'), lead, parts: [row], code: '' };
   });
-  return [...each, whole];
+  return [...each, { kind: 'table', text: lines.join('\n'), lead: header, parts: rows, code: '' }];
 }
 
 /** Returns the items of a list with their nested items and further lines. */

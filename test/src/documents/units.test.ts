@@ -27,6 +27,14 @@ describe('the units of a passage', () => {
     expect(units[1]?.lead).toBe('| name | default | b');
   });
 
+  it('are single rows in a later part of a long table, which has no header', () => {
+    expect(unitsOf('| a | 1 |\n| b | 2 |')).toMatchObject([
+      { kind: 'row', lead: 'a', text: '| a | 1 |' },
+      { kind: 'row', lead: 'b', text: '| b | 2 |' },
+      { kind: 'table', lead: '', parts: ['| a | 1 |', '| b | 2 |'] },
+    ]);
+  });
+
   it('have the code after them, and code is no unit', () => {
     const units = unitsOf('```js\nfirst();\n```\n\nRun it:\n\n````md\n```\nx\n```\n````\n\nDone.\n\n```\nnot closed');
     expect(units).toMatchObject([

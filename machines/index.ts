@@ -30,6 +30,14 @@ export {
 export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type ChainEvent, type ClientEvent, chainEventSchema, clientEventSchema } from './contracts/events.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
+export type {
+  AnswerGrader,
+  AnswerGrades,
+  DialogueTurn,
+  EvidenceText,
+  GradingInput,
+  SomeGrades,
+} from './contracts/grading.ts';
 export { type JournalEntry, journalEntrySchema } from './contracts/journal.ts';
 export { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from './contracts/limits.ts';
 export { type Message, messageSchema } from './contracts/message.ts';
@@ -43,20 +51,7 @@ export {
   synthesisInputSchema,
 } from './contracts/synthesis.ts';
 export type { Usage } from './contracts/usage.ts';
-export {
-  type ClaimAssessment,
-  type ClaimInputs,
-  claimedCompletion,
-} from './heuristics/completion-claim.ts';
-export { type Grounding, groundingOf } from './heuristics/grounding.ts';
-export type { EvidenceText } from './heuristics/parsed-text.ts';
-export {
-  type DialogueTurn,
-  SATISFIED,
-  type Satisfaction,
-  userSatisfaction,
-} from './heuristics/satisfaction.ts';
-export { type Sufficiency, sufficiencyOf } from './heuristics/sufficiency.ts';
+export { type AnswerFeatures, answerFeatures, gradeByDefault } from './heuristics/default-grader.ts';
 export { assess } from './policies/assessment.ts';
 export { decideToContinue } from './policies/decisions.ts';
 export { initialState } from './policies/progress.ts';
@@ -70,3 +65,4 @@ export { planRetention, type RetentionInputs, type RetentionPlan } from './polic
 export { composeAnswer } from './policies/synthesis/compose.ts';
 export { synthesisInput } from './policies/synthesis/input.ts';
 export { type ReadSynthesisInput, readSynthesisInput } from './policies/synthesis/read-input.ts';
+export { evaluateYieldRules } from './policies/yield-rules.ts';

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { fitAll, formatFolds } from './fitting/folds.mjs';
 import { measure as decision } from './measures/decision.mjs';
 import { measure as dialogue } from './measures/dialogue.mjs';
 import { measure as offline } from './measures/offline-answers.mjs';
@@ -19,8 +20,10 @@ import { formatResults } from './table.mjs';
 
 /** All measurements by name. `file` is the data set that one needs; null if it generates its own data. */
 const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path, offline };
+/** Prints the figures for each source by weights fitted to the others, what each feature adds, and the weights fitted to all. */
+const FOLDS = 'folds';
 
-const USAGE = `expected any of ${Object.keys(MEASURES).join(', ')}, --data DIR, --json, --check`;
+const USAGE = `expected any of ${[...Object.keys(MEASURES), FOLDS].join(', ')}, --data DIR, --json, --check`;
 
 process.exitCode = await main(process.argv.slice(2)).catch((error) => {
   process.stderr.write(`eval: ${/** @type {Error} */ (error).message}\n`);
@@ -51,7 +54,12 @@ async function main(args) {
       results.push(...(await measured(data.file, () => run(data.rows, policies))));
     }
   }
-  process.stdout.write(options.json ? `${JSON.stringify(byMeasure(results), null, 2)}\n` : formatResults(results));
+  if (options.folds) process.stderr.write('eval: fitting weights without each source …\n');
+  const folds = options.folds ? fitAll(options.data, policies) : [];
+  if (options.json) {
+    const found = { ...byMeasure(results), ...(options.folds && { folds }) };
+    process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+  } else process.stdout.write(`${results.length > 0 ? formatResults(results) : ''}${formatFolds(folds)}`);
   return options.check && results.some((result) => holds(result) === false) ? 1 : 0;
 }
 
@@ -90,15 +98,16 @@ function readOptions(args) {
       allowPositionals: true,
       options: { json: { type: 'boolean' }, check: { type: 'boolean' }, data: { type: 'string' } },
     });
-    const unknown = positionals.find((name) => !Object.hasOwn(MEASURES, name));
+    const unknown = positionals.find((name) => name !== FOLDS && !Object.hasOwn(MEASURES, name));
     if (unknown !== undefined) return `unknown measurement "${unknown}"`;
     const names = /** @type {(keyof typeof MEASURES)[]} */ (
-      positionals.length === 0 ? Object.keys(MEASURES) : positionals
+      positionals.length === 0 ? Object.keys(MEASURES) : positionals.filter((name) => name !== FOLDS)
     );
+    const folds = positionals.length === 0 || positionals.includes(FOLDS);
     const data = resolve(values.data ?? fileURLToPath(new URL('../../../shared/data', import.meta.url)));
     if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
       return `${data} is not a directory`;
-    return { names, data, json: values.json ?? false, check: values.check ?? false };
+    return { names, folds, data, json: values.json ?? false, check: values.check ?? false };
   } catch (error) {
     return /** @type {Error} */ (error).message;
   }

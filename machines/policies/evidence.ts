@@ -1,47 +1,76 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
+import type { GradingInput, SomeGrades } from '../contracts/grading.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { defaultAnswerGrader as grader } from '../heuristics/answer-grader.ts';
+import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
+import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG } from './context.ts';
 
 type Scores = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
+/** From this grade, the answer is believed to complete the task, and the user to be satisfied. */
+const BELIEVED = 0.5;
+
 /**
- * Corrects the model's own scores with the evidence in the context.
- * - Its confidence counts only if the evidence supports the answer.
- * - Its claim that the task is complete counts if the grader believes it; a satisfied user completes the task as well.
- * - Information sufficiency is the mean of the model's number and the grader's.
- * Without documents and search results, the model's own scores count.
+ * Combines the model's own scores with the grades of its answer.
+ * - Its confidence counts only if the evidence supports the answer, the answer is one, and a claim that it completes the
+ *   task is believed: otherwise it is capped, so that the confidence rule lets no disbelieved claim through.
+ * - Its claim that the task is complete counts if it is believed; a satisfied user completes the task as well.
+ * - Information sufficiency is the mean of the model's number and the grade.
+ *
+ * Without documents and search results, the model's own scores count. `given` are the grades of the user's own grader;
+ * any that it leaves out are the default grader's.
  */
-export function checkAgainstEvidence(state: ChainState, messages: readonly Message[], reply: YieldReply): Scores {
-  const { request, hasDocuments, thresholds } = state;
-  const { answer, rationale, taskComplete: claims } = reply;
-  const evidence = evidenceIn(messages);
-  const grounding = groundingIn(state, messages, answer);
-  const sufficiency = hasDocuments ? grader.sufficiencyOf(request, evidence) : null;
-  const claim = isCheckable(state, evidence)
-    ? grader.completionClaim({ request, answer, claims, gathered: evidence, rationale })
-    : null;
-  const { satisfied, score: satisfaction } = grader.satisfactionOf(dialogueIn(messages));
+export function checkAgainstEvidence(
+  state: ChainState,
+  messages: readonly Message[],
+  reply: YieldReply,
+  given: SomeGrades = {},
+): Scores {
+  const { hasDocuments, thresholds } = state;
+  const input = gradingInput(state, messages, reply);
+  const grades = gradeByDefault(input);
+  const found = input.evidence.length > 0 ? grades.grounding : groundingIn(state, messages, reply.answer);
+  const grounding = given.grounding === undefined ? found : given.grounding;
+  const sufficiency = given.sufficiency ?? (hasDocuments ? grades.sufficiency : null);
+  const claim = given.completion ?? (isCheckable(state, input.evidence) ? grades.completion : null);
+  const satisfaction = given.satisfaction ?? grades.satisfaction;
+  const isDisbelieved = reply.taskComplete && claim !== null && claim < BELIEVED;
+  const isSound = !isDisbelieved && !reply.noEvidence && !isNoAnswer(reply.answer);
   return {
-    confidence:
-      reply.noEvidence || grader.isNoAnswer(answer)
-        ? Math.min(reply.confidence, thresholds.ungroundedConfidence)
-        : groundedConfidence(state, reply.confidence, grounding),
+    confidence: isSound
+      ? groundedConfidence(state, reply.confidence, grounding)
+      : Math.min(reply.confidence, thresholds.ungroundedConfidence),
     informationSufficiency:
       sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
-    taskComplete: (claim?.complete ?? claims) || satisfied,
+    taskComplete: (reply.taskComplete && !isDisbelieved) || satisfaction >= BELIEVED,
     evidence: {
       modelConfidence: reply.confidence,
       grounding,
       modelSufficiency: reply.informationSufficiency,
       sufficiency,
-      claimsCompletion: claims,
-      claim: claim?.score ?? null,
+      claimsCompletion: reply.taskComplete,
+      claim,
       satisfaction,
     },
+  };
+}
+
+/** Returns what a grader judges after Yield. */
+export function gradingInput(
+  { request }: Pick<ChainState, 'request'>,
+  messages: readonly Message[],
+  { answer, rationale, taskComplete }: Pick<YieldReply, 'answer' | 'rationale' | 'taskComplete'>,
+): GradingInput {
+  return {
+    request,
+    answer,
+    rationale,
+    claimsCompletion: taskComplete,
+    evidence: evidenceIn(messages),
+    dialogue: dialogueIn(messages),
   };
 }
 
@@ -53,7 +82,7 @@ export function groundingIn(
 ): number | null {
   const evidence = evidenceIn(messages);
   if (!isCheckable(run, evidence)) return null;
-  return grader.groundingOf(run.request, text, evidence.length === 0 ? UNRELATED : evidence);
+  return supportFor(run.request, text, evidence.length === 0 ? UNRELATED : evidence);
 }
 
 /** Returns the confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */
@@ -72,7 +101,7 @@ const UNRELATED = [{ id: 'nothing', content: 'nothing' }];
 const evidenceIn = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ role, tags }) => role === 'search' && !tags.includes(FAILED_TAG));
 
-const isCheckable = ({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, evidence: readonly Message[]): boolean =>
+const isCheckable = ({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, evidence: readonly unknown[]): boolean =>
   hasDocuments || evidence.length > 0;
 
 /** Returns the conversation between user and assistant, ending with the request, without messages from phases. */

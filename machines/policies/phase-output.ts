@@ -15,7 +15,7 @@ import type {
   YieldReply,
   YieldResult,
 } from '../contracts/phase-io.ts';
-import { defaultAnswerGrader } from '../heuristics/answer-grader.ts';
+import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { FAILED_TAG, operationsOfStep } from './context.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { understandingOutput } from './understanding.ts';
@@ -184,7 +184,7 @@ function intentionOutput(state: ChainState, reply: IntentionReply, prose: boolea
       );
   }
   if (reply.goal !== '') addText(`Goal: ${reply.goal}`, 'the goal');
-  const conflicts = state.results.intention?.conflicts ?? defaultAnswerGrader.intentConflicts(state.request);
+  const conflicts = state.results.intention?.conflicts ?? contradictionsIn(state.request);
   const { step } = state.recursion;
   return { result: { phase: 'intention', step, prose, reply, conflicts }, content: reply.goal, operations: list.all };
 }

@@ -1,4 +1,4 @@
-import { stemmer } from 'stemmer';
+import { characterPairs, eachRun, foldWord, isUnspaced, stemOfFolded } from './words.ts';
 
 /** English words without content of their own. Lower case, without apostrophes. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -34,7 +34,7 @@ export type TermWeight = (stem: string) => number;
 /** Smoothing: texts added to the real ones, none of which has the term, so that weights are stable for few texts. */
 const IMAGINED_TEXTS = 10;
 const GENERAL_FACTOR = 0.3;
-const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map((word) => stemmer(word)));
+const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map(stemOfFolded));
 
 /**
  * Returns the smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term +
@@ -60,8 +60,6 @@ export interface Term {
   readonly start: number;
 }
 
-const WORD = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const CAMEL_PART = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu;
 /** Precedes a noun: "the list" is a thing, "list the" is an instruction. */
 const AFTER_ARTICLE = /\b(?:the|an?|this|that|its|their|each|every)\s+$/i;
@@ -84,9 +82,9 @@ export function termsOf(text: string): Term[] {
 
 /** Visits the content words of a text in order without allocating a list. */
 export function eachStem(text: string, visit: (stem: string, surface: string, start: number) => void): void {
-  const words = new RegExp(WORD);
-  for (let match = words.exec(text); match !== null; match = words.exec(text))
-    for (const stem of stemsOfWord(match[0])) visit(stem, match[0], match.index);
+  eachRun(text, (run, start) => {
+    for (const stem of stemsOfRun(run)) visit(stem, run, start);
+  });
 }
 
 /** Returns the stems of a text's content words, in order, with repetitions. */
@@ -116,11 +114,11 @@ function asks({ surface, start }: Term, request: string): boolean {
   return ASKING_WORDS.has(surface.toLowerCase()) && !AFTER_ARTICLE.test(request.slice(Math.max(0, start - 12), start));
 }
 
-function stemsOfWord(word: string): readonly string[] {
-  const known = memo.get(word);
+function stemsOfRun(run: string): readonly string[] {
+  const known = memo.get(run);
   if (known !== undefined) return known;
   if (memo.size >= MEMO_ENTRIES) memo.clear();
-  const own = ownText(word.slice(0, MAX_WORD_CHARS));
+  const own = ownText(run.slice(0, MAX_WORD_CHARS));
   const stems = computeStems(own);
   memo.set(own, stems);
   return stems;
@@ -129,13 +127,13 @@ function stemsOfWord(word: string): readonly string[] {
 /** Returns a copy of the text: V8 keeps the entire original in memory for a substring of 13 characters or more. */
 const ownText = (piece: string): string => (piece.length < 13 ? piece : Array.from(piece).join(''));
 
-function computeStems(word: string): readonly string[] {
-  if (UNSPACED.test(word)) return characterPairs(word.normalize('NFKC'));
-  const whole = stemOf(word);
-  const parts = word.match(CAMEL_PART);
+function computeStems(run: string): readonly string[] {
+  if (isUnspaced(run)) return characterPairs(run);
+  const whole = stemOf(run);
+  const parts = run.match(CAMEL_PART);
   const stems = new Set<string>();
   if (whole !== null) stems.add(whole);
-  if (parts !== null && parts.length > 1 && /\p{Ll}\p{Lu}/u.test(word)) {
+  if (parts !== null && parts.length > 1 && /\p{Ll}\p{Lu}/u.test(run)) {
     for (const part of parts) {
       const stem = part.length > 1 ? stemOf(part) : null;
       if (stem !== null) stems.add(stem);
@@ -145,21 +143,6 @@ function computeStems(word: string): readonly string[] {
 }
 
 function stemOf(word: string): string | null {
-  const plain = word
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/['’]s$/, '')
-    .replace(/['’]/g, '');
-  if (plain === '' || STOP_WORDS.has(plain)) return null;
-  if (/^[\d.,]+$/.test(plain)) return plain.replace(/,(?=\d{3}(?!\d))/g, '');
-  return /^[a-z]+$/.test(plain) ? stemmer(plain) : plain;
-}
-
-function characterPairs(word: string): readonly string[] {
-  const characters = [...word.toLowerCase()];
-  if (characters.length < 2) return characters;
-  const pairs = new Set<string>();
-  for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);
-  return [...pairs];
+  const plain = foldWord(word);
+  return plain === '' || STOP_WORDS.has(plain) ? null : stemOfFolded(plain);
 }

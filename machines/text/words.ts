@@ -1,3 +1,51 @@
+import { stemmer } from 'stemmer';
+
+/** A run of letters and digits; a number with its separators is one run. */
+const RUN = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const ASCII = /^[a-zA-Z0-9]+$/;
+
+/** Segments only runs of scripts without spaces: it is about a hundred times slower than a regular expression. */
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+
+/** Visits the runs of letters and digits of a text in order, with their positions in UTF-16 units. */
+export function eachRun(text: string, visit: (run: string, start: number) => void): void {
+  const runs = new RegExp(RUN);
+  for (let match = runs.exec(text); match !== null; match = runs.exec(text)) visit(match[0], match.index);
+}
+
+/** Whether a run contains letters of a script that is written without spaces, such as Han, Kana, or Thai. */
+export const isUnspaced = (run: string): boolean => !ASCII.test(run) && UNSPACED.test(run);
+
+/** Returns the words of a run: several if it is in a script without spaces (by Intl.Segmenter). */
+export function wordsOfRun(run: string): readonly string[] {
+  return isUnspaced(run) ? Array.from(segmenter.segment(run), ({ segment }) => segment) : [run];
+}
+
+/** Returns a word in lower case, without accents, apostrophes, a possessive ending, or separators of thousands. */
+export function foldWord(word: string): string {
+  if (ASCII.test(word)) return word.toLowerCase();
+  const plain = word
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/['’]s$/, '')
+    .replace(/['’]/g, '');
+  return /^[\d.,]+$/.test(plain) ? plain.replace(/,(?=\d{3}(?!\d))/g, '') : plain;
+}
+
+/** Returns the English stem (M. Porter, 1980) of a folded word in basic Latin letters; any other word unchanged. */
+export const stemOfFolded = (word: string): string => (/^[a-z]+$/.test(word) ? stemmer(word) : word);
+
+/** Returns the overlapping pairs of characters of a run, each once: they match whatever surrounds a word. */
+export function characterPairs(run: string): readonly string[] {
+  const characters = [...run.normalize('NFKC').toLowerCase()];
+  if (characters.length < 2) return characters;
+  const pairs = new Set<string>();
+  for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);
+  return [...pairs];
+}
+
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
 
 /** Only the beginning of a longer text is read: a word of many millions of letters would overload the expression. */
@@ -5,10 +53,10 @@ const MAX_CHARS = 2_000_000;
 
 /**
  * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
- * decimals.
+ * decimals. A run of a script without spaces yields its words.
  */
 export function wordSet(text: string): ReadonlySet<string> {
-  return new Set(text.slice(0, MAX_CHARS).toLowerCase().match(WORD) ?? []);
+  return new Set((text.slice(0, MAX_CHARS).toLowerCase().match(WORD) ?? []).flatMap(wordsOfRun));
 }
 
 /** Signs that change the meaning: "C++" and "C#", "-5" and "5", "x < y" and "x > y". */

@@ -5,7 +5,7 @@ import { balancedAccuracy } from './balanced-accuracy.mjs';
  *
  * @typedef {{ role: 'user' | 'assistant', content: string }} Turn
  * @typedef {{ history: readonly Turn[], complete: boolean }} Row
- * @typedef {{ userSatisfaction: (turns: readonly Turn[]) => { score: number } }} Policies
+ * @typedef {typeof import('postchain/machines')} Policies
  */
 
 /** The simple baseline: phrases for leaving and declining, anywhere in the text. */
@@ -13,7 +13,9 @@ const GOODBYE = /\b(?:good ?bye|bye|see you|that(?:'s| is| will be| would be) al
 /** The lowest score at which the policy considers the user satisfied. */
 const SATISFIED = 0.5;
 /** The target. */
-const AT_LEAST = 0.88;
+const AT_LEAST = 0.91;
+
+const NOTHING = { request: '', answer: '', rationale: '', claimsCompletion: false, evidence: [] };
 
 export const measure = {
   /** The data file's name up to its first dot. */
@@ -22,9 +24,9 @@ export const measure = {
    * @param {readonly Row[]} rows
    * @param {Policies} policies
    */
-  run(rows, { userSatisfaction }) {
+  run(rows, { gradeByDefault }) {
     const predict = (/** @type {Row} */ { history }) =>
-      userSatisfaction(history.map(({ role, content }) => ({ role, content }))).score >= SATISFIED;
+      gradeByDefault({ ...NOTHING, dialogue: history }).satisfaction >= SATISFIED;
     const { value, recalls } = balancedAccuracy(rows, predict);
     return [
       {

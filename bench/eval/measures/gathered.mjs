@@ -11,6 +11,18 @@ export function gathered({ id, title, text }) {
 }
 
 /**
+ * Returns how far the texts suffice to answer a question, 0..1, by the default grader.
+ *
+ * @param {string} request
+ * @param {readonly Gathered[]} evidence
+ * @param {typeof import('postchain/machines')} policies
+ */
+export function sufficiencyOf(request, evidence, { gradeByDefault }) {
+  return gradeByDefault({ request, answer: '', rationale: '', claimsCompletion: false, evidence, dialogue: [] })
+    .sufficiency;
+}
+
+/**
  * The baseline: the share of a question's words, without common words, that appear in the texts.
  *
  * @param {string} question

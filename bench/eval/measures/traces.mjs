@@ -1,75 +1,109 @@
+import { stepsOf } from '../fitting/samples.mjs';
 import { balancedAccuracy } from './balanced-accuracy.mjs';
+import { message } from './messages.mjs';
 
 /**
- * At each step of a run: is a model that claims to be done right? The policy sees the question, the text gathered before the step, and
- * the thought and action of the step, but no gold data.
+ * At each step of a run: does the chart complete it, and is it complete? The whole decision counts: the assessment of the model's reply
+ * and the rules on confidence and task completion. The policies see the question, the text gathered before the step, and the thought
+ * and action of the step, but no gold data. The data has no confidences: a model is assumed that reports 0.95 with each claim of
+ * completion, and 0.5 otherwise. Steps that claim completion are also measured on their own.
  *
- * @typedef {{ thought: string, action: string, observation: string }} Step
- * @typedef {{ question: string, steps: readonly Step[], step_complete: readonly boolean[] }} Row
- * @typedef {{ id: string, content: string }} GatheredText
- * @typedef {{ request: string, answer: string, claims: boolean, gathered: readonly GatheredText[], rationale: string }} Claim
- * @typedef {{ claimedCompletion: (claim: Claim) => { complete: boolean } }} Policies
+ * @typedef {import('postchain/machines').GradingInput} Claim
+ * @typedef {{ claim: Claim, complete: boolean }} Step
  */
 
-/** The action that ends a run and contains its answer. */
-const FINISH = /^\s*finish\s*\[([\s\S]*)/i;
 /** The baseline rule rejects answers with more words. */
 const SHORT_WORDS = 5;
-/** The targets. */
-const AT_LEAST = 0.92;
-const RECALLS_AT_LEAST = 0.84;
+const CLAIMED_CONFIDENCE = 0.95;
+const OTHER_CONFIDENCE = 0.5;
 
 export const measure = {
   /** The data file's name up to its first dot. */
   file: 'yield_traces',
   /**
-   * @param {readonly Row[]} rows
-   * @param {Policies} policies
+   * @param {readonly any[]} rows
+   * @param {typeof import('postchain/machines')} policies
    */
-  run(rows, { claimedCompletion }) {
-    const steps = rows.flatMap(claimsOf);
-    const { value, recalls } = balancedAccuracy(steps, ({ claim }) => claimedCompletion(claim).complete);
+  run(rows, policies) {
+    const state = stateOf(policies);
+    const steps = stepsOf(rows).map((step) => ({ ...step, completes: completes(step.claim, state, policies) }));
+    const claims = steps.filter(({ claim }) => claim.claimsCompletion);
     return [
-      {
-        measure: 'completion_traces',
-        value,
-        unit: 'balanced accuracy',
-        atLeast: AT_LEAST,
-        recalls,
-        recallsAtLeast: RECALLS_AT_LEAST,
-        rows: steps.length,
-        baselines: {
-          "believing the model's Finish": balancedAccuracy(steps, ({ claim }) => claim.claims).value,
-          'a Finish with at most 5 words': balancedAccuracy(steps, ({ claim }) => isShort(claim)).value,
-          'never complete': balancedAccuracy(steps, () => false).value,
-        },
-      },
+      { measure: 'completion_traces', ...measured(steps), atLeast: 0.91, recallsAtLeast: 0.84 },
+      { measure: 'completion_claims_only', ...measured(claims), atLeast: 0.75 },
     ];
   },
 };
 
+/** @param {readonly (Step & { completes: boolean })[]} steps */
+function measured(steps) {
+  const { value, recalls } = balancedAccuracy(steps, ({ completes: predicted }) => predicted);
+  return {
+    value,
+    unit: 'balanced accuracy',
+    recalls,
+    rows: steps.length,
+    baselines: {
+      "believing the model's Finish": balancedAccuracy(steps, ({ claim }) => claim.claimsCompletion).value,
+      'a Finish with at most 5 words': balancedAccuracy(steps, ({ claim }) => isShort(claim)).value,
+      'never complete': balancedAccuracy(steps, () => false).value,
+    },
+  };
+}
+
 /** @param {Claim} claim */
-function isShort({ claims, answer }) {
-  return claims && answer.split(/\s+/).length <= SHORT_WORDS;
+function isShort({ claimsCompletion, answer }) {
+  return claimsCompletion && answer.split(/\s+/).length <= SHORT_WORDS;
 }
 
 /**
- * Returns each step of a run as the policy sees it, and whether the run was complete at that step.
+ * Whether the rules on confidence or task completion end the run. The others need earlier cycles.
  *
- * @param {Row} row
- * @returns {{ claim: Claim, complete: boolean }[]}
+ * @param {Claim} claim
+ * @param {import('postchain/machines').ChainState} state
+ * @param {typeof import('postchain/machines')} policies
  */
-function claimsOf({ question, steps, step_complete }) {
-  const observed = steps.map(({ observation }, at) => ({ id: `step ${at + 1}`, content: observation }));
-  return steps.map(({ thought, action }, at) => {
-    const finish = FINISH.exec(action);
-    const claim = {
-      request: question,
-      answer: finish?.[1]?.replace(/\]\s*$/, '') ?? '',
-      claims: finish !== null,
-      gathered: observed.slice(0, at).filter(({ content }) => content.trim() !== ''),
-      rationale: thought,
-    };
-    return { claim, complete: step_complete[at] === true };
+function completes({ request, answer, rationale, claimsCompletion, evidence }, state, { assess, evaluateYieldRules }) {
+  const messages = evidence.map(({ id, content }) => message({ id, content }));
+  const reply = {
+    answer,
+    confidence: claimsCompletion ? CLAIMED_CONFIDENCE : OTHER_CONFIDENCE,
+    taskComplete: claimsCompletion,
+    informationSufficiency: 0.5,
+    needsTools: false,
+    proposedPhase: null,
+    rationale,
+    usedMessageIds: [],
+  };
+  const context = { ...state, request };
+  const assessed = { ...context, assessment: assess(context, messages, reply) };
+  const { rules } = evaluateYieldRules(assessed);
+  return rules['confidenceReached']?.holds === true || rules['taskComplete']?.holds === true;
+}
+
+/**
+ * Returns the state of a run before its first assessment.
+ *
+ * @param {typeof import('postchain/machines')} policies
+ */
+function stateOf({ initialState, limitsSchema, thresholdsSchema }) {
+  return initialState({
+    runId: 'traces',
+    request: 'Who?',
+    origin: 'action',
+    mode: 'automatic',
+    startedAtMs: 0,
+    limits: limitsSchema.parse({}),
+    thresholds: thresholdsSchema.parse({}),
+    contextWindowTokens: 128_000,
+    fallbackModels: 0,
+    capabilities: [],
+    decider: 'none',
+    sessionId: null,
+    prices: [],
+    currency: null,
+    hasDocuments: true,
+    hasEmbeddings: false,
+    messages: [],
   });
 }

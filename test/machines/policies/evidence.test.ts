@@ -24,7 +24,8 @@ describe('answer confidence', () => {
       confidence: 0.95,
     });
     expect(confidence).toBe(0.95);
-    expect(evidence).toMatchObject({ modelConfidence: 0.95, grounding: 1 });
+    expect(evidence.modelConfidence).toBe(0.95);
+    expect(evidence.grounding).toBeGreaterThan(0.9);
   });
 
   it('[Y1] is low when no retrieved text supports the answer, whatever the model reports', () => {

@@ -2,12 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { claimedCompletion } from '../../../machines/heuristics/completion-claim.ts';
-import { groundingOf } from '../../../machines/heuristics/grounding.ts';
-import { conflictsIn } from '../../../machines/heuristics/intent-conflict.ts';
-import { userSatisfaction } from '../../../machines/heuristics/satisfaction.ts';
-import { sufficiencyOf } from '../../../machines/heuristics/sufficiency.ts';
+import { gradeByDefault } from '../../../machines/heuristics/default-grader.ts';
 import { changeBetween, fingerprint } from '../../../machines/policies/assessment.ts';
 import { relevanceOf } from '../../../machines/policies/relevance.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
@@ -24,6 +21,14 @@ import {
 } from '../../support/retention.ts';
 
 const share = (value: number | null) => expect(value === null || (value >= 0 && value <= 1)).toBe(true);
+const graded = (input: Omit<GradingInput, 'claimsCompletion'>) => {
+  const { grounding, completion, sufficiency, satisfaction, contradictions } = gradeByDefault({
+    ...input,
+    claimsCompletion: true,
+  });
+  for (const grade of [grounding, completion, sufficiency, satisfaction]) share(grade);
+  expect(contradictions).toEqual([]);
+};
 /** Has no lone surrogates. */
 const isWhole = (text: string): boolean => !/\p{Cs}/u.test(text);
 
@@ -61,16 +66,11 @@ describe('a message of 10 MB', () => {
     expect(() =>
       retentionPlan([searchMessage('a', 'The bridge.'), assistantMessage('n', 'Yes.')], { request: text }),
     ).not.toThrow();
-    share(sufficiencyOf(text, gathered).score);
-    share(groundingOf('In 1932.', gathered, text).support);
-    share(
-      userSatisfaction([
-        { role: 'assistant', content: text },
-        { role: 'user', content: text },
-      ]).score,
-    );
-    share(claimedCompletion({ request: text, answer: 'In 1932.', claims: true, gathered, rationale: text }).score);
-    expect(conflictsIn(text)).toEqual([]);
+    const dialogue = [
+      { role: 'assistant' as const, content: text },
+      { role: 'user' as const, content: text },
+    ];
+    graded({ request: text, answer: 'In 1932.', rationale: text, evidence: gathered, dialogue });
   });
 });
 
@@ -80,8 +80,7 @@ describe('an answer of the maximum reply length', () => {
     const gathered = [{ id: 'a', content: 'The harbour bridge was opened in 1932.' }];
     expect(changeBetween(text, text)).toBe(0);
     expect(fingerprint(text)).toMatch(/^[0-9a-f]{8}$/);
-    share(groundingOf(text, gathered, REQUEST).support);
-    share(claimedCompletion({ request: REQUEST, answer: text, claims: true, gathered, rationale: '' }).score);
+    graded({ request: REQUEST, answer: text, rationale: '', evidence: gathered, dialogue: [] });
   });
 
   // Guards against a regular expression that overflows the stack for a word of 4.5 million letters (RangeError).

@@ -36,13 +36,17 @@ describe('an answer that the model is confident in', () => {
     expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
   });
 
-  // Known limitation: "not" is a common word without weight, so a contradiction counts as supported.
-  it.fails.each(['It was not opened in 1932.', 'Not by Ludo Farrant.', 'Ludo Farrant never opened it.'])(
-    '[Y1] is rejected when the retrieved texts contradict it: "%s"',
+  it.each(['Not by Ludo Farrant.', 'Ludo Farrant never opened it.'])(
+    '[Y1] is rejected when a word that no text has changes a quotation: "%s"',
     (answer) => {
       expect(confidenceIn(answer)).toBeLessThanOrEqual(0.5);
     },
   );
+
+  // Known limitation: the names and numbers of a longer sentence are verbatim, and "not" weighs little.
+  it.fails('[Y1] is rejected when a sentence with the right numbers contradicts the retrieved texts', () => {
+    expect(confidenceIn('It was not opened in 1932.')).toBeLessThanOrEqual(0.5);
+  });
 
   it('[Y1] is rejected when one of the two requested facts is unsupported', () => {
     expect(confidenceIn('It was opened on 19 March 1932 by Peter Vane.')).toBeLessThanOrEqual(0.5);

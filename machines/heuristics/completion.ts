@@ -1,0 +1,38 @@
+import { type Grounding, isBare, TERSE_WORDS } from './grounding.ts';
+import type { Reading } from './reading.ts';
+
+/** What speaks against a claim that the task is complete; each 0 or 1, all 0 without evidence. */
+export type CompletionFeature = 'long' | 'altered' | 'unrelated' | 'circling';
+
+/** With less support than this, the evidence has only words of the answer that occur everywhere. */
+const INCIDENTAL = 0.1;
+/** With this share of the request found, evidence covers it: as much as sufficiency requires by default. */
+const COVERED = 0.7;
+
+/**
+ * Returns the features of an answer whose model claims completion.
+ * - `long`: more than five words.
+ * - `altered`: the evidence has words of the answer, but not together: it was combined or changed.
+ * - `unrelated`: the evidence covers the request and has nothing of the answer.
+ * - `circling`: the search returned the same text more than once.
+ *
+ * An answer that a text has verbatim, a yes or no, and a choice from the request have none of these.
+ */
+export function completionFeatures(
+  answer: Reading,
+  request: Reading,
+  grounding: Grounding,
+  covered: number,
+  repeated: boolean,
+): Readonly<Record<CompletionFeature, number>> {
+  const fromRequest = request.plain.includes(answer.plain);
+  const open = grounding.support !== null && !grounding.verbatim && !isBare(answer) && !fromRequest;
+  const support = grounding.support ?? 0;
+  const flag = (holds: boolean) => (open && holds ? 1 : 0);
+  return {
+    long: flag(answer.length > TERSE_WORDS),
+    altered: flag(support > INCIDENTAL),
+    unrelated: flag(grounding.support === 0 && covered >= COVERED),
+    circling: flag(repeated),
+  };
+}

@@ -2,7 +2,7 @@ import { namesIn } from './grounding.ts';
 import { type Reading, type Share, shareOf, spaced, type Weight, type Word, weightIn } from './reading.ts';
 
 /** What indicates that the evidence suffices to answer a request; each 0..1. */
-export type SufficiencyFeature = 'together' | 'names' | 'best' | 'apart' | 'chained';
+export type SufficiencyFeature = 'together' | 'names' | 'apart' | 'chained';
 
 /** The number of texts to compare with each other: those with most of the request. */
 const MAX_TEXTS = 24;
@@ -11,7 +11,6 @@ const MAX_TEXTS = 24;
  * Returns the features of evidence for a request.
  * - `together`: the share of the request in two linked texts, near their link.
  * - `names`: how prominent the least prominent name of the request is; without names, the share of its words found.
- * - `best`: the share of the request in the best text.
  * - `apart`: by how much the second best text has more of the request than the third.
  * - `chained`: whether a text is connected to one about something that the request names, or to the best one.
  *
@@ -33,7 +32,6 @@ export function sufficiencyFeatures(
   return {
     together: shareOfLinked(links, share),
     names: leastProminent(request, all, share),
-    best: ranked[0]?.share ?? 0,
     apart: (ranked[1]?.share ?? 0) - (ranked[2]?.share ?? 0),
     chained: isChained(texts, links, request, weight) ? 1 : 0,
   };

@@ -29,8 +29,8 @@ export const COMPLETION_WEIGHTS: Weights<CompletionFeature> = {
 
 /** The bias includes the odds of 0.7, the default threshold of sufficiency. */
 export const SUFFICIENCY_WEIGHTS: Weights<SufficiencyFeature> = {
-  bias: -1.94,
-  weights: { together: 4.96, names: 2.52, best: -2.5, apart: 7.52, chained: 1 },
+  bias: -2.93,
+  weights: { together: 4.35, names: 2.31, apart: 7.01, chained: 1 },
 };
 
 export const CLOSING_WEIGHTS: Weights<ClosingFeature> = {

@@ -17,9 +17,16 @@ export function eachRun(text: string, visit: (run: string, start: number) => voi
 /** Whether a run contains letters of a script that is written without spaces, such as Han, Kana, or Thai. */
 export const isUnspaced = (run: string): boolean => !ASCII.test(run) && UNSPACED.test(run);
 
-/** Returns the words of a run: several if it is in a script without spaces (by Intl.Segmenter). */
+/** The segmenter's time grows with the square of its input, so it gets at most this many characters at once. */
+const WINDOW_CHARS = 200;
+
+/** Returns the words of a run: several if it is in a script without spaces (by Intl.Segmenter). Linear. */
 export function wordsOfRun(run: string): readonly string[] {
-  return isUnspaced(run) ? Array.from(segmenter.segment(run), ({ segment }) => segment) : [run];
+  if (!isUnspaced(run)) return [run];
+  const words: string[] = [];
+  for (let from = 0; from < run.length; from += WINDOW_CHARS)
+    for (const { segment } of segmenter.segment(run.slice(from, from + WINDOW_CHARS))) words.push(segment);
+  return words;
 }
 
 /** Returns a word in lower case, without accents, apostrophes, a possessive ending, or separators of thousands. */
@@ -53,10 +60,11 @@ const MAX_CHARS = 2_000_000;
 
 /**
  * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
- * decimals. A run of a script without spaces yields its words.
+ * decimals. A run of a script without spaces yields its pairs of characters.
  */
 export function wordSet(text: string): ReadonlySet<string> {
-  return new Set((text.slice(0, MAX_CHARS).toLowerCase().match(WORD) ?? []).flatMap(wordsOfRun));
+  const words = text.slice(0, MAX_CHARS).toLowerCase().match(WORD) ?? [];
+  return new Set(words.flatMap((word) => (isUnspaced(word) ? characterPairs(word) : [word])));
 }
 
 /** Signs that change the meaning: "C++" and "C#", "-5" and "5", "x < y" and "x > y". */

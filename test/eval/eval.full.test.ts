@@ -39,9 +39,15 @@ const FLOORS: Readonly<Record<string, { readonly rows: number; readonly least: n
   retention_roles_own_size: { rows: 20, least: 0.8, over: ['the newest'] },
   retention_paragraphs_half: { rows: 12, least: 0.85 },
   completion_traces: { rows: 94, least: 0.9, over: ["believing the model's Finish", 'never complete'] },
+  completion_claims_only: {
+    rows: 37,
+    least: 0.75,
+    over: ["believing the model's Finish", 'a Finish with at most 5 words'],
+  },
   completion_dialogue: { rows: 60, least: 0.85, over: ['goodbye pattern', 'never complete'] },
   sufficiency: { rows: 24, least: 0.6 },
   path_efficiency: { rows: 8, least: 0.6, over: ['always to the limit'] },
+  path_efficiency_among_others: { rows: 8, least: 0.5, over: ['always to the limit'] },
 };
 
 describe('the evaluation of our own corpus', () => {
@@ -126,7 +132,7 @@ describe('the evaluation of a data directory', () => {
     const { code, stdout } = await evaluate('traces', '--data', CORPUS, '--check');
     const [head, row] = lines(stdout);
     expect(head).toMatch(/^measure +value +target +recalls +baselines +rows$/);
-    expect(row).toMatch(/^completion_traces +\d+\.\d % +>= 92\.0 % .*never complete 50\.0 % +94$/);
+    expect(row).toMatch(/^completion_traces +\d+\.\d % +>= 91\.0 % .*never complete 50\.0 % +94$/);
     expect(code).toBe(row?.includes('MISSED') ? 1 : 0);
   });
 

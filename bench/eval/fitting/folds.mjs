@@ -61,7 +61,7 @@ function leaveOneSourceOut(samples) {
 }
 
 /**
- * Predicts each sample by a model fitted to the other sources. Samples of less weight that are not claims only train.
+ * Predicts each sample by a model fitted to the other sources.
  *
  * @param {readonly Sample[]} samples
  * @param {readonly string[]} names
@@ -73,13 +73,13 @@ function predictLeftOut(samples, names) {
       names,
     );
     return samples
-      .filter((sample) => sample.source === source && !sample.onlyTrains)
+      .filter((sample) => sample.source === source)
       .map((sample) => ({ sample, complete: predict(model, sample.features) >= 0.5 }));
   });
 }
 
 /**
- * The balanced accuracy, in which a wrong sample counts by its weight: the rest of its weight is decided.
+ * The balanced accuracy, in which each sample counts by its weight.
  *
  * @param {readonly { sample: Sample, complete: boolean }[]} predicted
  * @returns {Quality}
@@ -87,7 +87,8 @@ function predictLeftOut(samples, names) {
 function qualityOf(predicted) {
   const missed = (/** @type {boolean} */ kind) => {
     const all = predicted.filter(({ sample }) => sample.complete === kind);
-    return all.reduce((sum, { sample, complete }) => sum + (complete === kind ? 0 : sample.weight), 0) / all.length;
+    const wrong = all.reduce((sum, { sample, complete }) => sum + (complete === kind ? 0 : sample.weight), 0);
+    return wrong / all.reduce((sum, { sample }) => sum + (sample.outOf ?? sample.weight), 0);
   };
   const [complete, incomplete] = [1 - missed(true), 1 - missed(false)];
   return { value: (complete + incomplete) / 2, complete, incomplete, rows: predicted.length };

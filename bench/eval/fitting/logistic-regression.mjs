@@ -1,7 +1,7 @@
 /**
- * A labeled row: its source (the fold), its features, how much it counts, and whether it is used only for fitting.
+ * A labeled row: its source (the fold), its features, how much it counts, and out of how much (its weight by default).
  *
- * @typedef {{ source: string, complete: boolean, features: Readonly<Record<string, number>>, weight: number, onlyTrains?: boolean }} Sample
+ * @typedef {{ source: string, complete: boolean, features: Readonly<Record<string, number>>, weight: number, outOf?: number }} Sample
  * @typedef {{ bias: number, weights: Readonly<Record<string, number>> }} Model
  */
 

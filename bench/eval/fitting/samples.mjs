@@ -56,6 +56,7 @@ export function completionSamples(rows, featuresOf) {
     complete,
     features: featuresOf(claim).completion,
     weight: complete ? 1 : wrong,
+    outOf: 1,
   }));
 }
 
@@ -85,7 +86,6 @@ export function sufficiencySamples(rows, questions, featuresOf) {
         complete: at === gold.length - 1,
         features: features(row.question, [...around, ...gold.slice(0, at + 1)]),
         weight: 0.5,
-        onlyTrains: true,
       })),
     );
   });

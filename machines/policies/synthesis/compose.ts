@@ -12,7 +12,7 @@ import {
   type SynthesisReply,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
-import { defaultAnswerGrader as grader } from '../../heuristics/answer-grader.ts';
+import { supportFor } from '../../heuristics/default-grader.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
@@ -100,7 +100,7 @@ function usedSteps(
   const known = ids.filter((id) => cited.has(id));
   if (known.length > 0) return known;
   const supporting = executionResults.filter(({ stepId: id, content }) => {
-    const support = hasVisibleText(content) ? grader.groundingOf(request, text, [{ id, content }]) : null;
+    const support = hasVisibleText(content) ? supportFor(request, text, [{ id, content }]) : null;
     return content.includes(text) || (support !== null && support >= run.thresholds.grounding);
   });
   return [...new Set(supporting.map(({ stepId }) => stepId))];

@@ -1,5 +1,5 @@
 import type { DialogueTurn } from '../contracts/grading.ts';
-import { read } from './reading.ts';
+import { type Features, read } from './reading.ts';
 
 /** What indicates whether the user's last words close a dialogue; each 0 or 1. */
 export type ClosingFeature = 'closes' | 'declines' | 'thanks' | 'asks' | 'numbers' | 'long';
@@ -38,7 +38,7 @@ const LONG_WORDS = 12;
  * Returns the features of the user's last turn; null if the assistant has not answered before it. A closing takes two
  * turns (E. Schegloff and H. Sacks, 1973): `declines` and `thanks` depend on whether the assistant asked something.
  */
-export function closingFeatures(turns: readonly DialogueTurn[]): Readonly<Record<ClosingFeature, number>> | null {
+export function closingFeatures(turns: readonly DialogueTurn[]): Features<ClosingFeature> | null {
   const at = turns.findLastIndex(({ role }) => role === 'user');
   const before = turns.slice(0, Math.max(0, at)).findLast(({ role }) => role === 'assistant');
   const last = turns[at];

@@ -1,5 +1,5 @@
 import { type Grounding, isBare, TERSE_WORDS } from './grounding.ts';
-import type { Reading } from './reading.ts';
+import type { Features, Reading } from './reading.ts';
 
 /** What speaks against a claim that the task is complete; each 0 or 1, all 0 without evidence. */
 export type CompletionFeature = 'long' | 'altered' | 'unrelated' | 'circling';
@@ -24,7 +24,7 @@ export function completionFeatures(
   grounding: Grounding,
   covered: number,
   repeated: boolean,
-): Readonly<Record<CompletionFeature, number>> {
+): Features<CompletionFeature> {
   const fromRequest = request.plain.includes(answer.plain);
   const open = grounding.support !== null && !grounding.verbatim && !isBare(answer) && !fromRequest;
   const support = grounding.support ?? 0;

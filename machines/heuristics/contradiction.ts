@@ -11,15 +11,13 @@ const QUOTED = /"[^"\n]{0,400}"|“[^”\n]{0,400}”|«[^»\n]{0,400}»|「[^�
 /** Two instructions farther apart than this (UTF-16 units) may concern different things. */
 const NEAR_CHARS = 400;
 const MAX_CLAUSES = 200;
+const CLAUSE = /[^.;,!?。；，！？\n]+[.;,!?。；，！？\n]?/gu;
 const REQUEST_CHARS = 20_000;
 
-interface Place {
+/** A clause of a request, its words, and the words that it excludes (null if it excludes none). */
+interface Clause {
   readonly text: string;
   readonly start: number;
-}
-
-/** A clause of a request, its words, and the words that it excludes (null if it excludes none). */
-interface Clause extends Place {
   readonly words: readonly string[];
   readonly excluded: readonly string[] | null;
   readonly isNegated: boolean;
@@ -34,7 +32,7 @@ export function contradictionsIn(request: string): readonly string[] {
   const text = request.slice(0, REQUEST_CHARS).replace(QUOTED, (quoted) => '_'.repeat(quoted.length));
   const clauses = clausesOf(text);
   const found = new Set<string>();
-  const concernOne = (one: Place, other: Place): boolean => {
+  const concernOne = (one: Clause | Length, other: Clause | Length) => {
     const [first, last] = one.start < other.start ? [one, other] : [other, one];
     const end = last.start + last.text.length;
     const between =
@@ -57,13 +55,12 @@ export function contradictionsIn(request: string): readonly string[] {
 
 function clausesOf(request: string): readonly Clause[] {
   const clauses: Clause[] = [];
-  for (const { 0: match, index: start } of request.matchAll(/[^.;,!?。；，！？\n]+[.;,!?。；，！？\n]?/gu)) {
+  for (const { 0: match, index: start } of [...request.matchAll(CLAUSE)].slice(0, MAX_CLAUSES)) {
     if (/[?？]$/.test(match)) continue;
     const text = match.replace(/[.;,!。；，！\n]$/u, '');
     const marker = WITHOUT.exec(text) ?? NOT.exec(text);
     const excluded = marker === null ? null : wordsOf(text.slice(marker.index + marker[0].length));
     clauses.push({ text, start, words: wordsOf(text), excluded, isNegated: marker !== null && !WITHOUT.test(text) });
-    if (clauses.length === MAX_CLAUSES) break;
   }
   return clauses;
 }
@@ -77,25 +74,16 @@ function names({ words }: Clause, { excluded, isNegated }: Clause): boolean {
   return isTail && words.length <= excluded.length + (isNegated ? 0 : 1);
 }
 
-/** The requested length of the answer: a number of words, sentences, paragraphs, or pages. */
-interface Length extends Place {
-  readonly least: number;
-  readonly most: number;
-  readonly unit: string;
-}
+/** A requested length of the answer: its least and its most, in one unit. */
+type Length = Pick<Clause, 'text' | 'start'> & { readonly least: number; readonly most: number; readonly unit: string };
 
 const LENGTH =
   /(?<!\p{L})(?:(?<least>at least|more than|mindestens|au moins|al menos|至少)|(?<most>at most|no more than|less than|up to|höchstens|au plus|como máximo|最多)|(?:in|mit|en)(?: exactly| only)?)? ?(?<count>\d{1,6}|a single|one) ?(?<unit>word|sentence|paragraph|page|wort|wört|satz|sätz|mot|phrase|palabra|frase|字|句)/giu;
 
 function lengthsIn(text: string): readonly Length[] {
   return Array.from(text.matchAll(LENGTH), ({ 0: match, index: start, groups = {} }) => {
-    const count = /^\d/.test(groups['count'] ?? '') ? Number(groups['count']) : 1;
-    return {
-      text: match,
-      start,
-      least: groups['most'] === undefined ? count : 0,
-      most: groups['least'] === undefined ? count : Number.POSITIVE_INFINITY,
-      unit: (groups['unit'] ?? '').toLowerCase(),
-    };
+    const count = Number(groups['count']) || 1;
+    const [least, most] = [groups['most'] ? 0 : count, groups['least'] ? Number.POSITIVE_INFINITY : count];
+    return { text: match, start, least, most, unit: (groups['unit'] ?? '').toLowerCase() };
   });
 }

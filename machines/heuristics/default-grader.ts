@@ -1,10 +1,10 @@
-import type { AnswerGrades, DialogueTurn, EvidenceText, GradingInput } from '../contracts/grading.ts';
+import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
 import { type ClosingFeature, closingFeatures } from './closing.ts';
 import { type CompletionFeature, completionFeatures } from './completion.ts';
 import { contradictionsIn } from './contradiction.ts';
-import { type Grounding, groundingOf } from './grounding.ts';
+import { groundingOf } from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
-import { readEvidence, readStart, shareOf, weightIn } from './reading.ts';
+import { type Features, readEvidence, readStart, shareOf, weightIn } from './reading.ts';
 import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from './sufficiency.ts';
 import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS } from './weights.ts';
 
@@ -13,22 +13,23 @@ import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS }
  * answer, and the first 50,000 of each distinct text.
  */
 export function gradeByDefault(input: GradingInput): AnswerGrades {
-  const { request, answer, evidence, dialogue } = input;
+  const { request, answer, evidence } = input;
+  const { completion, sufficiency, closing } = answerFeatures(input);
   return {
     grounding: supportFor(request, answer, evidence),
-    completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completionOf(input)),
-    sufficiency: sufficiencyOf(request, evidence),
-    satisfaction: satisfactionOf(dialogue),
+    completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
+    sufficiency: sufficiencyOf(request, evidence, sufficiency),
+    satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
     contradictions: contradictionsIn(request),
   };
 }
 
 /** The features that the default grader weighs. */
 export interface AnswerFeatures {
-  readonly completion: Readonly<Record<CompletionFeature, number>>;
-  readonly sufficiency: Readonly<Record<SufficiencyFeature, number>>;
+  readonly completion: Features<CompletionFeature>;
+  readonly sufficiency: Features<SufficiencyFeature>;
   /** Null if the assistant has not answered before the user's last turn. */
-  readonly closing: Readonly<Record<ClosingFeature, number>> | null;
+  readonly closing: Features<ClosingFeature> | null;
 }
 
 /** Returns the features of an answer: what `npm run eval -- folds` fits the weights of the default grader to. */
@@ -55,23 +56,19 @@ export function supportFor(request: string, answer: string, evidence: readonly E
 
 function completionOf({ request: asked, answer: given, evidence }: GradingInput): AnswerFeatures['completion'] {
   const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
-  const nothing: Grounding = { support: null, verbatim: false, inventsName: false };
-  const grounding = INVENTION.test(asked.slice(0, 100)) ? nothing : groundingOf(answer, request, texts);
+  const grounding = groundingOf(answer, request, INVENTION.test(asked.slice(0, 100)) ? [] : texts);
   const share = shareOf(request.terms, weightIn(texts, request));
   const covered = share((term) => texts.some(({ terms }) => terms.has(term)));
   return completionFeatures(answer, request, grounding, covered, texts.length < evidence.length);
 }
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */
-function sufficiencyOf(asked: string, evidence: readonly EvidenceText[]): number {
+function sufficiencyOf(
+  asked: string,
+  evidence: readonly EvidenceText[],
+  features: AnswerFeatures['sufficiency'],
+): number {
   const [request, texts] = [readStart(asked), readEvidence(evidence)];
   const isRelated = texts.some(({ terms }) => [...request.terms].some((term) => terms.has(term)));
-  if (!isRelated) return 0;
-  const together = probability(SUFFICIENCY_WEIGHTS, sufficiencyFeatures(request, texts));
-  return Math.max(together, shareInOneSentence(request, texts) ** 2);
-}
-
-function satisfactionOf(turns: readonly DialogueTurn[]): number {
-  const features = closingFeatures(turns);
-  return features === null ? 0 : probability(CLOSING_WEIGHTS, features);
+  return isRelated ? Math.max(probability(SUFFICIENCY_WEIGHTS, features), shareInOneSentence(request, texts) ** 2) : 0;
 }

@@ -20,15 +20,13 @@ const FULL_LENGTH = 6;
 /** Words of at most this length that no text has, and that are no names, say nothing that can be checked: "It is so". */
 const SLIGHT_LENGTH = 3;
 /** Words that answer a question and cannot be looked up. */
-const BARE = new Set('yes no ja nein oui non sí si no sì sim não да нет'.split(' '));
-const BARE_PHRASE = /^\s*(?:是|不是|对|不|はい|いいえ|네|아니요)[。.!！]?\s*$/u;
+const BARE = new Set('yes no ja nein oui non si sim nao да нет'.split(' '));
+const BARE_PHRASE = /^(?:是|不是|对|不|はい|いいえ|네|아니요)$/u;
 
 /** Whether an answer is only a yes or no, in one of several languages. */
 export function isBare(answer: Reading): boolean {
-  const [first] = answer.words;
-  return (
-    (answer.words.length === 1 && BARE.has(first?.folded ?? '')) || BARE_PHRASE.test(answer.plain.replaceAll(' ', ''))
-  );
+  const text = answer.plain.replaceAll(' ', '');
+  return (answer.words.length === 1 && BARE.has(text)) || BARE_PHRASE.test(text);
 }
 
 /**
@@ -40,7 +38,7 @@ export function groundingOf(answer: Reading, request: Reading, texts: readonly R
   if (texts.length === 0 || answer.words.length === 0 || isBare(answer)) return nothing;
   const added = [...answer.terms].filter((term) => !request.terms.has(term));
   const checked = added.length > 0 ? added : [...answer.terms];
-  const names = new Set(answer.words.flatMap(({ named, stem }) => (named ? [stem] : [])));
+  const { names } = answer;
   const isFound = (term: string) => texts.some(({ terms }) => terms.has(term));
   const isSlight = (term: string) =>
     term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
@@ -70,16 +68,14 @@ function withoutEnds(words: readonly Word[], texts: readonly Reading[]): readonl
   return first === -1 ? words : words.slice(first);
 }
 
-const NUMBER = /^\p{N}/u;
-
 /** Returns the names, each with all of its adjacent words, and the numbers. */
 export function namesIn(words: readonly Word[]): readonly (readonly Word[])[] {
   const runs: Word[][] = [];
   for (const [at, word] of words.entries()) {
     if (!word.named) continue;
     const before = words[at - 1];
-    const continues = word.joined && before?.named === true && !NUMBER.test(before.folded) && !NUMBER.test(word.folded);
-    if (continues) runs.at(-1)?.push(word);
+    const isName = before?.named === true && !/^\p{N}/u.test(before.folded) && !/^\p{N}/u.test(word.folded);
+    if (word.joined && isName) runs.at(-1)?.push(word);
     else runs.push([word]);
   }
   return runs;

@@ -25,6 +25,8 @@ export interface Reading {
   readonly terms: ReadonlySet<string>;
   /** The stems of the first line in order, without what is in parentheses; empty if that line is not a title. */
   readonly title: readonly string[];
+  /** The stems of names and numbers. */
+  readonly names: ReadonlySet<string>;
   /** Adjacent stems, separated by a space. */
   readonly pairs: ReadonlySet<string>;
   /** The terms of each sentence; a title is the first. */
@@ -35,7 +37,6 @@ const TITLE = /^[^\n]{1,120}(?=\n)/;
 const PARENTHESES = /\([^()]*\)/g;
 const SENTENCE_END = /(?<=[.!?…]["”’')\]]*)\s+|(?<=[。！？])|\n+/;
 const OPENS = /[.!?:;·|\n"“«(。！？]/;
-const JOINS = /^[\s-]$/;
 /** Characters to check between two words. */
 const GAP_CHARS = 8;
 
@@ -45,7 +46,7 @@ export function read(text: string): Reading {
   let [length, end] = [0, 0];
   eachRun(text, (run, start) => {
     const gap = text.slice(Math.max(end, start - GAP_CHARS), start);
-    const joined = JOINS.test(gap);
+    const joined = /^[\s-]$/.test(gap);
     const opens = end === 0 || OPENS.test(gap);
     end = start + run.length;
     if (isUnspaced(run)) {
@@ -68,6 +69,7 @@ export function read(text: string): Reading {
     sequence: spaced(words.map(({ stem }) => stem)),
     terms: new Set(termsIn(text)),
     title: title === '' ? [] : read(title).words.map(({ stem }) => stem),
+    names: new Set(words.flatMap(({ named, stem }) => (named ? [stem] : []))),
     pairs: new Set(words.slice(1).map(({ stem }, at) => `${words[at]?.stem} ${stem}`)),
     sentences: sentences.map((sentence) => new Set(termsIn(sentence))),
   };
@@ -78,10 +80,8 @@ export const spaced = (words: readonly string[]): string => ` ${words.join(' ')}
 
 function termsIn(text: string): readonly string[] {
   const terms: string[] = [];
-  eachRun(text, (run) => {
-    if (isUnspaced(run)) terms.push(...characterPairs(run));
-    else terms.push(stemOfFolded(foldWord(run)));
-  });
+  const termsOf = (run: string) => (isUnspaced(run) ? characterPairs(run) : [stemOfFolded(foldWord(run))]);
+  eachRun(text, (run) => void terms.push(...termsOf(run)));
   return terms;
 }
 
@@ -98,16 +98,16 @@ const readings = new WeakMap<EvidenceText, Reading>();
 /** Reads the first 50,000 characters of each distinct evidence text, without empty ones; each object only once. */
 export function readEvidence(texts: readonly EvidenceText[]): readonly Reading[] {
   const distinct = new Map(texts.map((text) => [text.content, text]));
-  return [...distinct.values()].map(readingOf).filter(({ words }) => words.length > 0);
+  const all = Array.from(distinct.values(), (text) => {
+    const reading = readings.get(text) ?? read(text.content.slice(0, TEXT_CHARS));
+    readings.set(text, reading);
+    return reading;
+  });
+  return all.filter(({ words }) => words.length > 0);
 }
 
-function readingOf(text: EvidenceText): Reading {
-  const known = readings.get(text);
-  if (known !== undefined) return known;
-  const reading = read(text.content.slice(0, TEXT_CHARS));
-  readings.set(text, reading);
-  return reading;
-}
+/** The values of named features. */
+export type Features<Name extends string> = Readonly<Record<Name, number>>;
 
 /** How informative a term is, above 0. */
 export type Weight = (term: string) => number;
@@ -128,11 +128,10 @@ export function weightIn(texts: readonly Reading[], asked: Reading): Weight {
       sentences += 1;
       for (const term of terms) having.set(term, (having.get(term) ?? 0) + 1);
     }
-  const names = new Set(asked.words.flatMap(({ named, stem }) => (named ? [stem] : [])));
   return (term) => {
     const texts = having.get(term) ?? 0;
     const rarity = Math.log(1 + (sentences + 0.5) / (texts + 0.5));
-    const isShort = texts === 0 && term.length < FULL_LENGTH && !names.has(term) && !isUnspaced(term);
+    const isShort = texts === 0 && term.length < FULL_LENGTH && !asked.names.has(term) && !isUnspaced(term);
     return isShort ? rarity * (term.length / FULL_LENGTH) ** 2 : rarity;
   };
 }

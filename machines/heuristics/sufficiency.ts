@@ -1,11 +1,17 @@
 import { namesIn } from './grounding.ts';
-import { type Reading, type Share, shareOf, spaced, type Weight, type Word, weightIn } from './reading.ts';
+import {
+  type Features,
+  type Reading,
+  type Share,
+  shareOf,
+  spaced,
+  type Weight,
+  type Word,
+  weightIn,
+} from './reading.ts';
 
 /** What indicates that the evidence suffices to answer a request; each 0..1. */
 export type SufficiencyFeature = 'together' | 'names' | 'apart' | 'chained';
-
-/** The number of texts to compare with each other: those with most of the request. */
-const MAX_TEXTS = 24;
 
 /**
  * Returns the features of evidence for a request.
@@ -18,16 +24,13 @@ const MAX_TEXTS = 24;
  * the request does not (the bridge of HotpotQA, Yang and others 2018). Linear in the texts except for their pairs, of
  * at most 24 texts.
  */
-export function sufficiencyFeatures(
-  request: Reading,
-  all: readonly Reading[],
-): Readonly<Record<SufficiencyFeature, number>> {
+export function sufficiencyFeatures(request: Reading, all: readonly Reading[]): Features<SufficiencyFeature> {
   const weight = weightIn(all, request);
   const share = shareOf(request.terms, weight);
   const ranked = all
     .map((text) => ({ text, share: share((term) => text.terms.has(term)) }))
     .sort((one, other) => other.share - one.share);
-  const texts = ranked.slice(0, MAX_TEXTS).map(({ text }) => text);
+  const texts = ranked.slice(0, 24).map(({ text }) => text);
   const links = linksBetween(texts, request, weight);
   return {
     together: shareOfLinked(links, share),
@@ -40,14 +43,10 @@ export function sufficiencyFeatures(
 /** Returns how much of the request one sentence and the title of its text have, 0..1: the best of all. */
 export function shareInOneSentence(request: Reading, texts: readonly Reading[]): number {
   const share = shareOf(request.terms, weightIn(texts, request));
-  let best = 0;
-  for (const text of texts)
-    for (const terms of text.sentences)
-      best = Math.max(
-        best,
-        share((term) => terms.has(term) || isInTitle(text, term)),
-      );
-  return best;
+  const shares = texts.flatMap((text) =>
+    text.sentences.map((terms) => share((term) => terms.has(term) || isInTitle(text, term))),
+  );
+  return shares.reduce((best, one) => Math.max(best, one), 0);
 }
 
 /** Two texts that belong together by what connects them, as stems. */
@@ -70,9 +69,10 @@ function linksBetween(texts: readonly Reading[], request: Reading, weight: Weigh
       if (from !== to && from.sequence.includes(spaced(to.title))) links.push({ from, to, by: to.title, strength: 1 });
   }
   const rarest = weight('______');
-  for (const [pair, having] of sharedPairs(texts)) {
+  for (const [pair, having] of holdersOf(texts, ({ pairs }) => pairs)) {
     const by = pair.split(' ');
-    if (by.every((stem) => request.sequence.includes(` ${stem} `))) continue;
+    if (having.length < 2 || having.length > MAX_SHARING || by.every((stem) => request.sequence.includes(` ${stem} `)))
+      continue;
     const strength = Math.min(...by.map(weight), weight(by.join(''))) / rarest / (having.length - 1);
     for (const [at, from] of having.entries())
       for (const to of having.slice(at + 1)) links.push({ from, to, by, strength });
@@ -80,17 +80,11 @@ function linksBetween(texts: readonly Reading[], request: Reading, weight: Weigh
   return links;
 }
 
-/** Returns the pairs of adjacent stems in two or three texts, with these texts. */
-function sharedPairs(texts: readonly Reading[]): ReadonlyMap<string, readonly Reading[]> {
-  const having = new Map<string, Reading[]>();
-  for (const text of texts) {
-    for (const pair of text.pairs) {
-      const known = having.get(pair);
-      if (known === undefined) having.set(pair, [text]);
-      else known.push(text);
-    }
-  }
-  return new Map([...having].filter(([, { length }]) => length > 1 && length <= MAX_SHARING));
+/** Returns the texts that have each key. */
+function holdersOf(texts: readonly Reading[], keysOf: (text: Reading) => Iterable<string>): Map<string, Reading[]> {
+  const holders = new Map<string, Reading[]>();
+  for (const text of texts) for (const key of keysOf(text)) holders.get(key)?.push(text) ?? holders.set(key, [text]);
+  return holders;
 }
 
 /** Returns the best share of the request in the titles and one sentence each of two texts that has their link. */
@@ -110,14 +104,11 @@ function shareOfLinked(links: readonly Link[], share: Share): number {
 const isInTitle = ({ title, sentences }: Reading, term: string): boolean =>
   title.length > 0 && sentences[0]?.has(term) === true;
 
-/** Sentences of one text to combine with those of another. */
-const MAX_NEAR = 12;
-
-/** Returns the sentences with the link; of a text about it, all. */
+/** Returns the sentences with the link, or all of a text about it, at most 12. */
 function near({ sentences, title }: Reading, by: readonly string[]): readonly ReadonlySet<string>[] {
   const isAbout = by.every((stem) => title.includes(stem));
   const has = (terms: ReadonlySet<string>) => by.every((stem) => terms.has(stem)) || terms.has(by.join(''));
-  return sentences.filter((terms) => isAbout || has(terms)).slice(0, MAX_NEAR);
+  return sentences.filter((terms) => isAbout || has(terms)).slice(0, 12);
 }
 
 /** How prominent a name is in a text: its title, part of it, early in the text, anywhere, or only its words. */
@@ -149,12 +140,8 @@ function isChained(texts: readonly Reading[], links: readonly Link[], request: R
   const starts = new Set(about.length > 0 ? about : texts.slice(0, 1));
   if (starts.size > 1) return true;
   if (links.some(({ from, to, strength }) => strength === 1 && (starts.has(from) || starts.has(to)))) return true;
-  const having = new Map<string, Reading[]>();
-  for (const text of texts)
-    for (const name of new Set(text.words.flatMap(({ named, stem }) => (named ? [stem] : []))))
-      having.set(name, [...(having.get(name) ?? []), text]);
   const shared = new Map<Reading, number>();
-  for (const [name, [one, other, ...more]] of having) {
+  for (const [name, [one, other, ...more]] of holdersOf(texts, ({ names }) => names)) {
     if (one === undefined || other === undefined || more.length > 0 || request.terms.has(name)) continue;
     const end = starts.has(one) ? other : one;
     if (starts.has(one) || starts.has(other)) shared.set(end, (shared.get(end) ?? 0) + weight(name));

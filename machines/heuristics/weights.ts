@@ -1,20 +1,18 @@
 import type { ClosingFeature } from './closing.ts';
 import type { CompletionFeature } from './completion.ts';
+import type { Features } from './reading.ts';
 import type { SufficiencyFeature } from './sufficiency.ts';
 
 /** A logistic model: the log-odds are `bias` plus the sum of each feature times its weight. */
 export interface Weights<Feature extends string> {
   readonly bias: number;
-  readonly weights: Readonly<Record<Feature, number>>;
+  readonly weights: Features<Feature>;
 }
 
 /** Returns the probability that a logistic model gives for the features, 0..1. */
-export function probability<Feature extends string>(
-  { bias, weights }: Weights<Feature>,
-  features: Readonly<Record<Feature, number>>,
-): number {
-  let odds = bias;
-  for (const name of Object.keys(weights) as Feature[]) odds += weights[name] * features[name];
+export function probability<Feature extends string>(model: Weights<Feature>, features: Features<Feature>): number {
+  let odds = model.bias;
+  for (const name of Object.keys(model.weights) as Feature[]) odds += model.weights[name] * features[name];
   return 1 / (1 + Math.exp(-odds));
 }
 

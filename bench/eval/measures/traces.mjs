@@ -73,6 +73,7 @@ function completes({ request, answer, rationale, claimsCompletion, evidence }, s
     needsTools: false,
     proposedPhase: null,
     rationale,
+    noEvidence: false,
     usedMessageIds: [],
   };
   const context = { ...state, request };

@@ -13,6 +13,7 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { supportFor } from '../../heuristics/default-grader.ts';
+import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
@@ -300,7 +301,7 @@ export function missingFields({ input, problems }: ReadSynthesisInput): readonly
  */
 function saysNothingFound(input: SynthesisInput): boolean {
   const { text } = bestDraft(input);
-  return hasVisibleText(text) && (input.run.noEvidence || grader.isNoAnswer(text));
+  return hasVisibleText(text) && (input.run.noEvidence || isNoAnswer(text));
 }
 
 function ttlText(maxCycles: number | null): string {

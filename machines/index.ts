@@ -31,7 +31,6 @@ export { type Decision, decisionSchema } from './contracts/decision.ts';
 export { type ChainEvent, type ClientEvent, chainEventSchema, clientEventSchema } from './contracts/events.ts';
 export { type Failure, failureSchema } from './contracts/failure.ts';
 export type {
-  AnswerGrader,
   AnswerGrades,
   DialogueTurn,
   EvidenceText,

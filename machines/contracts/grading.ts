@@ -43,11 +43,5 @@ export const answerGradesSchema = z.object({
 });
 export type AnswerGrades = Readonly<z.infer<typeof answerGradesSchema>>;
 
-/** Grades of a user's grader or a judge. The default grader gives those that are missing. */
-export const someGradesSchema = answerGradesSchema.partial();
-export type SomeGrades = Readonly<z.infer<typeof someGradesSchema>>;
-
-/** Judges answers in place of the default grader. Grades that it leaves out are the default grader's. */
-export interface AnswerGrader {
-  grade(input: GradingInput, options: { readonly signal: AbortSignal }): SomeGrades | Promise<SomeGrades>;
-}
+/** Grades of another grader. The default grader gives those that are missing. */
+export type SomeGrades = Partial<AnswerGrades>;

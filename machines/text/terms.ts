@@ -13,7 +13,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Words that open a request without naming its topic: stop words there, content anywhere else. */
-export const ASKING_WORDS: ReadonlySet<string> = new Set(
+const ASKING_WORDS: ReadonlySet<string> = new Set(
   `please tell explain describe compare contrast briefly outline summarise summarize show list name give say define detail mean means`.split(
     /\s+/,
   ),
@@ -46,11 +46,6 @@ export function termWeights(texts: number, textsWith: (stem: string) => number):
     const rarity = Math.log(1 + (texts + IMAGINED_TEXTS) / (textsWith(stem) + 1));
     return GENERAL_STEMS.has(stem) ? GENERAL_FACTOR * rarity : rarity;
   };
-}
-
-/** Whether a word is so general that its absence from a text means nothing. */
-export function isGeneral(stem: string): boolean {
-  return GENERAL_STEMS.has(stem);
 }
 
 /** A content word: its stem, and its form and position in the text (`start` in UTF-16 units from 0). */

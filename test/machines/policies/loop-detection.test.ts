@@ -135,7 +135,7 @@ describe('loops', () => {
     );
   });
 
-  it('[Y11] (policy part) are detected at turn 1,000 by reading as much as at turn 100', () => {
+  it('[Y11] are detected at turn 1,000 by reading as much as at turn 100', () => {
     let looks = 0;
     const watched = (history: readonly ContinueDecision[]) =>
       new Proxy(history, {

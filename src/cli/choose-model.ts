@@ -12,13 +12,20 @@ export interface ChosenModel {
   readonly check?: (timeoutMs: number) => Promise<void>;
 }
 
+/** How to reach the server of a model. */
+interface ServerOptions {
+  readonly baseUrl: string;
+  /** Whether replies are streamed. */
+  readonly stream: boolean;
+}
+
 /** A source of models. */
 interface Provider {
   /** Whether the provider serves the model with this name. */
   readonly serves: (name: string) => boolean;
   /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;
-  readonly open: (name: string, baseUrl: string) => Promise<Omit<ChosenModel, 'name'>>;
+  readonly open: (name: string, server: ServerOptions) => Promise<Omit<ChosenModel, 'name'>>;
 }
 
 /** To add a provider, add a row before the last, which serves every name. The first match is used. */
@@ -38,13 +45,13 @@ const PROVIDERS: readonly Provider[] = [
 export async function chooseModel(
   named: string | undefined,
   env: NodeJS.ProcessEnv,
-  baseUrl?: string,
+  { baseUrl, stream = true }: Partial<ServerOptions> = {},
 ): Promise<ChosenModel> {
   const configuration = baseUrl === undefined ? env : { ...env, OPENAI_BASE_URL: baseUrl };
   const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(configuration)).find((name) => name !== null);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (configured ?? 'offline'));
   const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
-  return { name, ...(await open(name, baseUrlOf(baseUrl, env))) };
+  return { name, ...(await open(name, { baseUrl: baseUrlOf(baseUrl, env), stream })) };
 }
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -60,9 +67,9 @@ async function openExtractive() {
   return { model: extractiveModel() };
 }
 
-async function openOpenai(name: string, baseUrl: string) {
+async function openOpenai(name: string, { baseUrl, stream }: ServerOptions) {
   const { openaiModel } = await import('../models/openai/openai-model.ts');
-  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl }));
+  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl, stream }));
   await loadOptional('openai', `--model ${name}`, () => import('openai'));
   const check = async (timeoutMs: number): Promise<void> => {
     const failure = await model.checkKey({ signal: AbortSignal.timeout(timeoutMs) });

@@ -30,6 +30,8 @@ export interface RunFlags {
   readonly fallbackModel?: readonly string[];
   /** The base URL of the model server. */
   readonly baseUrl?: string;
+  /** Whether replies are streamed. */
+  readonly stream?: boolean;
   readonly maxCycles?: number;
   /** Seconds. */
   readonly timeout?: number;
@@ -74,8 +76,8 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const journals = store ?? (await journalsOf(flags));
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
-    chooseModel(flags.model, process.env, flags.baseUrl),
-    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags.baseUrl))),
+    chooseModel(flags.model, process.env, serverOf(flags)),
+    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, serverOf(flags)))),
     flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs)) : null,
     flags.history === undefined ? [] : readHistory(flags.history),
     openSessions(flags),
@@ -123,6 +125,10 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   }
 }
 
+function serverOf({ baseUrl, stream }: RunFlags): NonNullable<Parameters<typeof chooseModel>[2]> {
+  return { ...(baseUrl !== undefined && { baseUrl }), ...(stream !== undefined && { stream }) };
+}
+
 /** Returns the store for a new run, or null for none. */
 async function journalsOf({ journal, force = false, ...flags }: RunFlags): Promise<JournalStore | null> {
   if (journal === undefined) return journalsForRun(flags);
@@ -157,6 +163,7 @@ function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Recor
     model: first ?? 'offline',
     ...(fallbacks.length > 0 && { fallbackModel: fallbacks }),
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(flags.stream === false && { stream: false }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
     ...(capability && { capability: [...capability] }),
     ...(mcp && { mcp: mcp.map(recordableServer), directory: process.cwd() }),

@@ -51,6 +51,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
     .option('--base-url <url>', 'base URL of the model server (default: $OPENAI_BASE_URL)', serverUrl)
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
+    .option('--no-stream', 'request each reply of the model server as one response')
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)
     .option(

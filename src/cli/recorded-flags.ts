@@ -22,6 +22,7 @@ const recordedFlagsSchema = z.object({
   model: z.string().optional(),
   fallbackModel: z.array(z.string()).optional(),
   baseUrl: z.string().optional(),
+  stream: z.boolean().optional(),
   docs: z.array(z.string()).optional(),
   capability: z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage'])).optional(),
   mcp: z.array(z.string()).optional(),

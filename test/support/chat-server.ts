@@ -17,6 +17,7 @@ export interface Exchange {
 export interface ChatBody {
   readonly model?: string;
   readonly messages?: readonly { readonly role: string; readonly content: string }[];
+  readonly stream?: boolean;
   readonly stream_options?: unknown;
   readonly response_format?: {
     readonly type: string;

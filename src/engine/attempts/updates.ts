@@ -2,8 +2,8 @@ import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 
 /**
- * What happens to a value in progress. `execution` is the immutable state of all attempts at that moment, replaced with every finished
- * attempt; `attempt` counts from 1.
+ * What happens to a value in progress. `execution` is the immutable state of all attempts at that moment: a new one with every
+ * `reset`, which ends an attempt and begins the next, and with the `value`. Partials share the latest one. `attempt` counts from 1.
  *
  * - `partial`: the value received so far, not yet validated. It is a live, read-only view that grows: read it, do not keep it.
  * - `reset`: the attempt failed and all its partials are void. `retryInMs` is the wait before the next attempt, or null if there is none.

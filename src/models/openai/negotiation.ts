@@ -73,7 +73,7 @@ function isRejection(error: ServerError | null): boolean {
   return error !== null && REJECTION_STATUSES.has(error.status) && !isPromptTooLong(error) && !rejectsTools(error.text);
 }
 
-type Body = Parameters<OpenAI['chat']['completions']['create']>[0] & { stream: true };
+type Body = ReturnType<typeof requestBody>;
 
 /** Returns the body of a reply. The client's own reading of a stream is slower, and has no limit of size. */
 async function send(client: OpenAI, body: Body, { settings, signal }: SendOptions): Promise<ReplyBody> {

@@ -21,6 +21,11 @@ export interface OpenAIModelOptions {
   readonly maxOutputTokens?: number;
   /** Whether capabilities are offered as native tools. Default: true. If the server rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
+  /**
+   * Whether replies are streamed. Default: true. If false, the server sends one JSON response, which arrives as one part: there are no
+   * earlier partial values, and `firstChunkMs` must allow for the whole reply.
+   */
+  readonly stream?: boolean;
   /** The maximum size of one response, decompressed. A larger one is cut off and fails. Default: 32,000,000. */
   readonly maxResponseBytes?: number;
   /**
@@ -44,6 +49,7 @@ export interface OpenAISettings {
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
   readonly nativeTools: boolean;
+  readonly stream: boolean;
   readonly maxResponseBytes: number;
   readonly fetch: typeof globalThis.fetch | null;
   readonly timers: Timers;
@@ -68,6 +74,7 @@ export const modelOptionsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.int().min(1).optional(),
   nativeTools: z.boolean().default(true),
+  stream: z.boolean().default(true),
   maxResponseBytes: z.int().min(1).default(32_000_000),
   fetch: functionSchema.optional(),
   clock: hasMethod('setTimeout', 'expected a clock with setTimeout and clearTimeout').optional(),
@@ -78,7 +85,7 @@ export const modelOptionsSchema = z.strictObject({
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
   const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read;
-  const { maxResponseBytes } = read;
+  const { maxResponseBytes, stream } = read;
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   requireValidHeaders(headers);
@@ -91,6 +98,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     temperature,
     maxOutputTokens,
     nativeTools,
+    stream,
     maxResponseBytes,
     fetch: options.fetch ?? null,
     timers: options.clock ?? systemTimers,

@@ -1,4 +1,4 @@
-import type { ChatCompletionCreateParamsStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { ChatCompletionCreateParams, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
@@ -23,7 +23,7 @@ export interface Dialect {
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
 }
 
-type Body = ChatCompletionCreateParamsStreaming;
+type Body = ChatCompletionCreateParams;
 type TextParameters = Pick<Body, 'messages' | 'response_format' | 'tools' | 'tool_choice'>;
 
 /** Returns the JSON body of one call. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
@@ -31,9 +31,9 @@ export function requestBody(given: ModelRequest, settings: OpenAISettings, diale
   const request = withoutNativeTools(given, dialect);
   return {
     model: settings.model,
-    stream: true,
+    stream: settings.stream,
     ...(request.replyForm === 'tool-call' ? toolParameters(request, dialect) : textParameters(request, dialect)),
-    ...(dialect.usage && { stream_options: { include_usage: true } }),
+    ...(settings.stream && dialect.usage && { stream_options: { include_usage: true } }),
     ...(settings.temperature !== null && { temperature: settings.temperature }),
     ...(settings.maxOutputTokens !== null && { [dialect.tokenLimit]: settings.maxOutputTokens }),
   };

@@ -50,3 +50,25 @@ describe('postchain run --fallback-model', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 });
+
+describe('postchain run --no-stream', () => {
+  it('[A6] requests each reply as one response, and records it for resume', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+      const message = { role: 'assistant', content: JSON.stringify(replies[task]) };
+      respondWithJson(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+    });
+    const journal = join(temporaryFolder(), 'run.jsonl');
+    const env = { OPENAI_BASE_URL: server.baseURL };
+    const { code, stdout } = await startCli(
+      ['run', 'Is it so?', '--model', 'good', '--no-stream', '--journal', journal],
+      env,
+    ).finished;
+    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(code).toBe(0);
+    const posted = server.exchanges.filter(({ method }) => method === 'POST');
+    expect(new Set(posted.map(({ body }) => body.stream))).toEqual(new Set([false]));
+    const [firstLine] = readFileSync(journal, 'utf8').split('\n');
+    expect(JSON.parse(firstLine ?? '')).toMatchObject({ host: { flags: { stream: false } } });
+  });
+});

@@ -221,6 +221,21 @@ describe('a failed output', () => {
   });
 });
 
+describe('the execution of an update', () => {
+  it('[A7] is a new one with every reset and value, which partials share, and never changes', async () => {
+    const { output } = recipeFrom([chunkedReply(invalidRecipe), chunkedReply(pancakes)]);
+    const seen: { readonly what: string; readonly execution: object; readonly json: string }[] = [];
+    for await (const { type, attempt, execution } of output)
+      seen.push({ what: `${type} ${attempt}`, execution, json: JSON.stringify(execution) });
+    const firstOf = new Map(seen.toReversed().map(({ what, execution }) => [what, execution]));
+    expect([...firstOf.keys()].toReversed()).toEqual(['partial 1', 'reset 1', 'partial 2', 'value 2']);
+    const [before, reset, partial, value] = [...firstOf.values()].toReversed();
+    expect(new Set([before, reset, value]).size).toBe(3);
+    expect(partial).toBe(reset);
+    for (const { execution, json } of seen) expect(JSON.stringify(execution)).toBe(json);
+  });
+});
+
 describe('stopping', () => {
   it('cancel() closes the call, rejects the value, and ends the readers', async () => {
     const { model, output } = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);

@@ -220,11 +220,14 @@ function startMachine(plan: LoopPlan, parts: LoopParts) {
   const given = actionInput(CAPABILITIES);
   const own = given.input.capabilities.map((one) => ({ ...one, timeoutMs: plan.ownMs[one.name as 'draft'] }));
   const { maxCorrections, maxTransportRetries, maxCalls } = plan;
+  const budgets = { maxCorrections, maxTransportRetries, maxCalls };
+  const policy = { ...given.policy, triesReplyForms: true, maxHungCalls: 2, ...budgets };
   const step = first.by === 'caller' ? stepOfFunction(first.wish, true) : undefined;
   const input = {
     ...given,
     input: { ...given.input, request: REQUEST, capabilities: own },
-    policy: { ...given.policy, triesReplyForms: true, maxHungCalls: 2, maxCorrections, maxTransportRetries, maxCalls },
+    policy,
+    continuationPolicy: policy,
     call: step === undefined ? null : { capability: step.capability, arguments: String(step.arguments) },
     decider,
     maxContinuations,

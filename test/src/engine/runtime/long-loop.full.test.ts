@@ -91,6 +91,7 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
     maxContinuations: STEPS,
     maxTokens: 1e9,
     policy: { ...given.policy, maxCalls: 10_000 },
+    continuationPolicy: { ...given.continuationPolicy, maxCalls: 10_000 },
     call: { ...next, arguments: JSON.stringify(ARGUMENTS) },
   };
   const actor: AnyActorRef = createActor(createActors(parts).action, { input, clock: new TestClock() });

@@ -46,7 +46,7 @@ const REPLIES: readonly Partial<YieldReply>[] = [
   { answer: 'Napoleon designed it in 1815.', confidence: 1, taskComplete: true, informationSufficiency: 1 },
 ];
 
-/** Returns every guard result and the next state as text. */
+/** Returns the rules that complete the run, or else the next phase, as text. */
 function decisionsOn(messages: readonly Message[]): readonly string[] {
   return REPLIES.map((said) => {
     const state = aState({ request: REQUEST, hasDocuments: true, messages });
@@ -54,7 +54,7 @@ function decisionsOn(messages: readonly Message[]): readonly string[] {
     const completing = Object.entries({ confidenceReached, answerConverged, taskComplete }).flatMap(([name, rule]) =>
       rule({ ...state, assessment }).holds ? [name] : [],
     );
-    return [...completing, assessment.proposal].join(' ');
+    return completing.length > 0 ? completing.join(' ') : assessment.proposal;
   });
 }
 

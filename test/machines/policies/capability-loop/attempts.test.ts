@@ -35,7 +35,8 @@ describe('limits for the model calls of a loop', () => {
 
   it('[R6] equal the remaining tokens for each later call, which has its own id', () => {
     const { policy } = anActionState();
-    const loop = anActionState({ runs: 2, maxTokens: 100, policy: { ...policy, maxCalls: 5 }, ...used(2, 40, 25) });
+    const continuationPolicy = { ...policy, maxCalls: 5 };
+    const loop = anActionState({ runs: 2, maxTokens: 100, continuationPolicy, ...used(2, 40, 25) });
     expect(continuationAttempt(loop)).toMatchObject({
       id: 's1.action.c2',
       task: 'continuation',
@@ -45,7 +46,7 @@ describe('limits for the model calls of a loop', () => {
 
   it('are never below the minimum for one attempt', () => {
     const { policy } = anActionState();
-    const spent = anActionState({ maxTokens: 0, policy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
+    const spent = anActionState({ maxTokens: 0, continuationPolicy: { ...policy, maxCalls: 1 }, ...used(1, 40, 25) });
     expect(actionAttempt(spent).policy.maxTokens).toBe(1);
     expect(continuationAttempt(spent).policy).toMatchObject({ maxCalls: 1, maxTokens: 1 });
   });

@@ -40,15 +40,18 @@ describe('a chart as a Mermaid diagram', () => {
     ]);
   });
 
-  it.each(Object.keys(machinesByName))('of the %s machine contains every state, and every transition to another state', (name) => {
-    const machine = machinesByName[name];
-    if (machine === undefined) throw new Error(name);
-    const chart = chartOf(machine);
-    const picture = mermaid(chart);
-    for (const state of chart.states.slice(1)) expect(picture).toContain(state.name);
-    for (const { guard, target } of chart.transitions)
-      if (guard !== null && target.length > 0) expect(picture).toContain(guard);
-  });
+  it.each(Object.keys(machinesByName))(
+    'of the %s machine contains every state, and every transition to another state',
+    (name) => {
+      const machine = machinesByName[name];
+      if (machine === undefined) throw new Error(name);
+      const chart = chartOf(machine);
+      const picture = mermaid(chart);
+      for (const state of chart.states.slice(1)) expect(picture).toContain(state.name);
+      for (const { guard, target } of chart.transitions)
+        if (guard !== null && target.length > 0) expect(picture).toContain(guard);
+    },
+  );
 
   it('with a depth limit counts deeper states as their ancestors', () => {
     const { chain } = machinesByName;

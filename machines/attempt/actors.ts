@@ -12,7 +12,7 @@ export interface ReadReplyInput {
   readonly task: string;
   readonly attempt: number;
   readonly model: number;
-  /** The reply form: 0 is the configured one, 1 and 2 the other ones, 3 text. */
+  /** The reply form: 0 is the configured one, 1 and 2 the others, 3 text. */
   readonly form: number;
   /** Whether a reply without JSON may be prose. */
   readonly mayBeProse: boolean;

@@ -49,7 +49,7 @@ export interface AttemptState extends AttemptInput, ModelRoute {
   readonly failure: Failure | null;
   /** The next call, once the policy has allowed one. */
   readonly next: NextCall | null;
-  /** Whether the policy has had its last word, and the value that it gave in place of a reply. */
+  /** Whether `finalizeOrThrow` has been called, and the value that it returned in place of a reply. */
   readonly isFinal: boolean;
   readonly final: { readonly value: unknown } | null;
   /** The duration of all attempts and of the waits between them. */

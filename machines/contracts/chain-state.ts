@@ -67,7 +67,7 @@ export const chainInputSchema = z.object({
   policies: z.record(z.string(), somePolicyNumbersSchema).default({}),
   /** The session of the request; null without one. */
   sessionId: z.string().nullable(),
-  /** Who decides about operations that need consent, and which these are. Journals without these fields asked. */
+  /** Who decides about operations that need consent, and which these are. Runs whose journals lack these fields asked the user. */
   consent: consentSchema.default('ask'),
   approval: approvalSchema.default('user-content'),
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
@@ -130,7 +130,7 @@ export interface ChainState extends ChainInput {
   readonly envelope: Envelope;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;
-  /** What each step came to, oldest first: the newest 64, each of at most 4,000 characters. */
+  /** The results of the steps, oldest first: the newest 64, each of at most 4,000 characters. */
   readonly steps: readonly Step[];
   /** The operations that the last phase applied to the context. */
   readonly applied: readonly ContextOperation[];

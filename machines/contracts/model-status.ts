@@ -5,7 +5,7 @@ export const PROSE_FORM = 3;
 
 /** What a run has learned about one of its models. */
 const modelStatusSchema = z.object({
-  /** The reply form to request: 0 is the configured one, 1 and 2 the other ones, 3 text that may be prose. */
+  /** The reply form to request: 0 is the configured one, 1 and 2 the others, 3 text that may be prose. */
   form: z.int().min(0).max(PROSE_FORM),
   /** Whether a reply in this form contained JSON. */
   repliesInJson: z.boolean(),

@@ -50,7 +50,7 @@ export const contextStatisticsSchema = z.object({
 export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>>;
 
 /**
- * What Yield is told of the run besides the context. `confidences` are those of this cycle's phases (for Intention, its
+ * What Yield receives about the run besides the context. `confidences` are those of this cycle's phases (for Intention, its
  * clarity), `decisions` those of earlier cycles, the newest last. `context`: the last evaluation by Understanding; null before.
  * `failures` are texts.
  */

@@ -6,7 +6,7 @@ import { messageSchema } from './message.ts';
  * milliseconds since the epoch. `number` counts the turns of the session from 1. `kept` is what the session keeps of all
  * its turns until then, so only the newest turns need it: messages of this run have their own ids, those of earlier
  * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed; `gaveWay` is how
- * many messages the session could not keep. Turns that were stored without these fields have none of it.
+ * many messages the session could not keep. Turns stored by earlier versions lack these fields.
  */
 export const sessionTurnSchema = z.object({
   runId: z.string(),

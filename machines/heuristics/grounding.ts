@@ -15,9 +15,9 @@ export interface Grounding {
 export const TERSE_WORDS = 5;
 /** Numbers and names weigh more than other words: answers get them wrong most often. */
 const NAME_FACTOR = 2;
-/** A short word that is no name means little if no text has it; words of this length and more count in full. */
+/** A short word that is not a name means little if no text has it; words of this length and more count in full. */
 const FULL_LENGTH = 6;
-/** Words of at most this length that no text has, and that are no names, say nothing that can be checked: "It is so". */
+/** Words of at most this length that no text has, and that are not names, say nothing that can be checked: "It is so". */
 const SLIGHT_LENGTH = 3;
 /** Words that answer a question and cannot be looked up. */
 const BARE = new Set('yes no ja nein oui non si sim nao да нет'.split(' '));
@@ -60,7 +60,7 @@ function isVerbatim(answer: Reading, request: Reading, texts: readonly Reading[]
     : texts.some((text) => has(text, answer.words));
 }
 
-/** Returns the words without those at the start that no text has, if they are short and no names: "by John Bradfield". */
+/** Returns the words without those at the start that no text has, if they are short and not names: "by John Bradfield". */
 function withoutEnds(words: readonly Word[], texts: readonly Reading[]): readonly Word[] {
   const counts = ({ named, folded }: Word) =>
     named || folded.length >= FULL_LENGTH || texts.some(({ plain }) => plain.includes(` ${folded} `));

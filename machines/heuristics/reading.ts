@@ -118,7 +118,7 @@ const FULL_LENGTH = 6;
 /**
  * Returns the inverse document frequency (K. Spärck Jones, 1972) over the sentences of texts, in place of lists of stop
  * words: words that most sentences have weigh almost nothing. A term that no sentence has weighs the most, unless it is
- * a short word and no name of `asked`: it is probably a question word.
+ * a short word that is not a name of `asked`: it is probably a question word.
  */
 export function weightIn(texts: readonly Reading[], asked: Reading): Weight {
   const having = new Map<string, number>();

@@ -16,7 +16,7 @@ export const isAbove = (score: number, threshold: number): boolean => exact(scor
 export const isBelow = (score: number, threshold: number): boolean => exact(score) < exact(threshold);
 
 /**
- * Describes compared values in words. Numbers have three decimals, or as many as it takes to tell the compared numbers apart, so a
+ * Describes compared values in words. Numbers have three decimals, or enough to tell the compared numbers apart, so a
  * text never says that 0.1 is below 0.1.
  */
 export function describeInputs(inputs: GuardResult['inputs']): string {

@@ -45,7 +45,7 @@ export function consentNeeded(state: Planned): GuardResult {
   return { holds: messages > 0, inputs: { messages } };
 }
 
-/** Whether an option decides about the operations that need consent, so that nobody is asked. */
+/** Whether an option decides about the operations that need consent, so that no one is asked. */
 export function consentDecided(state: Planned): GuardResult {
   const messages = operationsAsking(state);
   return { holds: messages > 0 && state.consent !== 'ask', inputs: { messages, consent: state.consent } };

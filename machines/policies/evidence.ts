@@ -15,7 +15,7 @@ const BELIEVED = 0.5;
 
 /**
  * Combines the model's own scores with the grades of its answer.
- * - Its confidence counts only if the evidence supports the answer, the answer is one, and a claim that it completes the
+ * - Its confidence counts only if the evidence supports the answer, something was found, and a claim that it completes the
  *   task is believed: otherwise it is capped, so that the confidence rule lets no disbelieved claim through.
  * - Its claim that the task is complete counts if it is believed; a satisfied user completes the task as well.
  * - Information sufficiency is the mean of the model's number and the grade.

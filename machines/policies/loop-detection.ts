@@ -7,7 +7,7 @@ import { eachStem } from '../text/terms.ts';
 const MAX_CHARS = 20_000;
 /** Terms in a sketch. A text with more keeps those with the lowest hashes: a uniform sample (A. Broder, 1997). */
 const MAX_TERMS = 64;
-/** The share of common terms from which two answers say the same in other words. */
+/** Two answers with at least this share of common terms say the same in other words. */
 const SAME_SHARE = 0.8;
 
 /** Answers that differ in a negation make different statements. Content words leave negations out. */

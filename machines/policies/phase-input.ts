@@ -104,7 +104,7 @@ function common(state: ChainState) {
   };
 }
 
-/** The number of failures that Yield is told of. */
+/** The number of failures that are passed to Yield. */
 const SHOWN_FAILURES = 4;
 
 function progress(state: ChainState): RunProgress {

@@ -127,7 +127,7 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
   }));
 }
 
-/** Begins the ids of messages of earlier runs. */
+/** Prefix of the ids of messages from earlier runs. */
 export const EARLIER = 'earlier.';
 
 /** The latest view of each envelope, because a phase requests the same view several times. */

@@ -75,7 +75,7 @@ const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_
 /**
  * Returns what a session keeps after a run: what it recalled, with the marks that the run added, and what is worth
  * keeping of the run itself. A run may let go of a message that does not concern its request; the session lets go only
- * of what the user removed. Over the limits, insights give way first, then the user's messages, then what is
+ * of what the user removed. Over the limits, insights are dropped first, then the user's messages, then what is
  * marked; of each the oldest.
  */
 function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'gaveWay'> {

@@ -162,7 +162,7 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
 }
 
 interface Missing {
-  /** Turns of the session, those recalled in full, and those of which only the request is. */
+  /** Turns of the session, those recalled in full, and those recalled in part. */
   readonly total: number;
   readonly full: number;
   readonly inPart: number;

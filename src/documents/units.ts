@@ -5,7 +5,7 @@ import { cellsOf, introduces, isDelimiterRow, isTableRow, LIST_ITEM } from './bl
 export interface Unit {
   readonly kind: 'prose' | 'list' | 'table' | 'row';
   readonly text: string;
-  /** What all parts are about: the introduction of a list, the header of a table, also the first cell of a row. */
+  /** What all parts are about: the introduction of a list, the header of a table, for a row also its first cell. */
   readonly lead: string;
   /** Sentences, items or rows. */
   readonly parts: readonly string[];

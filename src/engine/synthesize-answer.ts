@@ -29,7 +29,7 @@ export interface SynthesizeOptions {
   /** The limits of a chain. `synthesisMs` and `synthesisReserveTokens` limit the time and the tokens of the model. */
   readonly limits?: PostChainOptions['limits'] | undefined;
   readonly clock?: Clock | undefined;
-  /** Aborts the model's call; the answer is then composed and states that it was cancelled. */
+  /** Aborts the model's call; the answer is then composed and states that it was canceled. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -31,7 +31,7 @@ type Directive =
 
 /**
  * The reply to one call: a directive, or any other object, which is the reply itself. If the request asks for a tool call, a reply or
- * `text` is sent as the arguments of one call, so that a script works for both reply forms.
+ * `text` is sent as the arguments of one call, so that a script works for every reply form.
  */
 export type ScriptedReply = Directive | Readonly<Record<string, unknown>>;
 

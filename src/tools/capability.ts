@@ -10,7 +10,7 @@ import { quoted } from './error-text.ts';
 import { referredTo } from './unknown-key.ts';
 
 export interface CapabilityContext {
-  /** Aborts when the run is cancelled or the capability exceeds its time limit. */
+  /** Aborts when the run is canceled or the capability exceeds its time limit. */
   readonly signal: AbortSignal;
   /** Returns the time by the run's clock, in milliseconds since the epoch. */
   now(): number;

@@ -41,7 +41,7 @@ describe('the answers of the extractive model to the questions of the corpus', (
     expect(found('offline_answers_answerable').value).toBeGreaterThanOrEqual(0.85);
   });
 
-  it('hold on questions that the model was not changed after', () => {
+  it('hold for questions on which the model was not tuned', () => {
     expect(found('offline_answers_unseen_sure').value).toBeGreaterThanOrEqual(0.85);
     expect(Number(found('offline_answers_unseen_unanswerable').detail?.['above'])).toBeLessThanOrEqual(2);
   });

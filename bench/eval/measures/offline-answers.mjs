@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 /** The documents, one folder per set, and the questions. */
 const CORPUS = fileURLToPath(new URL('../../../test/eval/corpus/offline', import.meta.url));
-/** From this confidence on, an answer counts as sure. */
+/** An answer with at least this confidence counts as sure. */
 const SURE = 0.7;
-/** The least share of sure answers that are right, and the most confidence in an answer to a question without one. */
+/** The minimum share of sure answers that are right, and the maximum confidence for a question without an answer. */
 const [AT_LEAST, AT_MOST] = [0.85, 0.3];
 
 export const measure = {

@@ -44,7 +44,7 @@ export const measure = {
         rows: cases.length,
         baselines: {
           'always to the limit': efficiency(cases, ({ gold }) => Math.max(LIMIT, gold.length)),
-          'until a search brings nothing': others(() => false),
+          'until a search returns nothing new': others(() => false),
           'word coverage': others((request, texts) => wordCoverage(request, texts) >= sufficiency),
         },
         detail: { 'stopped early': early, 'one cycle too many': wasted },

@@ -297,7 +297,7 @@ export function missingFields({ input, problems }: ReadSynthesisInput): readonly
 
 /**
  * Whether the run's answer only says that nothing was found: Yield's model reports it, or its text reads like it. The text that the
- * model writes afterwards changes no flag.
+ * model writes afterward changes no flag.
  */
 function saysNothingFound(input: SynthesisInput): boolean {
   const { text } = bestDraft(input);

@@ -139,7 +139,7 @@ export function createAttemptRun(
     report();
   }
 
-  function cancel(reason = 'the call was cancelled'): void {
+  function cancel(reason = 'the call was canceled'): void {
     const because = signal?.aborted ? { cause: signal.reason } : {};
     const error = new PostChainError('cancelled', `No value: ${reason}.`, because);
     if (phase === 'running') aborted = abortedExecution(actor.getSnapshot().context, reason);

@@ -205,7 +205,7 @@ function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyI
   return { model, spec, request };
 }
 
-/** Returns the reply form: 0 is the configured one, 1 and 2 the other ones in their order; prose is requested as text. */
+/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */
 function formAt(form: number, configured: ReplyForm): ReplyForm {
   return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
 }

@@ -102,14 +102,14 @@ interface Quotation extends Record<'words' | 'headings' | 'own', number> {
 
 /** Words in one sentence are about one thing; in several, maybe not. Headings alone say little about a paragraph below them. */
 const [TOGETHER_SHARE, ALL_SHARE, OWN_SHARE, FIT_BONUS] = [0.5, 0.3, 0.2, 0.1];
-/** The most for a section known by its headings, for words without a sign that the unit is about them, and for lack of what was asked. */
+/** The highest confidence: in general, of a section whose headings match, of a doubtful answer, and of one that lacks what was asked. */
 const [MOST, SECTION, DOUBTFUL, UNSURE] = [0.95, 0.8, 0.55, 0.3];
 const MOST_BY_FIT: Readonly<Record<Fit, number>> = { fits: MOST, open: MOST, doubtful: DOUBTFUL, unfit: UNSURE };
-/** The confidence if one part has all words, for each of them: the fewer there are, the less they say together. More if headings have some. */
+/** The confidence per word of the question, if one part has all of them: fewer words say less. More if a heading has some. */
 const [PER_WORD, HEADED] = [0.22, 0.2];
-/** The most for a request of one or two words, which names a topic and asks nothing. */
+/** The highest confidence for a request of one or two words, which names a topic and asks nothing. */
 const BRIEF = [0, 0.5, 0.6];
-/** Subtracted if another text has a score that is higher than this much below. */
+/** Subtracted if another text fits as well, and the difference of scores up to which it does. */
 const [RIVAL, CLOSE] = [0.2, 0.02];
 
 function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: string) => Fit): Quotation[] {

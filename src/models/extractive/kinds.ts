@@ -1,4 +1,4 @@
-/** How a text fits a question: `open` if the question asks for no known kind of information, `doubtful` if a kind has no sure form. */
+/** How a text fits a question: `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
 export type Fit = 'fits' | 'open' | 'doubtful' | 'unfit';
 
 const NUMBER =

@@ -46,7 +46,7 @@ export function openaiEmbeddings(options: OpenAIEmbeddingsOptions = {}): Embeddi
           for (const [at, index] of batch.indices.entries()) vectors.set(index, received[at] ?? []);
         }
       } catch (thrown) {
-        throw caller.aborted ? new PostChainError('cancelled', 'no embeddings: the call was cancelled') : thrown;
+        throw caller.aborted ? new PostChainError('cancelled', 'no embeddings: the call was canceled') : thrown;
       } finally {
         release();
       }

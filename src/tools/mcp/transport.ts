@@ -54,7 +54,7 @@ const UNANSWERED = { code: -32_000, message: 'the connection ended without a res
 
 /**
  * Returns the SDK's transport for streamable HTTP with two additions: a response stream that ends without a response fails its request,
- * which would otherwise wait for its deadline, and the stream of a cancelled request is closed.
+ * which would otherwise wait for its deadline, and the stream of a canceled request is closed.
  */
 export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, headers }: HttpSettings): ServerTransport {
   const requests = createOpenRequests();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { unitsOf } from '../../../src/documents/units.ts';
 
 describe('the units of a passage', () => {
-  it('are paragraphs with their sentences, also if these are wrapped', () => {
+  it('are paragraphs with their sentences, even if these are wrapped', () => {
     expect(unitsOf('One is here.\nTwo\nis there.\n\nThree.')).toMatchObject([
       { kind: 'prose', text: 'One is here.\nTwo\nis there.', parts: ['One is here.', 'Two is there.'] },
       { kind: 'prose', text: 'Three.', parts: ['Three.'] },
@@ -35,7 +35,7 @@ describe('the units of a passage', () => {
     ]);
   });
 
-  it('have the code after them, and code is no unit', () => {
+  it('have the code after them, and code is not a unit', () => {
     const units = unitsOf('```js\nfirst();\n```\n\nRun it:\n\n````md\n```\nx\n```\n````\n\nDone.\n\n```\nnot closed');
     expect(units).toMatchObject([
       { text: 'Run it:', code: '````md\n```\nx\n```\n````' },

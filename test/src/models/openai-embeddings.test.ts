@@ -263,7 +263,7 @@ describe('errors of the openai embeddings', () => {
     const embedding = embeddings(server.baseURL).embed(['a'], { signal: controller.signal });
     await expect(embedding).rejects.toMatchObject({
       code: 'cancelled',
-      message: 'no embeddings: the call was cancelled',
+      message: 'no embeddings: the call was canceled',
     });
     await server.allClosed();
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);

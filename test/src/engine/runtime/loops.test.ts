@@ -190,7 +190,7 @@ describe('a loop of reworded answers', () => {
     expect(rulesOf(run)).toEqual([...grown.slice(1).map(() => 'nextPhaseChosen'), 'cycleLimitReached']);
   });
 
-  it('[Y13] a change of exactly 0.1 is no convergence, and the decision prints it as 0.1', async () => {
+  it('[Y13] a change of exactly 0.1 is not convergence, and the decision prints it as 0.1', async () => {
     const nine = 'one two three four five six seven eight nine';
     const run = startWith([nine, `${nine} ten`], { limits: { ...MANY, maxCycles: 2 } });
     await run.answer;

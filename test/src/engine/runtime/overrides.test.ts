@@ -205,7 +205,7 @@ describe('[U12] undoing an operation of a live run', () => {
     await finish(started);
   });
 
-  it('is refused for an unknown operation, and for one that is undone already', async () => {
+  it('is refused for an unknown operation, and for one that is already undone', async () => {
     const started = start({ yield: { hang: true } });
     await settle(200);
     const undo = { type: 'context.undone', operationId: 's1.o1' } as const;

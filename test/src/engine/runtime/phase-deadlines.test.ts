@@ -35,7 +35,7 @@ describe('deadlines per phase', () => {
     expect((await run.answer).metadata.failures).toMatchObject([{ failure: { code: 'phase_deadline' } }]);
   });
 
-  it('[C8] can be adjusted while the run goes on', async () => {
+  it('[C8] can be adjusted during the run', async () => {
     const { run, clock } = startScripted({ action: { hang: true }, experience: { hang: true } });
     run.send({ type: 'run.adjusted', limits: { phaseMs: 500 } });
     run.send({ type: 'run.directed', phase: 'experience' });

@@ -198,7 +198,7 @@ describe('a session', () => {
     expect(user?.content).toContain('(This answer was incomplete.) Perhaps.');
   });
 
-  it('[U4] [U8] asks about a long user message of an earlier turn like about any other, and keeps it meanwhile', async () => {
+  it('[U4] [U8] asks about a long user message of an earlier turn as about any other, and keeps it meanwhile', async () => {
     const request = 'It is a long story. '.repeat(100);
     const { run, clock } = startInSession(stubSessions({ recall: () => [aTurn('r1', { request })] }));
     await settle(200);

@@ -34,6 +34,7 @@ export type {
   AnswerGrades,
   DialogueTurn,
   EvidenceText,
+  Grading,
   GradingInput,
   SomeGrades,
 } from './contracts/grading.ts';

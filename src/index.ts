@@ -9,6 +9,7 @@ export type {
   ReasonCode,
 } from '../machines/contracts/context.ts';
 export type { ChainEvent, ClientEvent } from '../machines/contracts/events.ts';
+export type { AnswerGrades, GradingInput, SomeGrades } from '../machines/contracts/grading.ts';
 export type {
   JournalEntry,
   JournalStore,
@@ -52,7 +53,7 @@ export type {
   ToolOffer,
 } from '../machines/contracts/model.ts';
 export type { Passage, PassageSource, Retrieval, SearchOptions } from '../machines/contracts/passage.ts';
-export { PHASES, type Phase, type Task } from '../machines/contracts/phase.ts';
+export { PHASES, type Phase, type PromptName, type Task } from '../machines/contracts/phase.ts';
 
 export type { SessionStore, SessionTurn } from '../machines/contracts/session.ts';
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
@@ -93,6 +94,7 @@ export {
 } from './engine/presentation/answer-as-text.ts';
 export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
 export { prompts } from './engine/prompts/registry.ts';
+export type { AnswerGrader } from './engine/runtime/answer-grader.ts';
 export { chainInput, createActors } from './engine/runtime/bare-chain.ts';
 export {
   createCapabilityLoop,

@@ -81,6 +81,7 @@ const SHARED: Readonly<Record<string, string>> = {
   appendTurn: 'session',
   measureContext: 'embeddings',
   compareAnswers: 'embeddings',
+  gradeAnswer: 'grading',
   validateReply: 'validation',
 };
 

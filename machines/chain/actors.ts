@@ -2,6 +2,7 @@ import type { PromiseActorLogic } from 'xstate';
 import type { actionMachine } from '../action/action.machine.ts';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
 import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context.ts';
+import type { Grading, GradingInput } from '../contracts/grading.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { RecalledSession, SessionTurn } from '../contracts/session.ts';
 import { missingActor } from '../missing-actor.ts';
@@ -33,6 +34,8 @@ export type ChainActors = {
   readonly measureContext: PromiseActorLogic<ContextMeasures, MeasureContextInput>;
   /** Measures by embeddings how much an answer changed, 0 to 1; null if that is unknown. */
   readonly compareAnswers: PromiseActorLogic<number | null, CompareAnswersInput>;
+  /** Grades the answer with the user's grader or judge. Without a result, the default grades count. */
+  readonly gradeAnswer: PromiseActorLogic<Grading, GradingInput>;
   readonly recallSession: PromiseActorLogic<RecalledSession, RecallSessionInput>;
   readonly appendTurn: PromiseActorLogic<void, AppendTurnInput>;
 };
@@ -43,6 +46,7 @@ export const missingChainActors: ChainActors = {
   retrievePassages: missingActor('retrievePassages'),
   measureContext: missingActor('measureContext'),
   compareAnswers: missingActor('compareAnswers'),
+  gradeAnswer: missingActor('gradeAnswer'),
   recallSession: missingActor('recallSession'),
   appendTurn: missingActor('appendTurn'),
 };

@@ -1,3 +1,4 @@
+import { answerToGrade, ungraded, ungradedInTime } from '../policies/grading.ts';
 import { deadlines } from '../policies/limits.ts';
 import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
@@ -368,6 +369,24 @@ export const chainMachine = chainSetup.createMachine({
               },
               after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },
+            grading: {
+              description: 'The user’s grader, or a judge, grades the answer. If it fails, the default grades count.',
+              invoke: {
+                src: 'gradeAnswer',
+                input: ({ context }) => answerToGrade(context),
+                onDone: { target: 'deciding', actions: { type: 'assignGrades', params: ({ event }) => event.output } },
+                onError: {
+                  target: 'deciding',
+                  actions: { type: 'assignGrades', params: ({ event }) => ungraded(event.error) },
+                },
+              },
+              after: {
+                phaseDeadline: {
+                  target: 'deciding',
+                  actions: { type: 'assignGrades', params: ({ context }) => ungradedInTime(context) },
+                },
+              },
+            },
             comparing: {
               description:
                 'Compares the answer with the previous one by embeddings, or by words if that is impossible.',
@@ -392,6 +411,7 @@ export const chainMachine = chainSetup.createMachine({
                 'The rules, in order: the first that holds decides. In manual mode, the user decides within the limits.',
               entry: 'evaluateRules',
               always: [
+                { guard: 'gradingWanted', target: 'grading' },
                 {
                   guard: 'cycleLimitReached',
                   target: '#synthesizing',

@@ -3,6 +3,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { directionPossible } from '../policies/decisions.ts';
+import { gradingWanted } from '../policies/grading.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
@@ -56,6 +57,7 @@ export const chainGuards = {
   onDetour: ({ context: { detour } }: Args): GuardResult => ({ holds: detour, inputs: { detour } }),
   summariesWanted: ({ context }: Args): GuardResult => summariesWanted(context),
   comparisonWanted: ({ context }: Args): GuardResult => comparisonWanted(context),
+  gradingWanted: ({ context }: Args): GuardResult => gradingWanted(context),
   phaseSaved: ({ context }: Args): GuardResult => phaseSaved(context),
   hasSession: ({ context }: Args): GuardResult => hasSession(context),
   recallWanted: ({ context }: Args): GuardResult => recallWanted(context),

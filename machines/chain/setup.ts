@@ -5,6 +5,7 @@ import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
 import type { Interruption } from '../contracts/decision.ts';
 import type { ChainEvent, EmittedEvent } from '../contracts/events.ts';
+import type { Grading } from '../contracts/grading.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
@@ -14,6 +15,7 @@ import { withComparison } from '../policies/assessment.ts';
 import { readChoice, resolveConsent } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
+import { settleGrading } from '../policies/grading.ts';
 import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
 import { overrule, undoOperation } from '../policies/overrides.ts';
@@ -241,6 +243,7 @@ export const chainSetup = vocabulary.extend({
     assignChange: assign(({ context }, { change }: { change: number | null }) => ({
       assessment: withComparison(context.assessment, change),
     })),
+    assignGrades: assign(({ context }, grading: Grading) => settleGrading(context, grading)),
     evaluateRules: assign(({ context }) => evaluateYieldRules(context)),
     completeRun: enqueueActions(
       assignThenEmit(

@@ -77,6 +77,8 @@ export const chainInputSchema = z.object({
   hasDocuments: z.boolean(),
   /** Whether messages and answers can be compared by embeddings. */
   hasEmbeddings: z.boolean(),
+  /** Whether another grader than the default one grades the answers. Older journals have none. */
+  hasGrader: z.boolean().default(false),
   /** Earlier turns of the conversation; their ids must be unique. */
   messages: z.array(messageSchema.readonly()).readonly(),
 });

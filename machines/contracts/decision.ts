@@ -43,12 +43,15 @@ export type AnswerSketch = Readonly<z.infer<typeof answerSketchSchema>>;
 
 /**
  * What Yield's rules read, computed once per cycle. `change` is null in the first cycle. `toCompare` is the previous
- * answer until the two are compared by embeddings. `proposal` is the next phase that the policy or the model proposes;
+ * answer until the two are compared by embeddings, `toGrade` is true until the user's grader has graded the answer, and
+ * `gradingProblem` says why it could not. `proposal` is the next phase that the policy or the model proposes;
  * it may be invalid.
  */
 export const assessmentSchema = z.object({
   answer: z.string(),
   toCompare: z.string().nullable(),
+  toGrade: z.boolean(),
+  gradingProblem: z.string().nullable(),
   confidence: z.number(),
   change: z.number().nullable(),
   changeBy: z.enum(['words', 'embeddings']),

@@ -1,30 +1,28 @@
 import { z } from 'zod';
+import type { Usage } from './usage.ts';
 
+const evidenceTextSchema = z.object({ id: z.string(), content: z.string() });
 /** A text found for a request, for example a search result. A short first line counts as its title. */
-export interface EvidenceText {
-  readonly id: string;
-  readonly content: string;
-}
+export type EvidenceText = Readonly<z.infer<typeof evidenceTextSchema>>;
 
+const dialogueTurnSchema = z.object({ role: z.enum(['user', 'assistant']), content: z.string() });
 /** One turn of a dialogue. */
-export interface DialogueTurn {
-  readonly role: 'user' | 'assistant';
-  readonly content: string;
-}
+export type DialogueTurn = Readonly<z.infer<typeof dialogueTurnSchema>>;
 
 /** What a grader judges: one answer, after Yield. */
-export interface GradingInput {
-  readonly request: string;
-  readonly answer: string;
+export const gradingInputSchema = z.object({
+  request: z.string(),
+  answer: z.string(),
   /** The model's reasons for its own assessment; may be empty. */
-  readonly rationale: string;
+  rationale: z.string(),
   /** Whether the model claims that the task is complete. */
-  readonly claimsCompletion: boolean;
+  claimsCompletion: z.boolean(),
   /** The search results in the context. */
-  readonly evidence: readonly EvidenceText[];
+  evidence: z.array(evidenceTextSchema.readonly()).readonly(),
   /** The turns of user and assistant, ending with the request. */
-  readonly dialogue: readonly DialogueTurn[];
-}
+  dialogue: z.array(dialogueTurnSchema.readonly()).readonly(),
+});
+export type GradingInput = Readonly<z.infer<typeof gradingInputSchema>>;
 
 const gradeSchema = z.number().min(0).max(1);
 
@@ -44,4 +42,14 @@ export const answerGradesSchema = z.object({
 export type AnswerGrades = Readonly<z.infer<typeof answerGradesSchema>>;
 
 /** Grades of another grader. The default grader gives those that are missing. */
-export type SomeGrades = Partial<AnswerGrades>;
+export type SomeGrades = { readonly [Grade in keyof AnswerGrades]?: AnswerGrades[Grade] | undefined };
+
+/**
+ * The result of the user's own grader or of a judge. If it failed, `problem` says why and there are no grades. `usage`
+ * is that of the judge's model calls.
+ */
+export interface Grading {
+  readonly grades: SomeGrades;
+  readonly problem: string | null;
+  readonly usage: Usage;
+}

@@ -38,7 +38,7 @@ export const limitsSchema = z.strictObject({
   totalMs: milliseconds.default(600_000),
   /**
    * One phase, retries included: a number for all phases, or an object with a number per phase; a phase that it omits has
-   * 120,000. The same limit applies separately to Understanding's measurement and summaries, and to Yield's comparison.
+   * 120,000. The same limit applies separately to Understanding's measurement and summaries, and to Yield's comparison and grader.
    */
   phaseMs: z.union([milliseconds, phaseDeadlinesSchema]).default(DEFAULT_PHASE_MS),
   /** Writing the final answer. After that, the answer is composed without a model. */

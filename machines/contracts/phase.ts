@@ -13,3 +13,7 @@ export type Phase = z.infer<typeof phaseSchema>;
 export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis'] as const;
 export const taskSchema = z.enum(TASKS);
 export type Task = z.infer<typeof taskSchema>;
+
+/** The names of the prompts: one per task, and that of the judge of answers, which is a model of its own. */
+export const PROMPT_NAMES = [...TASKS, 'grading'] as const;
+export type PromptName = (typeof PROMPT_NAMES)[number];

@@ -1,5 +1,6 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
+import type { SomeGrades } from '../contracts/grading.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { hexDigest } from '../text/hash.ts';
@@ -15,11 +16,31 @@ import { contextTokens, tokensAllowed } from './understanding.ts';
 /** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
-  const scores = checkAgainstEvidence(state, messages, reply);
+  return {
+    answer: reply.answer,
+    toCompare: state.hasEmbeddings ? previous : null,
+    toGrade: state.hasGrader,
+    gradingProblem: null,
+    change: previous === null ? null : changeBetween(previous, reply.answer),
+    changeBy: 'words',
+    ...judge(state, messages, reply, {}),
+  };
+}
+
+/** Replaces the default grades of the assessed answer with those of another grader. */
+export function withGrades(state: ChainState, messages: readonly Message[], grades: SomeGrades): Assessment | null {
+  const { assessment, results } = state;
+  if (assessment === null || results.yield === null) return assessment;
+  return { ...assessment, ...judge(state, messages, results.yield.reply, grades), toGrade: false };
+}
+
+/** Returns what depends on the grades of an answer. Contradictions that a grader finds make the intent unclear. */
+function judge(state: ChainState, messages: readonly Message[], reply: YieldReply, given: SomeGrades) {
+  const scores = checkAgainstEvidence(state, messages, reply, given);
   const selection = selectNextPhase(
     {
       informationSufficiency: scores.informationSufficiency,
-      unclearIntent: isUnclear(state.results),
+      unclearIntent: isUnclear(state.results) || (given.contradictions ?? []).length > 0,
       needsTools: reply.needsTools,
       undigestedInsights: state.results.observation?.reply.undigested ?? false,
       mayShrink: mayShrink(state, messages),
@@ -36,10 +57,6 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     sketch: sketchOf(reply.answer),
   };
   return {
-    answer: reply.answer,
-    toCompare: state.hasEmbeddings ? previous : null,
-    change: previous === null ? null : changeBetween(previous, reply.answer),
-    changeBy: 'words',
     ...scores,
     fingerprint: turn.fingerprint,
     sketch: turn.sketch,

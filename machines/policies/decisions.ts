@@ -29,7 +29,7 @@ export function decideToComplete(state: ChainState, rule: YieldRule): Partial<Ch
 
 function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
   const { inputs } = ruleResult(state, rule);
-  const rationale = `${YIELD_RULES[rule].rationale} (${describeInputs(inputs)})`;
+  const rationale = `${YIELD_RULES[rule].rationale} (${describeInputs(inputs)})${gradingNote(state)}`;
   return { rule, complete: true, nextPhase: null, rationale, inputs };
 }
 
@@ -55,7 +55,13 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
       : `continuing with ${phase}: ${assessment?.rationale ?? 'requested'}`;
   return {
     ...startCycle(state, phase),
-    ...recordDecision(state, { rule, complete: false, nextPhase: phase, rationale, inputs }),
+    ...recordDecision(state, {
+      rule,
+      complete: false,
+      nextPhase: phase,
+      rationale: `${rationale}${gradingNote(state)}`,
+      inputs,
+    }),
   };
 }
 
@@ -139,6 +145,12 @@ export function directionPossible(state: ChainState, phase: string): GuardResult
     holds: isPhase(phase) && (cycle < maxCycles || skipsAhead(state, phase)),
     inputs: { phase, phases: PHASES.join(' '), cycle, maxCycles },
   };
+}
+
+/** Says in a rationale that the user's grader failed; empty otherwise. */
+function gradingNote({ assessment }: ChainState): string {
+  const problem = assessment?.gradingProblem ?? null;
+  return problem === null ? '' : `; the default grades count, because the grader failed: ${problem}`;
 }
 
 function recordDecision(state: ChainState, decision: Omit<Decision, 'cycle'>): Partial<ChainState> {

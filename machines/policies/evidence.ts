@@ -59,7 +59,7 @@ export function checkAgainstEvidence(
 }
 
 /** Returns what a grader judges after Yield. */
-function gradingInput(
+export function gradingInput(
   { request }: Pick<ChainState, 'request'>,
   messages: readonly Message[],
   { answer, rationale, taskComplete }: Pick<YieldReply, 'answer' | 'rationale' | 'taskComplete'>,

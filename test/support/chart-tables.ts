@@ -457,6 +457,7 @@ const CYCLING = [
   'intention',
   'observation',
   ...UNDERSTANDING,
+  'yield.grading',
   'yield.comparing',
   'yield.awaitingDirection',
 ];
@@ -547,6 +548,14 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     to: ENTRY_STATES['experience'] ?? [],
     so: startsNextCycle,
     by: 'Y4, Y6',
+  },
+  // Y1: while the budget lasts, the user's grader comes before the rules.
+  {
+    from: ['yield.assessing'],
+    on: VALID_IN_YIELD,
+    when: (state, name) => state.hasGrader && !isBudgetSpent(state, name),
+    to: ['yield.grading'],
+    by: 'Y1',
   },
   // Y2: the bounds come before what was said; the last cycle before the last call.
   {
@@ -726,6 +735,20 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   ...failureRows('yield.assessing', /: invalid reply$/, 'yield', FINISHING),
   ...failureRows('yield.assessing', /^after phaseDeadline$/, 'yield', FINISHING),
   { from: ['yield.assessing'], on: /: (refused|error)$/, to: FINISHING, by: 'Y9' },
+  {
+    from: ['yield.grading'],
+    on: /^(gradeAnswer|after phaseDeadline)/,
+    when: isInLastCycle,
+    to: ['writing'],
+    so: endedBy('cycleLimitReached'),
+    by: 'Y1, Y2',
+  },
+  {
+    from: ['yield.grading'],
+    on: /^(gradeAnswer|after phaseDeadline)/,
+    to: ['writing', 'yield.comparing', ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
+    by: 'Y1, Y2',
+  },
   {
     from: ['yield.comparing'],
     on: /^(compareAnswers|after phaseDeadline)/,

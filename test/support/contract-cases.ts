@@ -179,6 +179,8 @@ const chainCases: readonly ContractCase[] = [
       answer: '',
       confidence: 0,
       toCompare: null,
+      toGrade: false,
+      gradingProblem: null,
       change: null,
       changeBy: 'words',
       taskComplete: false,

@@ -317,6 +317,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   currency: null,
   hasDocuments: false,
   hasEmbeddings: false,
+  hasGrader: false,
   messages: [],
   ...changes,
 });
@@ -352,6 +353,8 @@ function stepsOf({ action, experience, intention, observation, understanding, yi
 export const anAssessment = (changes: Partial<Assessment> = {}): Assessment => ({
   answer: 'In 1932.',
   toCompare: null,
+  toGrade: false,
+  gradingProblem: null,
   confidence: 0.5,
   change: null,
   changeBy: 'words',

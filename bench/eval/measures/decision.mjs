@@ -72,6 +72,7 @@ function afterManyCycles(policies) {
     hasDecider: false,
     hasDocuments: true,
     hasEmbeddings: false,
+    hasGrader: false,
     messages: [],
   });
   for (let cycle = 0; cycle < CYCLES; cycle += 1) state = decide(state, [], cycle, policies);

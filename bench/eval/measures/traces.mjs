@@ -105,6 +105,7 @@ function stateOf({ initialState, limitsSchema, thresholdsSchema }) {
     currency: null,
     hasDocuments: true,
     hasEmbeddings: false,
+    hasGrader: false,
     messages: [],
   });
 }

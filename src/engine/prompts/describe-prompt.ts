@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PromptVersion } from '../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
+import type { PromptName } from '../../../machines/contracts/phase.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import type { JsonSchema } from '../../internal/standard-schema.ts';
 import { type Prompt, promptSpec } from './prompt.ts';
@@ -9,7 +9,7 @@ import { sampleInputs } from './sample-inputs.ts';
 
 /** A prompt in brief. `input` and `output` are the names of the fields of its input and of the reply. */
 export interface PromptSummary {
-  readonly name: Task;
+  readonly name: PromptName;
   readonly version: number;
   readonly digest: string | null;
   readonly purpose: string;
@@ -60,7 +60,7 @@ function fieldsOf(schema: JsonSchema): readonly string[] {
 }
 
 /** Returns the versions of a run's prompts, by task, for its journal. */
-export function promptVersions(prompts: Readonly<Record<Task, Prompt>>): Record<string, PromptVersion> {
+export function promptVersions(prompts: Readonly<Record<PromptName, Prompt>>): Record<string, PromptVersion> {
   return Object.fromEntries(
     Object.entries(prompts).map(([task, prompt]) => {
       const { name, version } = prompt;

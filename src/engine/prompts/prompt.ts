@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Feedback } from '../../../machines/contracts/attempt.ts';
+import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
+import type { PromptName } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
 
@@ -26,7 +27,7 @@ export const PROSE_CONFIDENCE = 0.2;
 
 /** A prompt: the schemas of its input and output, and two templates. The reply's JSON Schema is appended to the system template. */
 export interface Prompt<Input = never> extends ToolUse<Input> {
-  readonly name: Task;
+  readonly name: PromptName;
   /** Raised with every change of the wording. */
   readonly version: number;
   /** One sentence. */
@@ -85,10 +86,12 @@ function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
   ];
 }
 
+const builtInSchemas = { ...replySchemas, grading: answerGradesSchema };
+
 /** The reply to a user's prompt must match the built-in schema too, because the chain reads its fields. */
 function replyShape({ name, output }: Prompt): OutputShape {
   const shape = outputShape(output, name);
-  const builtIn = replySchemas[name];
+  const builtIn = builtInSchemas[name];
   if (output === builtIn) return shape;
   return {
     ...shape,

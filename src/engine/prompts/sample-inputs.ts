@@ -1,5 +1,5 @@
 import type { Message } from '../../../machines/contracts/message.ts';
-import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
+import { PHASES, type PromptName } from '../../../machines/contracts/phase.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 
 const request = 'When was the harbor bridge opened?';
@@ -80,7 +80,7 @@ const progress = {
 };
 
 /** One input per prompt that fills every part of its templates: for displaying prompts and for their digests. */
-export const sampleInputs: Readonly<Record<Task, object>> = {
+export const sampleInputs: Readonly<Record<PromptName, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
   experience: {
     phase: 'experience',
@@ -118,5 +118,17 @@ export const sampleInputs: Readonly<Record<Task, object>> = {
       draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'] },
       messages,
     },
+  },
+  grading: {
+    request,
+    answer: 'On 19 March 1932.',
+    rationale: 'The article states the day.',
+    claimsCompletion: true,
+    evidence: [{ id: 'bridges-1', content: quote }],
+    dialogue: [
+      { role: 'user', content: 'Tell me about the harbor bridge.' },
+      { role: 'assistant', content: 'It is an arch bridge of steel.' },
+      { role: 'user', content: request },
+    ],
   },
 };

@@ -19,10 +19,11 @@ import type {
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
+import type { Grading, GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
 import { type PassageSource, type Retrieval, retrievalSchema } from '../../../machines/contracts/passage.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
+import type { PromptName, Task } from '../../../machines/contracts/phase.ts';
 import type { RecalledSession, SessionStore } from '../../../machines/contracts/session.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
@@ -36,6 +37,7 @@ import type { Clock } from '../clock.ts';
 import { requestDigest } from '../prompts/describe-prompt.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
+import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
 import { type ResolvedPolicies, recordedHooks } from './retry-rules.ts';
@@ -45,12 +47,13 @@ import { currentScope, oncePerRun, type ScopeSource, scopedDispatcher } from './
 export interface ActorParts {
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly [ChatModel, ...ChatModel[]];
-  readonly prompts: Readonly<Record<Task, Prompt>>;
+  readonly prompts: Readonly<Record<PromptName, Prompt>>;
   readonly replyForm: ReplyForm;
   readonly policies: ResolvedPolicies;
   readonly scope: ScopeSource;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
+  readonly grader: Grader | null;
   readonly capabilities: CapabilityRegistry;
   readonly decider: Decider;
   readonly sessions: SessionStore;
@@ -120,6 +123,11 @@ export function createChainActors(parts: ActorParts): ChainActors {
     compareAnswers: promiseActivity<number | null, CompareAnswersInput>(
       'compareAnswers',
       ({ input, signal }) => comparer()(input, signal),
+      dispatcher,
+    ),
+    gradeAnswer: promiseActivity<Grading, GradingInput>(
+      'gradeAnswer',
+      ({ input, signal }) => (parts.grader ?? noGrader)(input, { signal, clock: scope().clock }),
       dispatcher,
     ),
     ...createSessionActors(parts.sessions, dispatcher),

@@ -5,7 +5,7 @@ import type { JournalStore } from '../../../machines/contracts/journal.ts';
 import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
-import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
+import { PROMPT_NAMES, type PromptName } from '../../../machines/contracts/phase.ts';
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
 import { clockSchema, functionSchema, hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
@@ -17,6 +17,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
+import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
 import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
 import { memorySessions } from './memory-sessions.ts';
 import { type ChainPolicy, resolvePolicies } from './retry-rules.ts';
@@ -33,6 +34,13 @@ export interface PostChainOptions {
   readonly documents?: PassageSource;
   /** Compares messages with the request, and answers with each other, by meaning; by default they are compared by words. */
   readonly embeddings?: EmbeddingModel;
+  /**
+   * Grades each answer in place of the built-in heuristics: whether the gathered text supports it, and whether it
+   * completes the task. Not together with `gradingModel`.
+   */
+  readonly grader?: AnswerGrader;
+  /** A language model that grades each answer, with the prompt `grading`: one more model call per cycle. */
+  readonly gradingModel?: ChatModel;
   /** Capabilities (tools) that a model may run. */
   readonly capabilities?: readonly Capability[];
   /**
@@ -57,7 +65,7 @@ export interface PostChainOptions {
    */
   readonly policy?: ChainPolicy;
   /** Prompts that replace built-in ones. */
-  readonly prompts?: Partial<Record<Task, Prompt>>;
+  readonly prompts?: Partial<Record<PromptName, Prompt>>;
   /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
   readonly sessions?: SessionStore;
   /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
@@ -83,6 +91,8 @@ const optionsSchema = z.strictObject({
   prices: priceTableSchema.optional(),
   documents: hasMethod('search', 'expected a passage source, for example createPassageIndex(documents)').optional(),
   embeddings: hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()').optional(),
+  grader: functionSchema.optional(),
+  gradingModel: modelSchema.optional(),
   capabilities: z
     .array(
       z.looseObject({
@@ -99,7 +109,7 @@ const optionsSchema = z.strictObject({
   approval: approvalSchema.optional(),
   replyForm: z.enum(REPLY_FORMS).optional(),
   policy: z.looseObject({}).optional(),
-  prompts: z.partialRecord(z.enum(TASKS), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
+  prompts: z.partialRecord(z.enum(PROMPT_NAMES), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
   sessions: z
     .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
     .optional(),
@@ -147,12 +157,15 @@ export function parseOptions(options: PostChainOptions): { readonly limits: Limi
         'invalid_option',
         `prompts.${task}: expected a prompt named "${task}"; received one named "${prompt?.name}".`,
       );
+  if (options.grader !== undefined && options.gradingModel !== undefined)
+    throw new PostChainError('invalid_option', 'grader and gradingModel: pass one of them; received both.');
   return { limits, thresholds };
 }
 
 /** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */
 export function resolveOptions(options: PostChainOptions): ChainParts {
   const { limits, thresholds } = parseOptions(options);
+  const used = { ...prompts, ...withoutUndefined(options.prompts) };
   return {
     limits,
     thresholds,
@@ -163,15 +176,22 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     approval: options.approval ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
     policies: resolvePolicies(options.policy),
-    prompts: { ...prompts, ...withoutUndefined(options.prompts) },
+    prompts: used,
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
     embeddings: options.embeddings ?? null,
+    grader: graderOf(options, used.grading),
     capabilities: createRegistry(options.capabilities ?? []),
     decider: options.decider === undefined ? deciderFromEnv(nodeProcess?.env ?? {}, warnOnce) : options.decider,
     sessions: options.sessions ?? memorySessions(),
     whenJournalFails: options.whenJournalFails ?? 'continue',
   };
+}
+
+function graderOf({ grader, gradingModel, replyForm, prices }: PostChainOptions, prompt: Prompt): Grader | null {
+  if (grader !== undefined) return functionGrader(grader);
+  if (gradingModel === undefined) return null;
+  return modelGrader({ model: gradingModel, prompt, replyForm: replyForm ?? 'text', prices: prices ?? null });
 }
 
 /** Undefined in a browser. */

@@ -89,7 +89,7 @@ function isSessionId(id: unknown): boolean {
 /** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
 export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
-  const { consent, approval, policies } = parts;
+  const { consent, approval, policies, grader } = parts;
   const { request, history, messages, mode, startAt, sessionId } = parseRunOptions(run);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -116,6 +116,7 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
     ...pricesOf(models, prices),
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,
+    hasGrader: grader !== null,
     messages: messages ?? historyMessages(history, startedAtMs),
   };
 }

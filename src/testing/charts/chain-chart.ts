@@ -13,6 +13,7 @@ import { consentRequest } from '../../../machines/policies/consent.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { measuringPays, summariesWanted } from '../../../machines/policies/understanding.ts';
+import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../engine/runtime/options.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
@@ -143,6 +144,7 @@ export const chainChart = {
         ],
       },
     ),
+    'with a grader': inputOf({ limits: { maxCycles: 2 } }, {}, { hasGrader: true, hasEmbeddings: true }),
     'few model calls': inputOf({ limits: { maxModelCalls: 8 } }),
     'no convergence': inputOf({ thresholds: { change: 0 } }),
   },
@@ -182,6 +184,11 @@ export const chainChart = {
       const { previous, current } = input as CompareAnswersInput;
       return [done(previous === current ? 0 : 0.5, 'compared'), done(null, 'not comparable'), fails()];
     },
+    gradeAnswer: [
+      done({ grades: { grounding: 0, completion: 0 }, problem: null, usage: NO_USAGE }, 'disbelieved'),
+      done({ grades: {}, problem: 'no reply', usage: NO_USAGE }, 'not graded'),
+      fails(),
+    ],
     recallSession: [done({ turns: [], problem: null }), fails()],
     appendTurn: [done(undefined), fails()],
   },
@@ -231,6 +238,7 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
           assessment.proposal,
           assessment.confidence,
           assessment.toCompare !== null,
+          assessment.toGrade,
           context.results.yield?.prose,
         ]),
   };

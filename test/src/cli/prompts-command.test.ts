@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
+import { PROMPT_NAMES } from '../../../machines/contracts/phase.ts';
 import { promptsCommand } from '../../../src/cli/prompts-command.ts';
 import { promptDigest } from '../../../src/engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../../../src/engine/prompts/prompt.ts';
@@ -13,13 +13,13 @@ describe('postchain prompts', () => {
   it('[E8] lists every prompt: name, version, purpose, input and output fields', async () => {
     const { code, stdout } = await cli('prompts');
     expect(code).toBe(0);
-    for (const task of TASKS)
+    for (const task of PROMPT_NAMES)
       expect(stdout).toContain(`${task} v${prompts[task].version}\n  ${prompts[task].purpose}\n  input   `);
     expect(stdout).toContain('  input   request, texts\n  output  summaries\n');
     expect(stdout).not.toContain('\u001b');
   });
 
-  it.each(TASKS)('[E8] %s: prints both rendered templates and the reply schema', (task) => {
+  it.each(PROMPT_NAMES)('[E8] %s: prints both rendered templates and the reply schema', (task) => {
     const { system, user } = prompts[task] as Prompt<unknown>;
     const text = promptsCommand(task, {}, fakeTerminal().terminal.out);
     expect(text).toContain(`\n${system(sampleInputs[task])}\n`);
@@ -29,7 +29,7 @@ describe('postchain prompts', () => {
 
   it('--json prints the same as data', async () => {
     const all = JSON.parse((await cli('prompts', '--json')).stdout);
-    expect(all.map(({ name }: { name: string }) => name)).toEqual([...TASKS]);
+    expect(all.map(({ name }: { name: string }) => name)).toEqual([...PROMPT_NAMES]);
     const one = JSON.parse(promptsCommand('summary', { json: true }));
     expect(one).toMatchObject({
       name: 'summary',
@@ -57,7 +57,7 @@ describe('postchain prompts', () => {
     async (name) => {
       const { code, stdout, stderr } = await cli('prompts', name);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toMatch(/^postchain: Unknown prompt ".*"; expected action, .*, synthesis\n$/);
+      expect(stderr).toMatch(/^postchain: Unknown prompt ".*"; expected action, .*, grading\n$/);
       expect(stderr).not.toContain('\u001b');
     },
   );

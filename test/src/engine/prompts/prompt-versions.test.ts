@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { TASKS } from '../../../../machines/contracts/phase.ts';
+import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
 import { promptDigest, promptVersions } from '../../../../src/engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
@@ -11,13 +11,13 @@ import { entriesOf, startScripted } from '../../../support/run-chain.ts';
 const { intention } = prompts;
 
 describe('sample inputs', () => {
-  it.each(TASKS)('[E8] %s: fit only their own prompt', (task) => {
+  it.each(PROMPT_NAMES)('[E8] %s: fit only their own prompt', (task) => {
     expect(prompts[task].input.safeParse(sampleInputs[task]).error?.message).toBeUndefined();
-    for (const other of TASKS)
+    for (const other of PROMPT_NAMES)
       if (other !== task) expect(prompts[task].input.safeParse(sampleInputs[other]).success).toBe(false);
   });
 
-  it.each(TASKS)('%s: fill every part of a template', (task) => {
+  it.each(PROMPT_NAMES)('%s: fill every part of a template', (task) => {
     const { system, user } = prompts[task] as Prompt<unknown>;
     const said = `${system(sampleInputs[task])}\n${user(sampleInputs[task])}`;
     expect(said).not.toMatch(/undefined|\[object|\(none\)|\(nothing/);
@@ -54,7 +54,7 @@ describe('the digest of a prompt', () => {
   });
 
   it('is unique among the prompts of the product', () => {
-    expect(new Set(TASKS.map((task) => promptDigest(prompts[task]))).size).toBe(TASKS.length);
+    expect(new Set(PROMPT_NAMES.map((task) => promptDigest(prompts[task]))).size).toBe(PROMPT_NAMES.length);
   });
 });
 
@@ -65,7 +65,7 @@ describe('the journal', () => {
     const [start] = entriesOf(run, 'run-start');
     expect(start?.prompts).toEqual(promptVersions({ ...prompts, intention: mine }));
     expect(start?.prompts['intention']).toEqual({ name: 'intention', version: 7, digest: promptDigest(mine) });
-    expect(Object.keys(start?.prompts ?? {})).toEqual([...TASKS]);
+    expect(Object.keys(start?.prompts ?? {})).toEqual([...PROMPT_NAMES]);
     await run.answer;
   });
 

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { PROMPT_NAMES, type PromptName } from '../../../../machines/contracts/phase.ts';
 import { describePrompt } from '../../../../src/engine/prompts/describe-prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 
 /** Every prompt rendered with its sample input when its version was set. */
-const fileOf = (task: Task): string => `test/src/engine/prompts/rendered/${task}.txt`;
+const fileOf = (task: PromptName): string => `test/src/engine/prompts/rendered/${task}.txt`;
 
-function rendered(task: Task): string {
+function rendered(task: PromptName): string {
   const { version, system, user, replySchema } = describePrompt(prompts[task]);
   return `version ${version}\n\n[system]\n${system}\n\n[user]\n${user}\n\n[reply]\n${JSON.stringify(replySchema, null, 2)}\n`;
 }
@@ -15,10 +15,13 @@ function rendered(task: Task): string {
 const versionIn = (text: string): number => Number(/^version (\d+)/.exec(text)?.[1] ?? 0);
 
 describe('[E8] rendered prompts change only with their version', () => {
-  it.each(TASKS)('%s (to change it, raise its version in the registry and run with UPDATE_PROMPTS=1)', (task) => {
-    const kept = existsSync(fileOf(task)) ? readFileSync(fileOf(task), 'utf8') : '';
-    const now = rendered(task);
-    if (process.env['UPDATE_PROMPTS'] && versionIn(now) > versionIn(kept)) writeFileSync(fileOf(task), now);
-    else expect(now).toBe(kept);
-  });
+  it.each(PROMPT_NAMES)(
+    '%s (to change it, raise its version in the registry and run with UPDATE_PROMPTS=1)',
+    (task) => {
+      const kept = existsSync(fileOf(task)) ? readFileSync(fileOf(task), 'utf8') : '';
+      const now = rendered(task);
+      if (process.env['UPDATE_PROMPTS'] && versionIn(now) > versionIn(kept)) writeFileSync(fileOf(task), now);
+      else expect(now).toBe(kept);
+    },
+  );
 });

@@ -85,7 +85,8 @@ describe('events of a run', () => {
     const { run } = startScripted();
     await run.answer;
     const deciding = entriesOf(run, 'transition').find(({ source }) => source.endsWith('yield.deciding'));
-    expect(deciding?.candidates.slice(0, 6)).toMatchObject([
+    expect(deciding?.candidates.slice(0, 7)).toMatchObject([
+      { guard: 'gradingWanted', result: 'false', inputs: { isToGrade: false, isBudgetSpent: false } },
       { guard: 'cycleLimitReached', result: 'false', inputs: { completedCycles: 1, maxCycles: 5 } },
       { guard: 'budgetExhausted', result: 'false', inputs: { modelCalls: 6 } },
       { guard: 'comparisonWanted', result: 'false', inputs: { isToCompare: false, isConfident: true } },
@@ -94,6 +95,7 @@ describe('events of a run', () => {
       { guard: 'answerConverged', result: 'not-evaluated', inputs: null },
     ]);
     expect(deciding?.candidates.map(({ guard }) => guard)).toEqual([
+      'gradingWanted',
       'cycleLimitReached',
       'budgetExhausted',
       'comparisonWanted',

@@ -65,7 +65,8 @@ describe('the Why view', () => {
       limit: { name: 'above', value: 0.9 },
       share: { value: 0.95, limit: 0.9 },
     });
-    expect(transition?.candidates[1]?.compared).toContainEqual(
+    const budget = transition?.candidates.find(({ guard }) => guard === 'budget exhausted');
+    expect(budget?.compared).toContainEqual(
       expect.objectContaining({ name: 'modelCalls', limit: { name: 'maxModelCalls', value: 100 } }),
     );
   });

@@ -12,6 +12,7 @@ describe('the spans of a run', () => {
   it('[Y8] record every evaluated rule, the values it saw, and the decision, at the end of Yield', async () => {
     const { spans } = await traceScripted({ yield: { ...replies.yield, confidence: 0.95 } });
     expect(eventsOf(spanNamed(spans, 'invoke_agent yield'))).toEqual([
+      expect.objectContaining({ 'postchain.guard': 'gradingWanted', 'postchain.holds': false }),
       {
         name: 'postchain.guard',
         'postchain.guard': 'cycleLimitReached',
@@ -20,6 +21,8 @@ describe('the spans of a run', () => {
         'postchain.input.maxCycles': 5,
       },
       expect.objectContaining({ 'postchain.guard': 'budgetExhausted', 'postchain.holds': false }),
+      expect.objectContaining({ 'postchain.guard': 'comparisonWanted', 'postchain.holds': false }),
+      expect.objectContaining({ 'postchain.guard': 'directionWanted', 'postchain.holds': false }),
       expect.objectContaining({ 'postchain.guard': 'confidenceReached', 'postchain.holds': true }),
       {
         name: 'postchain.decision',

@@ -18,8 +18,8 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   postChain: [
     // A direction is one phase, so exactly one of the guards for it is true.
     ...[2, 3, 4, 5].map((nth) => `routing, always: candidate ${nth} of 7 swapped with the next`),
-    ...[9, 10, 11, 12, 13, 14].map(
-      (nth) => `postChain.cycling.yield.deciding, always: candidate ${nth} of 15 swapped with the next`,
+    ...[11, 12, 13, 14, 15, 16].map(
+      (nth) => `postChain.cycling.yield.deciding, always: candidate ${nth} of 17 swapped with the next`,
     ),
     // A saved phase has no failure, which is what makes a model unavailable.
     'recovering, always: candidate 1 of 5 swapped with the next',

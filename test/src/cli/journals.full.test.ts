@@ -79,7 +79,8 @@ describe('recorded runs', () => {
   it('only warn if the default location is not writable, but fail if a chosen one is not', async () => {
     const home = join(temporaryFolder(), 'home');
     writeFileSync(home, 'no folder');
-    const run = await startCli(['run', 'Is it so?', '--quiet'], { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
+    const question = ['run', 'What does the Yield phase decide?', '--docs', 'docs', '--quiet'];
+    const run = await startCli(question, { HOME: home, POSTCHAIN_JOURNALS: '' }).finished;
     expect(run).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/warning: the run is not recorded: Cannot write the journal/u),

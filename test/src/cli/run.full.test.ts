@@ -91,12 +91,12 @@ describe('postchain run', () => {
   it('exits with 3 for a degraded answer', async () => {
     const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
     expect(code).toBe(3);
-    expect(stdout).toMatch(/^Answer .*\n\nDegraded \(ttl exhausted\): .*The limit of 1 cycle was reached/);
+    expect(stdout).toMatch(/^Answer .*\n\nDegraded \(no evidence\): .*The limit of 1 cycle was reached/);
   });
 
   it('[Y4] --manual reads directions from standard input, whose end means finish', async () => {
     const { finished } = startCli(
-      ['run', 'What is the capital of Peru?', '--docs', 'docs', '--manual'],
+      ['run', 'What does the Yield phase decide, and in which order?', '--docs', 'docs', '--manual'],
       {},
       'lunch\nyield\n',
     );

@@ -109,6 +109,7 @@ function usedSteps(
 
 /** Returns the model's confidence in the text it wrote, capped if the evidence does not support the text. */
 function writtenConfidence({ request, run }: SynthesisInput, { answerText, confidence }: SynthesisReply): number {
+  if (run.noEvidence || isNoAnswer(answerText)) return Math.min(confidence, run.thresholds.ungroundedConfidence);
   const grounding = groundingIn({ request, hasDocuments: run.hasDocuments }, run.messages, answerText);
   return groundedConfidence(run, confidence, grounding);
 }

@@ -77,7 +77,7 @@ describe('a key in the command of an MCP server', () => {
   it('can be given as a reference to an environment variable, which is recorded', async () => {
     const user = aUser({ MY_KEY: 'hunter2hunter2' });
     await user.call('run', 'x', '--mcp', `node ${everything} stdio --api-key $MY_KEY`);
-    expect(await user.call('fork', 'last', '--at', '5')).toMatchObject({ code: 0 });
+    expect(await user.call('fork', 'last', '--at', '5')).toMatchObject({ code: 3 });
     const text = (await user.call('show', 'last', '--json')).stdout;
     expect(text).toContain('--api-key $MY_KEY');
     expect(text).not.toContain('hunter2');

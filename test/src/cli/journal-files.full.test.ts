@@ -56,11 +56,11 @@ describe('a journal file', () => {
     const lines = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, `${lines.slice(0, 20).join('\n')}\n`);
     for (const path of readdirSync(folder)) if (path.startsWith('sessions.db')) rmSync(join(folder, path));
-    expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(0);
+    expect((await user.call('fork', file, '--at', '5', '--trust')).code).toBe(3);
     expect(existsSync(sessionFile)).toBe(false);
     expect((await aUser({}).call('resume', file)).stderr).toMatch(/session "s"/u);
     expect((await user.call('resume', file)).stderr).toMatch(/a journal file may have been changed by someone else/u);
-    expect((await user.call('resume', file, '--trust')).code).toBe(0);
+    expect((await user.call('resume', file, '--trust')).code).toBe(3);
     const next = await user.call('run', 'And now?', '--session', 's', '--session-file', sessionFile);
     expect(next.stderr).toContain('1 turn recalled');
   });
@@ -72,13 +72,13 @@ describe('run --journal', () => {
     const user = aUser({});
     await user.call('run', 'Is it so?', '--journal', file);
     chmodSync(file, 0o644);
-    expect((await user.call('run', 'And this?', '--journal', file)).code).toBe(0);
+    expect((await user.call('run', 'And this?', '--journal', file)).code).toBe(3);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await user.call('show', file)).stdout).toMatch(/^And this\?/u);
     writeFileSync(file, 'precious');
     expect((await user.call('run', 'x', '--journal', file)).code).toBe(2);
     expect(readFileSync(file, 'utf8')).toBe('precious');
-    expect((await user.call('run', 'x', '--journal', file, '--force')).code).toBe(0);
+    expect((await user.call('run', 'x', '--journal', file, '--force')).code).toBe(3);
     expect((await user.call('show', file)).code).toBe(0);
   });
 });
@@ -90,7 +90,7 @@ describe('replay --vitest', () => {
     const file = join(folder, 'kept.jsonl');
     await user.call('run', 'Is it so?', '--journal', file);
     const at = join(folder, 'a.test.ts');
-    for (const _again of [1, 2]) expect((await user.call('replay', file, '--vitest', at)).code).toBe(0);
+    for (const _again of [1, 2]) expect((await user.call('replay', file, '--vitest', at)).code).toBe(3);
     expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toBe(readFileSync(file, 'utf8'));
     expect(statSync(join(folder, 'a.jsonl')).mode & 0o777).toBe(0o600);
     expect(await user.call('replay', file, '--vitest', join(folder, 'none', 'a.test.ts'))).toEqual({
@@ -111,6 +111,6 @@ describe('replay --vitest', () => {
       code: 2,
       stderr: expect.stringContaining('expects the path of a test file'),
     });
-    expect((await user.call('replay', file)).code).toBe(0);
+    expect((await user.call('replay', file)).code).toBe(3);
   });
 });

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
@@ -17,12 +18,12 @@ describe('the answer for any input', () => {
       const draw = createRandom(seed);
       const drawn = randomSynthesisInput(draw);
       const { outcome, writing: told } = randomOutcome(draw);
-      const before = JSON.stringify(drawn.input);
+      const before = inspect(drawn.input, { depth: null });
       const answer = composeAnswer(deepFreeze(drawn.input), outcome);
       const wanted = expectedAnswer(drawn, told);
       const wrong = answerDifferences(answer, wanted, drawn, told);
       if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
-      if (JSON.stringify(drawn.input) !== before) wrong.push('the input was changed');
+      if (inspect(drawn.input, { depth: null }) !== before) wrong.push('the input was changed');
       if (wrong.length > 0) found.push(`seed ${seed}: ${wrong.join('; ')}`);
       counts.set(String(wanted.reason), (counts.get(String(wanted.reason)) ?? 0) + 1);
     }

@@ -122,6 +122,17 @@ describe('claims of the model about its own answer', () => {
     expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
   });
 
+  it('[Y14] count little if the answer says that nothing was found', () => {
+    const confidenceOf = (noEvidence: boolean, answerText: string) =>
+      composeAnswer(
+        { ...good, run: { ...run, hasDocuments: false, noEvidence } },
+        { type: 'written', prose: false, reply: { ...reply, answerText, confidence: 0.99 }, usage },
+      ).confidence;
+    expect(confidenceOf(true, 'It was in 1932.')).toBe(0.5);
+    expect(confidenceOf(false, 'I could not find any information about that.')).toBe(0.5);
+    expect(confidenceOf(false, 'It was in 1932.')).toBe(0.99);
+  });
+
   it('[E2] are limited to its text, its notes, and the messages it used, which are cited', () => {
     const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
     const messages = [aMessage({ id: 'p1', source })];

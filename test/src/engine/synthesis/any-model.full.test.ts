@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
@@ -46,7 +47,7 @@ async function check(seed: number, seen: Set<string>): Promise<string | null> {
   const timers = watchTimers(clock);
   const abort = new AbortController();
   if (drawnModel.abort === 'before') abort.abort();
-  const before = JSON.stringify(drawn.input);
+  const before = inspect(drawn.input, { depth: null });
   const answer = await runToCompletion(
     synthesizeAnswer(deepFreeze(drawn.input), { model, prompts: { synthesis: prompt }, clock, signal: abort.signal }),
     clock,
@@ -55,7 +56,7 @@ async function check(seed: number, seen: Set<string>): Promise<string | null> {
   const { told, played } = expected(drawn, drawnModel, answer, clock.now());
   const wrong = answerDifferences(answer, expectedAnswer(played, told), played, told);
   if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
-  if (JSON.stringify(drawn.input) !== before) wrong.push('the input was changed');
+  if (inspect(drawn.input, { depth: null }) !== before) wrong.push('the input was changed');
   if (timers.size > 0) wrong.push(`${timers.size} timers are left`);
   const calls = model.calls.length;
   if (calls > 3) wrong.push(`the model was called ${calls} times`);

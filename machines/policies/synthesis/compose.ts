@@ -104,7 +104,7 @@ function usedSteps(
     const support = hasVisibleText(content) ? supportFor(request, text, [{ id, content }]) : null;
     return content.includes(text) || (support !== null && support >= run.thresholds.grounding);
   });
-  return [...new Set(supporting.map(({ stepId }) => stepId))];
+  return ids.filter((id) => supporting.some(({ stepId }) => stepId === id));
 }
 
 /** Returns the model's confidence in the text it wrote, capped if the evidence does not support the text. */

@@ -33,6 +33,7 @@ interface RunFacts {
     Record<'maxCycles' | 'maxModelCalls' | 'maxTokens' | 'synthesisReserveTokens' | 'totalMs', number | null>
   >;
   readonly hasDocuments: boolean;
+  readonly noEvidence: boolean;
   readonly usage: Usage;
   readonly currency: string | null;
   readonly elapsedMs: number | null;
@@ -293,6 +294,7 @@ const EMPTY_RUN: RunFacts = {
   decision: null,
   limits: NO_LIMITS,
   hasDocuments: false,
+  noEvidence: false,
   usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 },
   currency: null,
   elapsedMs: null,
@@ -323,6 +325,7 @@ function generateRun(draw: FieldGenerator, given: JsonRecord): RunFacts {
     decision: field(run, at('decision'), DECISIONS, [{ rule: 'mood' }, 'x', {}], null),
     limits: generateLimits(draw, run),
     hasDocuments: field(run, at('hasDocuments'), [true, false], NON_BOOLEANS, false),
+    noEvidence: field(run, at('noEvidence'), [false, false, false, true], NON_BOOLEANS, false),
     usage: field(run, at('usage'), [RUN_USAGE, RUN_USAGE, MAX_USAGE], [5, 'x', [], null], EMPTY_RUN.usage),
     currency: field<string | null>(run, at('currency'), [null, 'EUR'], ['', 5], null),
     elapsedMs: field<number | null>(run, at('elapsedMs'), [null, 1_500.5, 1e300], ['x', -1, Number.NaN], null),

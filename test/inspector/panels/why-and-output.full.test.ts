@@ -141,7 +141,7 @@ describe.skipIf(areSkipped)('the output', () => {
     expect(await answer.textContent()).toMatch(
       /degraded.*0\.95.*It is so, for certain\..*incomplete state.*observation/u,
     );
-    expect(Number(await answer.getByRole('meter', { name: 'Confidence' }).getAttribute('value'))).toBe(0.5);
+    expect(Number(await answer.getByRole('meter', { name: 'Confidence' }).getAttribute('value'))).toBe(0.95);
   });
 });
 

@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
@@ -7,6 +6,8 @@ import { createRandom } from '../../../support/random.ts';
 import { randomSynthesisInput } from '../../../support/synthesis-inputs.ts';
 import { answerDifferences, expectedAnswer, randomOutcome } from '../../../support/synthesis-oracle.ts';
 
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
 const INPUTS = 100_000;
 const SHOWN = 3;
 
@@ -18,12 +19,12 @@ describe('the answer for any input', () => {
       const draw = createRandom(seed);
       const drawn = randomSynthesisInput(draw);
       const { outcome, writing: told } = randomOutcome(draw);
-      const before = inspect(drawn.input, { depth: null });
+      const before = jsonOf(drawn.input);
       const answer = composeAnswer(deepFreeze(drawn.input), outcome);
       const wanted = expectedAnswer(drawn, told);
       const wrong = answerDifferences(answer, wanted, drawn, told);
       if (!finalAnswerSchema.safeParse(answer).success) wrong.push('it does not fit its contract');
-      if (inspect(drawn.input, { depth: null }) !== before) wrong.push('the input was changed');
+      if (jsonOf(drawn.input) !== before) wrong.push('the input was changed');
       if (wrong.length > 0) found.push(`seed ${seed}: ${wrong.join('; ')}`);
       counts.set(String(wanted.reason), (counts.get(String(wanted.reason)) ?? 0) + 1);
     }

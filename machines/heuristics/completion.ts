@@ -6,14 +6,14 @@ export type CompletionFeature = 'long' | 'altered' | 'unrelated' | 'circling';
 
 /** With less support than this, the evidence has only words of the answer that occur everywhere. */
 const INCIDENTAL = 0.1;
-/** With this share of the request found, evidence covers it: as much as sufficiency requires by default. */
+/** A text with this share of the request covers it: as much as sufficiency requires by default. */
 const COVERED = 0.7;
 
 /**
  * Returns the features of an answer whose model claims completion.
  * - `long`: more than five words.
  * - `altered`: the evidence has words of the answer, but not together: it was combined or changed.
- * - `unrelated`: the evidence covers the request and has nothing of the answer.
+ * - `unrelated`: a text covers the request, and no text has anything of the answer.
  * - `circling`: the search returned the same text more than once.
  *
  * An answer that a text has verbatim, a yes or no, and a choice from the request have none of these.

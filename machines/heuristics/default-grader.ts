@@ -58,7 +58,7 @@ function completionOf({ request: asked, answer: given, evidence }: GradingInput)
   const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
   const grounding = groundingOf(answer, request, INVENTION.test(asked.slice(0, 100)) ? [] : texts);
   const share = shareOf(request.terms, weightIn(texts, request));
-  const covered = share((term) => texts.some(({ terms }) => terms.has(term)));
+  const covered = Math.max(0, ...texts.map(({ terms }) => share((term) => terms.has(term))));
   return completionFeatures(answer, request, grounding, covered, texts.length < evidence.length);
 }
 

@@ -1,5 +1,5 @@
 import { isUnspaced } from '../text/words.ts';
-import { type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
+import { FULL_LENGTH, lengthFactor, type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
 export interface Grounding {
@@ -15,8 +15,6 @@ export interface Grounding {
 export const TERSE_WORDS = 5;
 /** Numbers and names weigh more than other words: answers get them wrong most often. */
 const NAME_FACTOR = 2;
-/** A short word that is not a name means little if no text has it; words of this length and more count in full. */
-const FULL_LENGTH = 6;
 /** Words of at most this length that no text has, and that are not names, say nothing that can be checked: "It is so". */
 const SLIGHT_LENGTH = 3;
 /** Words that answer a question and cannot be looked up. */
@@ -31,7 +29,8 @@ export function isBare(answer: Reading): boolean {
 
 /**
  * Returns how evidence supports an answer: the share of its words that the request does not have (of all words if it
- * has no others), weighted by how few sentences have them, names and numbers more. Linear in the texts.
+ * has no others), weighted by how few sentences have them, names and numbers more, short words less: few
+ * texts do not show how frequent those are. Linear in the texts.
  */
 export function groundingOf(answer: Reading, request: Reading, texts: readonly Reading[]): Grounding {
   const nothing = { support: null, verbatim: false, inventsName: false };
@@ -44,7 +43,11 @@ export function groundingOf(answer: Reading, request: Reading, texts: readonly R
     term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
   if (checked.every(isSlight)) return nothing;
   const rarity = weightIn(texts, answer);
-  const weight = (term: string) => rarity(term) * (names.has(term) ? NAME_FACTOR : 1);
+  const emphasis = (term: string) => {
+    if (names.has(term)) return NAME_FACTOR;
+    return isFound(term) ? lengthFactor(term, names) : 1;
+  };
+  const weight = (term: string) => rarity(term) * emphasis(term);
   return {
     support: shareOf(checked, weight)(isFound),
     verbatim: isVerbatim(answer, request, texts),

@@ -112,8 +112,12 @@ export type Features<Name extends string> = Readonly<Record<Name, number>>;
 /** How informative a term is, above 0. */
 export type Weight = (term: string) => number;
 
-/** Short words are frequent in every language (G. Zipf, 1935); words of this length and more count in full. */
-const FULL_LENGTH = 6;
+/** Words of this length and more count in full. */
+export const FULL_LENGTH = 6;
+
+/** Returns how much a term counts, 0..1: short words that are not names are frequent in every language (G. Zipf, 1935). */
+export const lengthFactor = (term: string, names: ReadonlySet<string>): number =>
+  names.has(term) || isUnspaced(term) ? 1 : Math.min(1, term.length / FULL_LENGTH) ** 2;
 
 /**
  * Returns the inverse document frequency (K. Spärck Jones, 1972) over the sentences of texts, in place of lists of stop
@@ -131,8 +135,7 @@ export function weightIn(texts: readonly Reading[], asked: Reading): Weight {
   return (term) => {
     const texts = having.get(term) ?? 0;
     const rarity = Math.log(1 + (sentences + 0.5) / (texts + 0.5));
-    const isShort = texts === 0 && term.length < FULL_LENGTH && !asked.names.has(term) && !isUnspaced(term);
-    return isShort ? rarity * (term.length / FULL_LENGTH) ** 2 : rarity;
+    return texts === 0 ? rarity * lengthFactor(term, asked.names) : rarity;
   };
 }
 

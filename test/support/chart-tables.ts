@@ -516,7 +516,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: CYCLING, on: /^run\.(cancelled|interrupted)/, to: STOPPING, by: 'E3, E9' },
   { from: CYCLING, on: /^run\.finished/, to: FINISHING, by: 'E3' },
   { from: CYCLING, on: /^after runDeadline/, to: FINISHING, by: 'E3, E9' },
-  // Y4: the user says where to go on, in another cycle if one is left; what is no phase changes nothing.
+  // Y4: the user chooses the next phase, in another cycle if one is left; a name that is not a phase changes nothing.
   { from: ['recalling'], on: /^run\.directed .*(experience)/, to: ['recalling'], by: 'Y4' },
   { from: CYCLING, on: /^run\.directed .*nowhere/, to: ['the same'], by: 'Y4, Y5' },
   { from: CYCLING, on: /^run\.adjusted/, to: ['the same'], by: 'Y4' },

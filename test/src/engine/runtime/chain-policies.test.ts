@@ -67,7 +67,7 @@ describe('the retry policy of a chain', () => {
     ['an unknown task', { yield: {}, thinking: {} }, /^thinking: unknown option; expected one of action, /u],
     ['a negative number', { intention: { maxCorrections: -1 } }, /maxCorrections: expected a number of at least 0/u],
     ['models', { fallbackModels: [{}] }, /fallbackModels: expected none; set the option fallbackModels of the chain/u],
-    ['a rule that is no function', { shouldRetry: true }, /shouldRetry: expected a function/u],
+    ['a rule that is not a function', { shouldRetry: true }, /shouldRetry: expected a function/u],
   ])('[A3] rejects %s', (_, policy, message) => {
     expect(() => scriptedChain({}, { policy: policy as never })).toThrow(message);
   });

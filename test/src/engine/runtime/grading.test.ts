@@ -121,7 +121,7 @@ describe('an own grader', () => {
     expect(grader).toHaveBeenCalledTimes(3);
   });
 
-  it('is refused together with a grading model, and if it is no function', () => {
+  it('is refused together with a grading model, and if it is not a function', () => {
     const gradingModel = judgeThat(believed);
     expect(() => createPostChain({ grader: () => ({}), gradingModel })).toThrow(
       'grader and gradingModel: pass one of them; received both.',

@@ -34,7 +34,7 @@ async function ask(...args: Parameters<typeof start>) {
   return { ...started, answer, recalled, find };
 }
 
-/** Asks so many short questions that earlier turns are no longer recalled in full. */
+/** Asks enough short questions to push earlier turns out of the full recall. */
 async function askOften(sessions: SessionStore, count: number, options: Options = {}) {
   for (let at = 0; at < count; at += 1) await ask(sessions, `Question ${at}?`, {}, options);
 }

@@ -36,6 +36,7 @@ export interface Inspector {
   moveTo(seq: number): void;
   readonly send: PageSource['send'];
   readonly test: PageSource['test'];
+  readonly prompt: PageSource['prompt'];
 }
 
 export function createInspector(source: PageSource): Inspector {
@@ -124,6 +125,7 @@ export function createInspector(source: PageSource): Inspector {
     },
     send: source.send,
     test: source.test,
+    prompt: source.prompt,
   };
 }
 

@@ -1,7 +1,9 @@
+import { unpackPrompt } from '../../src/inspection/packed-prompts.ts';
 import {
   type ExportedRun,
   type InspectedRun,
   type PageMessage,
+  type PromptAnswer,
   type RunCharts,
   type ServerMessage,
   WIRE_VERSION,
@@ -32,6 +34,8 @@ export interface PageSource {
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
+  /** The prompt of the model call whose `prompt` entry has this number. Never rejects. */
+  prompt(runId: string, seq: number): Promise<PromptAnswer>;
 }
 
 const FIRST_WAIT_MS = 500;
@@ -39,7 +43,7 @@ const MAX_WAIT_MS = 10_000;
 
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
-type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' }>;
+type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' | 'prompt' }>;
 
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
@@ -95,6 +99,7 @@ export function socketSource(address: string): PageSource {
         return to.end(message.runId, message.problem);
       case 'sent':
       case 'test':
+      case 'prompt':
         waiting.get(message.id)?.(message);
         return waiting.delete(message.id);
       default:
@@ -128,6 +133,10 @@ export function socketSource(address: string): PageSource {
       const answer = await ask((id) => ({ type: 'test', id, runId }));
       return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
     },
+    async prompt(runId, seq) {
+      const answer = await ask((id) => ({ type: 'prompt', id, runId, seq }));
+      return { prompt: answer.type === 'prompt' ? answer.prompt : null, problem: answer.problem };
+    },
   };
 }
 
@@ -160,7 +169,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
   // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
   if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
-  const { run, charts, lines, states } = read(data);
+  const { run, charts, lines, states, prompts } = read(data);
   return {
     start(listener) {
       listener.connection('file');
@@ -173,6 +182,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     open: () => {},
     send: async () => EXPORTED_FILE,
     test: async () => ({ text: '', problem: EXPORTED_FILE }),
+    prompt: async (_, seq) => unpackPrompt(prompts, seq),
   };
 }
 
@@ -188,10 +198,10 @@ function read(data: string): ExportedRun {
   } catch {
     throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
   }
-  const { version, run, charts, lines, states } = exported ?? {};
+  const { version, run, charts, lines, states, prompts } = exported ?? {};
   if (version !== WIRE_VERSION)
     throw new Error(`Unsupported file version: expected ${WIRE_VERSION}; received ${String(version)}.`);
-  if (!run || !charts || !Array.isArray(lines) || !Array.isArray(states))
+  if (!run || !charts || !prompts || !Array.isArray(lines) || !Array.isArray(states))
     throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
-  return { version, run, charts, lines, states };
+  return { version, run, charts, lines, states, prompts };
 }

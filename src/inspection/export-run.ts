@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../journal/journal-lines.ts';
+import { redactStrings, runStartOf } from '../journal/journal-lines.ts';
+import { promptSteps } from '../journal/recorded-prompts.ts';
 import { stateHistory } from '../journal/state-at.ts';
+import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
-import { frameWriter, limitationsOf, runCharts } from './source.ts';
-import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
+import { frameWriter, limitationsOf, problemOf, runCharts, shownPrompt } from './source.ts';
+import { type ExportedRun, type InspectedRun, type PackedPrompts, type ShownPrompt, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
   /** Replaces every string of the journal that is not part of its format. */
@@ -37,10 +39,32 @@ export async function exportRun(
     charts: runCharts(),
     lines,
     states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
+    prompts: packedPromptsOf(shown, redact),
   };
   const data = pageData(exported);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith('run', data, checksum), checksum };
+}
+
+/**
+ * Returns all prompts of a run, rebuilt from the given entries. Those of a redacted run are redacted again, because a pattern may match where
+ * two texts meet.
+ */
+export function packedPromptsOf(shown: readonly JournalEntry[], redact?: Redact): PackedPrompts {
+  try {
+    const steps = promptSteps(shown);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    const prompts = step.value;
+    const shownAt = (seq: number): ShownPrompt => {
+      const prompt = shownPrompt(prompts.at(seq));
+      return redact === undefined ? prompt : JSON.parse(JSON.stringify(prompt, redactStrings(redact)));
+    };
+    return packPrompts(new Map(prompts.seqs.map((seq) => [seq, shownAt(seq)])), null);
+  } catch (error) {
+    const problem = problemOf(error);
+    return packPrompts(new Map(), redact === undefined ? problem : redact(problem));
+  }
 }
 
 function runIn(entries: readonly JournalEntry[]): InspectedRun {
@@ -54,5 +78,6 @@ function runIn(entries: readonly JournalEntry[]): InspectedRun {
     status: last?.type === 'run-end' ? last.status : 'interrupted',
     live: false,
     fidelity: limitationsOf(start),
+    summary: null,
   };
 }

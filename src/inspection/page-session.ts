@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { jsonOf } from '../journal/journal-lines.ts';
+import { promptSteps, type RecordedPrompts } from '../journal/recorded-prompts.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import type { RunList } from './runs.ts';
-import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import { type PageMessage, type RunCharts, type ServerMessage, WIRE_VERSION } from './wire.ts';
+import { inTurns, problemOf, type RunSource, type StopFollowing, shownPrompt } from './source.ts';
+import { type PageMessage, type RunCharts, type ServerMessage, type ShownPrompt, WIRE_VERSION } from './wire.ts';
 
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
@@ -14,16 +15,18 @@ const POLICY_VIOLATION = 1008;
 /** How many runs a page may have open at once. */
 const MAX_OPEN = 16;
 
-/** How many generated tests a page may wait for. */
-const MAX_TESTS = 8;
+/** How many generated tests, and how many prompts, a page may wait for. */
+const MAX_WAITING = 8;
 
 /** Serves one page until its socket closes. No message makes it throw. */
 export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentList = '';
-  let pendingTests = 0;
-  let lastTest = Promise.resolve('');
+  /** One at a time, because each test and each replay holds a whole run in memory. */
+  const generateTest = oneAtATime(testOf, 'tests are already being generated');
+  const findPrompt = oneAtATime(promptOf, 'prompts are already being rebuilt');
+  let replayed: { readonly runId: string; readonly prompts: RecordedPrompts } | null = null;
 
   /** Sends the latest list; intermediate lists are skipped. */
   const sendRuns = whenReady(page, () => {
@@ -73,22 +76,32 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     }
   }
 
-  /** Generates tests one at a time, because each holds a whole run in memory. */
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
     try {
-      if (pendingTests >= MAX_TESTS)
-        throw new PostChainError('invalid_option', `${MAX_TESTS} tests are already being generated; try again later.`);
-      pendingTests += 1;
-      lastTest = lastTest
-        .catch(() => '')
-        .then(() => testOf(runId))
-        .finally(() => {
-          pendingTests -= 1;
-        });
-      page.send({ type: 'test', id, text: await lastTest, problem: null });
+      page.send({ type: 'test', id, text: await generateTest(runId, 0), problem: null });
     } catch (error) {
       page.send({ type: 'test', id, text: '', problem: problemOf(error) });
     }
+  }
+
+  async function prompt({ id, runId, seq }: Extract<PageMessage, { type: 'prompt' }>): Promise<void> {
+    try {
+      page.send({ type: 'prompt', id, prompt: await findPrompt(runId, seq), problem: null });
+    } catch (error) {
+      page.send({ type: 'prompt', id, prompt: null, problem: problemOf(error) });
+    }
+  }
+
+  /** Keeps the prompts of the last run, because a page asks for several of one run. */
+  async function promptOf(runId: string, seq: number): Promise<ShownPrompt> {
+    if (replayed?.runId !== runId || !replayed.prompts.seqs.includes(seq)) {
+      replayed = null;
+      const { entries } = await sourceOf(runId);
+      if (entries === undefined)
+        throw new PostChainError('invalid_option', 'Only the prompts of a PostChain run can be rebuilt.');
+      replayed = { runId, prompts: await inTurns(promptSteps(await entries())) };
+    }
+    return shownPrompt(replayed.prompts.at(seq));
   }
 
   async function testOf(runId: string): Promise<string> {
@@ -111,7 +124,8 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'open') void open(message.runId, message.from);
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
-    else void test(message);
+    else if (message.type === 'test') void test(message);
+    else void prompt(message);
     if (!page.isOpen || !page.isFull) return;
     socket.pause();
     resume();
@@ -128,6 +142,20 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES });
   sendRuns();
   void runs.refresh();
+}
+
+/** Returns a function that runs one task at a time, and rejects if too many wait. */
+function oneAtATime<Value>(task: (runId: string, seq: number) => Promise<Value>, tooMany: string) {
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return (runId: string, seq: number): Promise<Value> => {
+    if (waiting >= MAX_WAITING)
+      return Promise.reject(new PostChainError('invalid_option', `${MAX_WAITING} ${tooMany}; try again later.`));
+    waiting += 1;
+    const result = last.then(() => task(runId, seq)).finally(() => (waiting -= 1));
+    last = result.catch(() => {});
+    return result;
+  };
 }
 
 function noSuchRun(runId: string): PostChainError {
@@ -189,6 +217,7 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),
+  z.object({ type: z.literal('prompt'), id, runId, seq: z.int().min(0) }),
 ]) satisfies z.ZodType<PageMessage>;
 
 /** Returns null for an invalid message. */

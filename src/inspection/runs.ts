@@ -162,7 +162,7 @@ function liveRun(run: Run): LiveRun {
   return {
     run,
     ended: listen(),
-    info: () => ({ runId: run.runId, kind: 'run', ...summary, status, live: isLive }),
+    info: () => ({ runId: run.runId, kind: 'run', ...summary, status, live: isLive, summary: null }),
     charts: runCharts,
     follow(from, sink) {
       let sent = 0;
@@ -322,6 +322,7 @@ function recordedRun(first: RunSummary, journals: JournalStore, changed: () => v
       status: summary.status,
       live: false,
       fidelity: summary.status === 'running' ? [...fidelity, ELSEWHERE] : fidelity,
+      summary: null,
     }),
     charts: runCharts,
     follow(from, sink) {

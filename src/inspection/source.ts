@@ -6,8 +6,9 @@ import { chartOf } from '../engine/charts/chart.ts';
 import { changesBetween } from '../engine/recording/state-changes.ts';
 import { chartVersion } from '../engine/runtime/run.ts';
 import { oneLine } from '../internal/printable.ts';
+import type { RebuiltPrompt } from '../journal/recorded-prompts.ts';
 import type { StateAfter } from '../journal/state-at.ts';
-import type { InspectedRun, RunCharts, StateFrame } from './wire.ts';
+import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or a system of XState actors in another program. */
 export interface RunSource {
@@ -169,6 +170,23 @@ export function runCharts(): RunCharts {
   return runChartsCache;
 }
 
+/** Returns a prompt as a page shows it: the first turn is the system turn. */
+export function shownPrompt({ name, version, request, isVerified, note }: RebuiltPrompt): ShownPrompt {
+  const { turns, outputSchema, tools = [] } = request;
+  const [first] = turns;
+  const hasSystem = first?.role === 'system';
+  return {
+    name,
+    version,
+    system: hasSystem ? first.content : '',
+    turns: hasSystem ? turns.slice(1) : turns,
+    schema: outputSchema,
+    tools,
+    verified: isVerified,
+    note,
+  };
+}
+
 /** Returns what the journal of a run omits, one sentence each. */
 export function limitationsOf({ chart, redacted }: RunStart): readonly string[] {
   return [
@@ -177,6 +195,20 @@ export function limitationsOf({ chart, redacted }: RunStart): readonly string[] 
       : ['The chart has changed since the run was recorded; the current chart is shown.']),
     ...(redacted ? ['The journal was redacted when it was written; streamed text is left out.'] : []),
   ];
+}
+
+/** How long a replay may keep the event loop busy. */
+const TURN_MS = 12;
+
+/** Runs a generator to its end while other work runs in between, and returns its result. */
+export async function inTurns<Value>(steps: Generator<unknown, Value>): Promise<Value> {
+  for (let startedAtMs = performance.now(); ; ) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (performance.now() - startedAtMs < TURN_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    startedAtMs = performance.now();
+  }
 }
 
 const MAX_PROBLEM_CHARS = 500;

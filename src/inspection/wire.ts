@@ -1,11 +1,12 @@
 import type { RunStatus, StateChange } from '../../machines/contracts/journal.ts';
+import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { Chart } from '../engine/charts/chart.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 2;
+export const WIRE_VERSION = 3;
 
 /** A run that a page can open. */
 export interface InspectedRun {
@@ -21,6 +22,53 @@ export interface InspectedRun {
   readonly live: boolean;
   /** What the record omits or infers, one sentence each. */
   readonly fidelity: readonly string[];
+  /** Null for a system, and for a run whose journal cannot be read. */
+  readonly summary: RunFigures | null;
+}
+
+/** What the table of runs shows of a run. A number is null while it is unknown. */
+interface RunFigures {
+  /** The rule of Yield that ended the run, for example `confidenceReached`; null if no rule did. */
+  readonly rule: string | null;
+  /** Why the run ended as it did, in words; may be empty. */
+  readonly explanation: string;
+  readonly cycles: number | null;
+  readonly modelCalls: number | null;
+  /** `estimated`: some were counted as characters / 4. */
+  readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean } | null;
+  /** Null without prices. `currency` as in the price table, for example EUR. */
+  readonly cost: { readonly amount: number; readonly currency: string } | null;
+  readonly durationMs: number | null;
+  /** The model and its fallbacks, in order. */
+  readonly models: readonly string[];
+  readonly confidence: number | null;
+  readonly sessionId: string | null;
+  /** Whether the run was interrupted and can continue. */
+  readonly resumable: boolean;
+}
+
+/** What a model was asked in one call, rebuilt from the replayed state and the templates. */
+export interface ShownPrompt {
+  readonly name: string;
+  readonly version: number;
+  /** The system turn; empty if there is none. */
+  readonly system: string;
+  /** The turns after it: the user turn, and after an invalid reply that reply and its errors. */
+  readonly turns: readonly ChatTurn[];
+  /** The JSON Schema of the reply. */
+  readonly schema: unknown;
+  /** The tools that were offered beside the reply. */
+  readonly tools: readonly ToolOffer[];
+  /** Whether its digest is the recorded one: then the model received exactly this text. */
+  readonly verified: boolean;
+  /** Why it is not verified, in one sentence; null if it is. */
+  readonly note: string | null;
+}
+
+export interface PromptAnswer {
+  readonly prompt: ShownPrompt | null;
+  /** Why there is no prompt; null if there is one. */
+  readonly problem: string | null;
 }
 
 /**
@@ -54,7 +102,9 @@ export type ServerMessage =
   | { readonly type: 'end'; readonly runId: string; readonly problem: string | null }
   /** The result of the `send` or `test` message with this id. `problem` is null on success. */
   | { readonly type: 'sent'; readonly id: number; readonly problem: string | null }
-  | { readonly type: 'test'; readonly id: number; readonly text: string; readonly problem: string | null };
+  | { readonly type: 'test'; readonly id: number; readonly text: string; readonly problem: string | null }
+  /** The result of the `prompt` message with this id. */
+  | ({ readonly type: 'prompt'; readonly id: number } & PromptAnswer);
 
 export type PageMessage =
   /** Requests the entries of a run from this number on, including future ones. */
@@ -63,13 +113,36 @@ export type PageMessage =
   /** Sends an event to a live run. */
   | { readonly type: 'send'; readonly id: number; readonly runId: string; readonly event: unknown }
   /** Requests a Vitest test that replays the run. */
-  | { readonly type: 'test'; readonly id: number; readonly runId: string };
+  | { readonly type: 'test'; readonly id: number; readonly runId: string }
+  /** Requests the prompt of the model call whose `prompt` entry has this number. */
+  | { readonly type: 'prompt'; readonly id: number; readonly runId: string; readonly seq: number };
 
-/** The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON. */
+/**
+ * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON; `prompts` are all prompts of the
+ * run (see `packPrompts`).
+ */
 export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
+  readonly prompts: PackedPrompts;
+}
+
+/** Prompts that share their lines, because those of a run repeat most of their text. */
+export interface PackedPrompts {
+  readonly lines: readonly string[];
+  /** By the number of their `prompt` entry. A text is a list of positions in `lines`. */
+  readonly bySeq: Readonly<Record<string, PackedPrompt>>;
+  /** Why other prompts are missing; null if none are. */
+  readonly problem: string | null;
+}
+
+interface PackedPrompt extends Pick<ShownPrompt, 'name' | 'version' | 'verified' | 'note'> {
+  readonly system: readonly number[];
+  readonly turns: readonly { readonly role: ChatTurn['role']; readonly content: readonly number[] }[];
+  /** The schema and the tools, as JSON. */
+  readonly schema: readonly number[];
+  readonly tools: readonly number[];
 }

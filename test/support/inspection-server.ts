@@ -78,7 +78,7 @@ export interface TestPage {
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
   /** What became of the message with this id. */
-  reply(id: number): Promise<MessageOf<'sent' | 'test'>>;
+  reply(id: number): Promise<MessageOf<'sent' | 'test' | 'prompt'>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
@@ -122,7 +122,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     lines: linesOf,
     entries: (runId) => linesOf(runId).map((line) => JSON.parse(line) as JournalEntry),
     end: (runId) => soon(() => all('end').find((end) => end.runId === runId)),
-    reply: (id) => soon(() => [...all('sent'), ...all('test')].find((reply) => reply.id === id)),
+    reply: (id) => soon(() => [...all('sent'), ...all('test'), ...all('prompt')].find((reply) => reply.id === id)),
     closed,
   };
 }

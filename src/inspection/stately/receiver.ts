@@ -139,6 +139,7 @@ function openSystem(runId: string, journal: SystemJournal): OpenSystem {
       status: journal.status,
       live: !journal.ended,
       fidelity: journal.fidelity,
+      summary: null,
     }),
     follow(from, outer) {
       const sink: SourceSink = {

@@ -46,7 +46,14 @@ const aHostile: fc.Arbitrary<Hostile> = fc.record({
 function exportedOf({ journal, changes, around }: Hostile, runId: string): ExportedRun {
   const lines = mutateLines(journals[journal] ?? [], changes);
   const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
-  const whole = { version: 2, states: [], run: { ...run, fidelity: [] }, charts: ownCharts } as const;
+  const prompts = { lines: [], bySeq: {}, problem: null };
+  const whole = {
+    version: 3,
+    states: [],
+    prompts,
+    run: { ...run, fidelity: [], summary: null },
+    charts: ownCharts,
+  } as const;
   return { ...whole, lines, ...(around !== null && { charts: mutateValue(ownCharts, around) }) };
 }
 
@@ -107,7 +114,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
-          tell({ type: 'hello', version: 2, events: [] });
+          tell({ type: 'hello', version: 3, events: [] });
           opened.onMessage((text) => {
             const message = JSON.parse(String(text)) as PageMessage;
             const run = given.get('runId' in message ? message.runId : '');

@@ -59,7 +59,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
     );
     const listed = [...given.keys()].map((runId) => {
       const run = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: false } as const;
-      return { ...run, fidelity: [] };
+      return { ...run, fidelity: [], summary: null };
     });
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       before: (page) =>
@@ -74,7 +74,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
             tell({ type: 'charts', runId, ...ownCharts });
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
-          tell({ type: 'hello', version: 2, events: [] });
+          tell({ type: 'hello', version: 3, events: [] });
           tell({ type: 'runs', runs: listed, chosen: null });
         }),
     });

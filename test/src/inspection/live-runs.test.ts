@@ -28,6 +28,7 @@ describe('a live run', () => {
           status: 'running',
           live: true,
           fidelity: [],
+          summary: null,
         },
       ],
       chosen: 'run-1',
@@ -221,7 +222,7 @@ describe('an event sent to a run', () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
-    expect(hello?.version).toBe(2);
+    expect(hello?.version).toBe(3);
     expect(hello?.events).toEqual([
       'run.cancelled',
       'run.interrupted',

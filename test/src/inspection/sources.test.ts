@@ -28,6 +28,7 @@ function aSystem(info: Partial<InspectedRun> = {}) {
       status: 'running',
       live: true,
       fidelity: ['Guards are not told.'],
+      summary: null,
       ...info,
     }),
     charts: () => charts,

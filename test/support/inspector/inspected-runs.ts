@@ -12,8 +12,9 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
+import { packedPromptsOf } from '../../../src/inspection/export-run.ts';
 import { frameWriter, runCharts } from '../../../src/inspection/source.ts';
-import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, InspectedRun, PackedPrompts, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { stateHistory } from '../../../src/journal/state-at.ts';
@@ -49,6 +50,7 @@ export interface RecordedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
+  readonly prompts: PackedPrompts;
   readonly test: { readonly text: string; readonly problem: string | null };
 }
 
@@ -64,10 +66,11 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
   const { runId, request: title, startedAt } = start;
   const status = end?.type === 'run-end' ? end.status : 'interrupted';
   return {
-    run: { runId, kind: 'run', title, startedAt, status, live: false, fidelity: [] },
+    run: { runId, kind: 'run', title, startedAt, status, live: false, fidelity: [], summary: null },
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),
+    prompts: packedPromptsOf(entries),
     test: { text: `// a test of ${runId}`, problem: null },
     ...changes,
   };
@@ -108,8 +111,8 @@ export async function threeRecordedRuns() {
 
 /** Writes an exported page with this run and returns its URL. Needs a built `dist`. */
 export function filePage(entries: readonly JournalEntry[], folder: string): string {
-  const { run, charts, lines, states } = recordedRun(entries);
-  const exported: ExportedRun = { version: WIRE_VERSION, run, charts, lines, states };
+  const { run, charts, lines, states, prompts } = recordedRun(entries);
+  const exported: ExportedRun = { version: WIRE_VERSION, run, charts, lines, states, prompts };
   const template = readFileSync('dist/inspector-file/index.html', 'utf8');
   const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
   const checksum = createHash('sha256').update(data).digest('hex');

@@ -5,6 +5,7 @@ import { createInspector, type Inspector } from '../../../../../inspector/ui-sta
 import { type Overlay, overlayOf } from '../../../../../inspector/ui-state/overlay.ts';
 import { keepInAddress } from '../../../../../inspector/ui-state/panel.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
+import { unpackPrompt } from '../../../../../src/inspection/packed-prompts.ts';
 import type { RecordedRun } from '../../inspected-runs.ts';
 
 declare global {
@@ -38,6 +39,10 @@ const source: PageSource = {
   },
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
+  async prompt(runId, seq) {
+    const found = findRun(runId);
+    return found ? unpackPrompt(found.prompts, seq) : { prompt: null, problem: `There is no run ${runId}.` };
+  },
 };
 
 const inspector = createInspector(source);

@@ -68,12 +68,13 @@ function judge(state: ChainState, messages: readonly Message[], reply: YieldRepl
 }
 
 /**
- * Whether Understanding can still shrink the context: the last one did, or many messages were added since. Otherwise the
- * run would keep returning to it for content that must stay.
+ * Whether Understanding can still shrink the context: the last one did, or many messages were added since. A cycle that
+ * began with it does not lead back to it, because a context that stays at its limit loses a little each time.
  */
-function mayShrink({ results: { understanding }, thresholds }: ChainState, messages: readonly Message[]): boolean {
-  if (understanding === null) return true;
-  const { pruned, summarized, messagesAfter } = understanding.statistics;
+function mayShrink({ results, thresholds, decisions }: ChainState, messages: readonly Message[]): boolean {
+  if (results.understanding === null) return true;
+  if (decisions.at(-1)?.nextPhase === 'understanding') return false;
+  const { pruned, summarized, messagesAfter } = results.understanding.statistics;
   return pruned + summarized > 0 || messages.length >= messagesAfter + thresholds.crowdedMessages / 2;
 }
 

@@ -30,7 +30,7 @@ export interface RetentionInputs {
 
 export interface RetentionPlan {
   readonly operations: readonly ContextOperation[];
-  /** The excess over the limits if everything is removed that needs no consent; 0 if there is none. */
+  /** By how much the messages that need consent, or must stay, exceed the limits; 0 if they do not. */
   readonly excess: Size;
 }
 
@@ -77,9 +77,8 @@ interface Draft {
  */
 export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const all = rate(inputs);
-  const newest = newestAnswers(inputs.messages);
-  const ambiguous = duplicateIds(inputs.messages);
-  const free = all.filter(({ message }) => !newest.has(message) && !ambiguous.has(message.id) && !isProtected(message));
+  const fixed = fixedMessages(inputs.messages);
+  const free = all.filter(({ message }) => !fixed.has(message));
   const draft: Draft = {
     inputs,
     isEager: filledShare(all, inputs) > inputs.thresholds.pruneAbove,
@@ -103,6 +102,19 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
 function filledShare(all: readonly Rated[], { tokensAllowed, maxMessages }: RetentionInputs): number {
   const tokens = all.reduce((sum, rated) => sum + rated.tokens, 0);
   return Math.min(1, Math.max(tokens / tokensAllowed, all.length / maxMessages));
+}
+
+/** Returns the messages that no operation affects: protected ones, the newest answers, and those with the same id. */
+function fixedMessages(messages: readonly Message[]): ReadonlySet<Message> {
+  const newest = newestAnswers(messages);
+  const ambiguous = duplicateIds(messages);
+  return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
+}
+
+/** Returns how many of the messages stay unless the user agrees to their removal. */
+export function stayingCount(messages: readonly Message[]): number {
+  const fixed = fixedMessages(messages);
+  return messages.filter((message) => message.role === 'user' || fixed.has(message)).length;
 }
 
 /** Returns the newest assistant messages of this run and of the conversation before it. */
@@ -298,13 +310,16 @@ function isIrrelevant(draft: Draft, rated: Rated): boolean {
 const below = ({ relevance }: Rated, threshold: number): string =>
   `relevance ${roundDown(relevance)} is below ${threshold}`;
 
-/** The share of the limits that user messages leave to all others; beyond it, the user is asked about some. */
+/**
+ * The share of the limits for the messages that may be removed. If those that stay leave less, the user is asked about
+ * some of theirs; of the count, the share remains even if they keep them all.
+ */
 const OTHERS_SHARE = 0.25;
 
 /**
  * Makes the context fit its limits: the most relevant messages stay whole; what does not fit is removed, or summarized if
  * it is an assistant message and the summary fits. If user messages leave too little space, the user is asked about the
- * least relevant of them. Returns the excess that remains if they keep everything.
+ * least relevant of them. Returns by how much the messages that stay exceed the limits.
  */
 function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[]): Size {
   const { tokensAllowed, maxMessages, mayAsk } = draft.inputs;
@@ -323,10 +338,11 @@ function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[])
       : `${fixed.messages + others.messages} messages exceed the limit of ${maxMessages}`;
   const needed = {
     tokens: Math.min(others.tokens, OTHERS_SHARE * tokensAllowed),
-    messages: Math.min(others.messages, Math.floor(OTHERS_SHARE * maxMessages)),
+    messages: Math.min(others.messages, Math.ceil(OTHERS_SHARE * maxMessages)),
   };
   const freed = mayAsk ? askAbout(draft, free, space, needed, reason) : space;
-  keepMostRelevant(draft, [...evictable], freed, reason);
+  const messages = Math.max(needed.messages, freed.messages);
+  keepMostRelevant(draft, [...evictable], { ...freed, messages }, reason);
   return excess;
 }
 

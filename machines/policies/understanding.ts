@@ -15,7 +15,7 @@ import { preview, summarize } from '../text/summary.ts';
 import { withApproval } from './consent.ts';
 import { applyOperations, isLoss, type Loss } from './context.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
-import { planRetention } from './retention.ts';
+import { planRetention, stayingCount } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
 
 /** Stands for the reply if no model rated the context. */
@@ -240,6 +240,7 @@ export function statistics({
     tokensAfterOperation(measures.tokens[at] ?? 0, content, change.get(id)),
   );
   const pruned = left.filter((tokens) => tokens === null).length;
+  const staying = stayingCount(messages.filter((_, at) => left[at] !== null));
   const messagesAfter = messages.length - pruned;
   const sum = (all: readonly (number | null)[]): number => Math.round(all.reduce((a: number, b) => a + (b ?? 0), 0));
   const tokensAfter = sum(left);
@@ -253,7 +254,7 @@ export function statistics({
     pruned,
     summarized: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
     tokensOver: Math.max(0, tokensAfter - tokensAllowed),
-    messagesOver: Math.max(0, messagesAfter - maxMessages),
+    messagesOver: Math.max(0, staying - maxMessages),
   };
 }
 

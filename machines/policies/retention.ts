@@ -13,6 +13,8 @@ export interface RetentionInputs {
   readonly messages: readonly Message[];
   /** Tokens of each message, in order. */
   readonly tokens: readonly number[];
+  /** Tokens that a prompt adds to each message, in order; none by default. */
+  readonly added?: readonly number[] | undefined;
   /** How similar each message is to the request, 0..1, in order; null without embeddings. */
   readonly similarity: readonly number[] | null;
   readonly request: string;
@@ -42,7 +44,9 @@ interface Size {
 /** A message with its relevance. */
 interface Rated {
   readonly message: Message;
+  /** Tokens of the content, and those that a prompt adds to it. */
   readonly tokens: number;
+  readonly added: number;
   /** The policy's score and the model's rating, if any: a higher rating counts in full, a lower one by half. */
   readonly relevance: number;
   readonly factors: Relevance;
@@ -100,7 +104,7 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
 
 /** Returns the share of its limits that the context fills, 0..1. */
 function filledShare(all: readonly Rated[], { tokensAllowed, maxMessages }: RetentionInputs): number {
-  const tokens = all.reduce((sum, rated) => sum + rated.tokens, 0);
+  const tokens = all.reduce((sum, rated) => sum + rated.tokens + rated.added, 0);
   return Math.min(1, Math.max(tokens / tokensAllowed, all.length / maxMessages));
 }
 
@@ -174,7 +178,7 @@ function metadataOf({ message, tokens, relevance, rating, factors }: Rated): Con
 
 /** Rates every message of the context. Linear; each message is read once. */
 function rate(inputs: RetentionInputs): readonly Rated[] {
-  const { messages, tokens, thresholds, assessments } = inputs;
+  const { messages, tokens, added, thresholds, assessments } = inputs;
   const { halfLifeCycles, halfLifeMs } = thresholds;
   const ratings = new Map(
     assessments.flatMap(({ messageId, relevance }) =>
@@ -194,6 +198,7 @@ function rate(inputs: RetentionInputs): readonly Rated[] {
     return {
       message,
       tokens: validTokens(tokens[at], message),
+      added: added?.[at] ?? 0,
       relevance,
       factors,
       rating,
@@ -248,10 +253,10 @@ function isRemoved({ decisions }: Draft, { message }: Rated): boolean {
 }
 
 /** Returns the tokens of a message after the decisions, with any consent that they need. */
-function tokensLeft({ decisions }: Draft, { message, tokens }: Rated): number {
+function tokensLeft({ decisions }: Draft, { message, tokens, added }: Rated): number {
   const decision = decisions.get(message.id);
-  if (decision === undefined) return tokens;
-  return decision.summary === null ? 0 : summaryTokens(tokens, message.content, decision.summary.content);
+  if (decision === undefined) return tokens + added;
+  return decision.summary === null ? 0 : added + summaryTokens(tokens, message.content, decision.summary.content);
 }
 
 /** The rules by role, independent of the context's size. */
@@ -350,7 +355,7 @@ function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[])
 function sizeOf(draft: Draft, some: readonly Rated[]): Size {
   const left = some.filter((rated) => rated.message.role === 'user' || !isRemoved(draft, rated));
   const tokens = left.reduce(
-    (sum, rated) => sum + (rated.message.role === 'user' ? rated.tokens : tokensLeft(draft, rated)),
+    (sum, rated) => sum + (rated.message.role === 'user' ? rated.tokens + rated.added : tokensLeft(draft, rated)),
     0,
   );
   return { tokens, messages: left.length };
@@ -373,7 +378,7 @@ function askAbout(draft: Draft, free: readonly Rated[], space: Size, needed: Siz
       remove(draft, rated, 'over_limit', reason);
       messages += 1;
     }
-    tokens += rated.tokens - tokensLeft(draft, rated);
+    tokens += rated.tokens + rated.added - tokensLeft(draft, rated);
   }
   return { tokens, messages };
 }
@@ -400,7 +405,7 @@ function shorten(draft: Draft, rated: Rated, tokens: number, reason: string): bo
   const most = Math.ceil((rated.tokens * assistantSummaryChars) / Math.max(1, message.content.length));
   return (
     message.role === 'assistant' &&
-    most <= tokens &&
+    most + rated.added <= tokens &&
     summarize(draft, rated, assistantSummaryChars, 'over_limit', reason)
   );
 }

@@ -5,6 +5,7 @@ import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../co
 import { preview } from '../text/summary.ts';
 import { REQUEST } from './context.ts';
 import { unexpectedFailure } from './failures.ts';
+import { attributeTokens } from './message-attributes.ts';
 import { EARLIER } from './progress.ts';
 import {
   ANSWER,
@@ -183,7 +184,10 @@ function missingText({ total, full, inPart, lost }: Missing): readonly string[] 
 function freeSpace(state: ChainState) {
   let tokensLeft = SHARE * (tokensAllowed(state) - contextTokens(state, state.messages));
   const takes = (messages: readonly Message[]): boolean => {
-    const tokens = messages.reduce((sum, { content }) => sum + tokensPerCharOf([content]) * content.length, 0);
+    const tokens = messages.reduce((sum, message) => {
+      const tokensPerChar = tokensPerCharOf([message.content]);
+      return sum + tokensPerChar * message.content.length + attributeTokens(message, tokensPerChar);
+    }, 0);
     if (tokens > tokensLeft) return false;
     tokensLeft -= tokens;
     return true;

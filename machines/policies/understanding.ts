@@ -14,6 +14,7 @@ import type {
 import { preview, summarize } from '../text/summary.ts';
 import { withApproval } from './consent.ts';
 import { applyOperations, isLoss, type Loss } from './context.ts';
+import { attributeChars, attributeTokens } from './message-attributes.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { planRetention, stayingCount } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
@@ -31,7 +32,8 @@ const MOST_TOKENS_PER_CHAR = 3;
 
 /** Whether measuring could change anything: there are embeddings, or the context may exceed its limit. */
 export function measuringPays(state: ChainState, messages: readonly Message[]): GuardResult {
-  const mostTokens = MOST_TOKENS_PER_CHAR * charsOf(messages);
+  const mostTokens =
+    MOST_TOKENS_PER_CHAR * (charsOf(messages) + messages.reduce((sum, one) => sum + attributeChars(one), 0));
   const allowed = tokensAllowed(state);
   const { hasEmbeddings } = state;
   return {
@@ -55,10 +57,17 @@ export function assignEstimates(state: ChainState, messages: readonly Message[])
   };
 }
 
-/** Returns the tokens of the context, by the tokens per character at the last measurement. */
+/**
+ * Returns the tokens of the context in a prompt, with the attributes of its messages, by the tokens per character at the
+ * last measurement.
+ */
 export function contextTokens({ tokensPerChar }: ChainState, messages: readonly Message[]): number {
-  return Math.ceil(charsOf(messages) * tokensPerChar);
+  const added = messages.reduce((sum, message) => sum + attributeTokens(message, tokensPerChar), 0);
+  return Math.ceil(charsOf(messages) * tokensPerChar + added);
 }
+
+const addedTokens = ({ tokensPerChar }: ChainState, messages: readonly Message[]): readonly number[] =>
+  messages.map((message) => attributeTokens(message, tokensPerChar));
 
 function charsOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
@@ -76,7 +85,8 @@ export function evaluateContext(
 ): Evaluation {
   const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
   const { assessments } = reply;
-  const { operations } = planRetention({ ...planInputs(state), ...measures, messages, assessments, mayAsk });
+  const added = addedTokens(state, messages);
+  const { operations } = planRetention({ ...planInputs(state), ...measures, messages, added, assessments, mayAsk });
   return { reply, prose: false, measures, operations };
 }
 
@@ -113,7 +123,8 @@ function fittedOperations(
   });
   const similarity = measures.similarity && places.map((place) => measures.similarity?.[place] ?? 0);
   const { assessments } = reply;
-  const inputs = { ...planInputs(state), messages: left, tokens, similarity, assessments, mayAsk: false };
+  const added = addedTokens(state, left);
+  const inputs = { ...planInputs(state), messages: left, tokens, added, similarity, assessments, mayAsk: false };
   const further = planRetention(inputs).operations.map(
     (operation, at): ContextOperation => ({
       ...operation,
@@ -136,7 +147,7 @@ export function understandingOutput(state: ChainState, messages: readonly Messag
       step: state.recursion.step,
       reply,
       prose,
-      statistics: statistics({ messages, measures, operations, ...contextLimits }),
+      statistics: statistics({ messages, measures, added: addedTokens(state, messages), operations, ...contextLimits }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,
     },
@@ -222,6 +233,8 @@ export const NO_STATISTICS: ContextStatistics = {
 interface Evaluated {
   readonly messages: readonly Message[];
   readonly measures: Pick<ContextMeasures, 'tokens' | 'estimated'>;
+  /** Tokens that a prompt adds to each message, in order; none by default. */
+  readonly added?: readonly number[];
   readonly operations: readonly ContextOperation[];
   readonly tokensAllowed: number;
   readonly maxMessages: number;
@@ -231,14 +244,16 @@ interface Evaluated {
 export function statistics({
   messages,
   measures,
+  added = [],
   operations,
   tokensAllowed,
   maxMessages,
 }: Evaluated): ContextStatistics {
   const change = new Map(operations.filter(isLoss).map((operation) => [operation.target, operation]));
-  const left = messages.map(({ id, content }, at) =>
-    tokensAfterOperation(measures.tokens[at] ?? 0, content, change.get(id)),
-  );
+  const left = messages.map(({ id, content }, at) => {
+    const tokens = tokensAfterOperation(measures.tokens[at] ?? 0, content, change.get(id));
+    return tokens === null ? null : tokens + (added[at] ?? 0);
+  });
   const pruned = left.filter((tokens) => tokens === null).length;
   const staying = stayingCount(messages.filter((_, at) => left[at] !== null));
   const messagesAfter = messages.length - pruned;
@@ -247,7 +262,7 @@ export function statistics({
   return {
     messagesBefore: messages.length,
     messagesAfter,
-    tokensBefore: sum(measures.tokens),
+    tokensBefore: sum([...measures.tokens, ...added]),
     tokensAfter,
     tokensAllowed,
     estimated: measures.estimated,

@@ -34,6 +34,7 @@ import {
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
+import { attribute, detailedAttributes, messageAttributes } from '../../../machines/policies/message-attributes.ts';
 import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type ToolCall } from './prompt.ts';
@@ -346,28 +347,9 @@ function detailedBlocks(messages: readonly Message[]): string {
     for (const { to } of links) count(to);
   }
   return messageBlocks(messages, (message) =>
-    block(
-      'message',
-      `${messageAttributes(message)} ${standingAttributes(message, uses.get(message.id) ?? 0)}`,
-      message.content,
-    ),
+    block('message', detailedAttributes(message, uses.get(message.id) ?? 0), message.content),
   );
 }
-
-function standingAttributes({ cycle, importance, tags, links, references }: Message, uses: number): string {
-  const lists = [
-    ['tags', tags],
-    ['links', links.map(({ to, relation }) => `${relation} ${to}`)],
-    ['from', references],
-  ] as const;
-  const shown = lists.flatMap(([name, items]) =>
-    items.length === 0 ? [] : [` ${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
-  );
-  return `cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
-}
-
-/** Tags, links and references of a message that a prompt shows. */
-const SHOWN_ITEMS = 8;
 
 /** Messages are immutable, so each is rendered once. */
 const rendered = new WeakMap<Message, string>();
@@ -376,11 +358,6 @@ function messageBlock(message: Message): string {
   const known = rendered.get(message) ?? block('message', messageAttributes(message), message.content);
   rendered.set(message, known);
   return known;
-}
-
-function messageAttributes({ id, role, phase, source }: Message): string {
-  const where = source === null ? '' : ` source="${attribute(source.path)}:${source.startLine}-${source.endLine}"`;
-  return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
 }
 
 function passageBlocks(passages: readonly Passage[]): string {
@@ -399,11 +376,6 @@ function passageBlocks(passages: readonly Passage[]): string {
 /** Marks text from a phase or a capability as material, so that it does not read as an instruction. */
 function noteBlock(name: string, content: string): string {
   return block('note', `from="${attribute(name)}"`, content);
-}
-
-/** Replaces what could end the attribute or the tag. */
-function attribute(value: string): string {
-  return value.replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
 }
 
 const TAG = /<(?=\s*\/?\s*(?:message|passage|note)\b)/gi;

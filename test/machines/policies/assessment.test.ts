@@ -5,8 +5,9 @@ import { assessmentSchema } from '../../../machines/contracts/decision.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { assess, fingerprint } from '../../../machines/policies/assessment.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
+import { contextTokens } from '../../../machines/policies/understanding.ts';
 import { chainStateArbitrary, replyArbitraries } from '../../support/arbitraries.ts';
-import { aMessage, anAssessment, aState, deepFreeze, results } from '../../support/contract-samples.ts';
+import { aMessage, anAssessment, aState, deepFreeze, results, someThresholds } from '../../support/contract-samples.ts';
 
 const reply = results.yield.reply;
 const assessed = (state: ReturnType<typeof aState>, said: Partial<YieldReply> = {}) =>
@@ -59,9 +60,12 @@ describe('assessing an answer', () => {
   });
 
   it('[Y3] detects a context over its token limit', () => {
-    const full = aState({ contextWindowTokens: 100, messages: [aMessage({ content: 'x'.repeat(284) })] });
-    expect(assessed(full).proposal).toBe('understanding');
-    expect(assessed({ ...full, contextWindowTokens: 102 }).proposal).toBe('action');
+    const messages = [aMessage({ content: 'x'.repeat(284) })];
+    const full = aState({ messages, thresholds: someThresholds({ windowShare: 1 }) });
+    const tokens = contextTokens(full, messages);
+    expect(tokens).toBeGreaterThan(71);
+    expect(assessed({ ...full, contextWindowTokens: tokens - 1 }).proposal).toBe('understanding');
+    expect(assessed({ ...full, contextWindowTokens: tokens }).proposal).toBe('action');
   });
 
   it('[Y7] counts earlier turns to the same phase with the same answer', () => {

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { phaseInput } from '../../../machines/policies/phase-input.ts';
 import { promptMessages } from '../../../machines/policies/prompt-window.ts';
 import { contextTokens, tokensAllowed } from '../../../machines/policies/understanding.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
+import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { contextArbitrary } from '../../support/arbitraries.ts';
-import { aState } from '../../support/contract-samples.ts';
+import { aState, someLimits } from '../../support/contract-samples.ts';
 import { assistantMessage, isProtected, searchMessage, userMessage, userTexts } from '../../support/retention.ts';
 
 describe('the context shown to a model', () => {
@@ -51,5 +54,47 @@ describe('the context shown to a model', () => {
     ];
     const state = aState({ messages, contextWindowTokens: 1_000, tokensPerChar: 1 });
     expect(contextTokens(state, promptMessages(state))).toBeLessThanOrEqual(tokensAllowed(state));
+  });
+});
+
+describe('a prompt over many short messages', () => {
+  const attributes = fc.record({
+    tags: fc.array(fc.constantFrom('relevant', 'important', 'a longer tag of the user'), { maxLength: 12 }),
+    importance: fc.constantFrom(0.5, 0.123_456_789),
+    links: fc.array(
+      fc.record({
+        to: fc.constantFrom('m1', 'm2'),
+        relation: fc.constantFrom('supports', 'contradicts'),
+        strength: fc.constant(0.7),
+      }),
+      { maxLength: 9 },
+    ),
+    references: fc.array(fc.constantFrom('m1', 'm2', 'm3'), { maxLength: 9 }),
+    source: fc.constantFrom(null, { path: 'docs/a/rather/long/path/of/a/document.md', startLine: 120, endLine: 140 }),
+    phase: fc.constantFrom(null, 'understanding' as const),
+  });
+
+  it.each(['understanding', 'yield'] as const)('[U10] to %s is within the window of its model', (phase) => {
+    fc.assert(
+      fc.property(
+        fc.array(attributes, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(2_000, 8_000, 32_000),
+        (some, contextWindowTokens) => {
+          const messages = Array.from({ length: 1_000 }, (_, at) =>
+            searchMessage(`m${at}`, `Note ${at}.`, some[at % some.length]),
+          );
+          const state = aState({
+            messages,
+            contextWindowTokens,
+            limits: someLimits({ maxMessages: 10_000 }),
+            recursion: { step: 1 },
+          });
+          const turns = promptSpec(prompts[phase]).turns(phaseInput(state, phase));
+          const chars = turns.reduce((sum, { content }) => sum + content.length, 0);
+          expect(chars * state.tokensPerChar).toBeLessThanOrEqual(contextWindowTokens);
+        },
+      ),
+      { numRuns: 20 },
+    );
   });
 });

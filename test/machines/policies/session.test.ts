@@ -209,7 +209,7 @@ describe('earlier turns in the context', () => {
     const state = aState();
     const written = (runs: number) =>
       aTurn('r1', { request: '問', answer: '答', runs: manyRuns(runs, '橋'.repeat(200)) });
-    expect(assignSession(state, { turns: [written(10)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
+    expect(assignSession(state, { turns: [written(6)], problem: null }).tokensPerChar).toBeGreaterThan(0.9);
     const {
       turns: full,
       messages,

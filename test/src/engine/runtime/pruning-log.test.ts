@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContextDocument, contextOperationSchema } from '../../../../machines/contracts/context.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
-
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
-
+import { attributeTokens } from '../../../../machines/policies/message-attributes.ts';
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -171,8 +170,14 @@ describe('the context of a whole run', () => {
   });
 
   it('[U13] has statistics that follow from the applied operations', () => {
-    const tokensOf = (messages: readonly Message[]) =>
-      messages.reduce((sum, { content }) => sum + Math.ceil(content.length / 4), 0);
+    const tokensOf = (messages: readonly Message[], before: readonly Message[]) => {
+      const byId = new Map(before.map((message) => [message.id, message]));
+      const sizes = messages.map((message) => {
+        const evaluated = byId.get(message.id) ?? message;
+        return Math.ceil(message.content.length / 4) + attributeTokens(evaluated, 0.25);
+      });
+      return Math.round(sizes.reduce((sum, size) => sum + size, 0));
+    };
     for (const {
       said: { statistics },
       made,
@@ -183,12 +188,12 @@ describe('the context of a whole run', () => {
       expect(statistics).toMatchObject({
         messagesBefore: before.length,
         messagesAfter: after.length,
-        tokensBefore: tokensOf(before),
+        tokensBefore: tokensOf(before, before),
         pruned: count('PRUNE'),
         summarized: count('TRANSFORM'),
       });
       expect(statistics.messagesBefore - statistics.messagesAfter).toBe(statistics.pruned);
-      expect(Math.abs(statistics.tokensAfter - tokensOf(after))).toBeLessThanOrEqual(statistics.summarized);
+      expect(Math.abs(statistics.tokensAfter - tokensOf(after, before))).toBeLessThanOrEqual(statistics.summarized);
     }
   });
 

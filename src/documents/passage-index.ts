@@ -3,6 +3,7 @@ import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../mac
 import { requestTerms, type TermWeight, termWeights } from '../../machines/text/terms.ts';
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
+import { definitionOf } from './definitions.ts';
 import type { Block, Document } from './document.ts';
 import { documentTerms } from './passage-terms.ts';
 import type { UnrankedPassage } from './passages.ts';
@@ -31,7 +32,8 @@ interface BuiltIndex {
  * Returns a passage source that searches the documents with BM25+ (Lv and Zhai 2011) over English stems, with boosted headings.
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
- * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance. If nothing
+ * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like
+ * "What is a cycle?", those that define the term come first. If nothing
  * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index.
  * Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
@@ -49,12 +51,21 @@ export function createPassageIndex(documents: readonly Document[]): PassageSourc
       const limit = Math.max(0, Math.floor(options.limit));
       if (stems.length === 0 || limit === 0) return { query, passages: [], widened: false };
       const search = (widened: boolean): Promise<Passage[]> =>
-        inTurns(ranked(index, stems, widened, options.minRelevance, limit), options.signal);
+        inTurns(ranked(index, { ...options, query, stems, widened, limit }), options.signal);
       const exact = await search(false);
       if (exact.length > 0) return { query, passages: exact, widened: false };
       return { query, passages: await search(true), widened: true };
     },
   };
+}
+
+/** Of this many best passages, those that define the term that a question asks about come first. */
+const DEFINITION_CANDIDATES = 200;
+
+interface Search extends Pick<SearchOptions, 'minRelevance' | 'limit'> {
+  readonly query: string;
+  readonly stems: readonly string[];
+  readonly widened: boolean;
 }
 
 function* buildIndex(documents: readonly Document[]): Steps<BuiltIndex> {
@@ -71,22 +82,25 @@ function* buildIndex(documents: readonly Document[]): Steps<BuiltIndex> {
 
 function* ranked(
   { passages, terms, weight }: BuiltIndex,
-  stems: readonly string[],
-  widened: boolean,
-  minRelevance: number,
-  limit: number,
+  { query: asked, stems, widened, minRelevance, limit }: Search,
 ): Steps<Passage[]> {
   const query = stems.map((stem) => ({ stem, weight: weight(stem) }));
   const total = query.reduce((sum, term) => sum + term.weight, 0);
   const matches = yield* searchTerms(terms, query, widened);
-  return matches
+  const definition = definitionOf(asked);
+  const best = matches
     .map(({ passage, score, covered }) => ({ passage, score, relevance: Math.min(1, covered / total) }))
     .filter(({ relevance }) => relevance >= minRelevance)
     .map(({ passage, score, relevance }) => ({ passage, relevance, rank: score * Math.sqrt(relevance) }))
     .sort((left, right) => right.rank - left.rank || left.passage - right.passage)
-    .slice(0, limit)
+    .slice(0, definition === null ? limit : Math.max(limit, DEFINITION_CANDIDATES))
     .flatMap(({ passage: at, relevance }) => {
       const passage = passages[at];
       return passage === undefined ? [] : [{ ...passage, relevance }];
     });
+  if (definition === null) return best;
+  const defines = ({ text }: Passage): boolean => definition.sentence.test(text);
+  const enters = (one: Passage): boolean =>
+    !defines(one) && definition.entry.test(`${one.heading.at(-1) ?? ''}:\n${one.text}`);
+  return [...new Set([...best.filter(defines), ...best.filter(enters), ...best])].slice(0, limit);
 }

@@ -18,6 +18,19 @@ const FENCED = /^ *(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?)??(?:\n *\1 *$|(?![\s\S]))/g
 /** Returns a passage's text without its fenced code. */
 export const withoutCode = (text: string): string => text.replace(FENCED, '');
 
+/** The characters of a passage that are read. */
+export const MAX_CHARS = 20_000;
+
+/** Splits a search result. A first line that is not a sentence, list item, table row or fence has the path of headings. */
+export function splitHeadings(content: string): { headings: string; body: string } {
+  const [, mark, first = '', body = ''] = /^(#+ +)?(.*)\n([\s\S]*)$/.exec(content.slice(0, MAX_CHARS)) ?? [];
+  const isText = LIST_ITEM.test(first) || isTableRow(first) || /^\s*$|^\s*```|[.:;,…。：；]["'”’)]*$/.test(first);
+  const isHeading = mark !== undefined || first.includes(' > ') || !isText;
+  return isHeading && body.trim() !== '' && first.length <= 240
+    ? { headings: first, body }
+    : { headings: '', body: content.slice(0, MAX_CHARS) };
+}
+
 /** Returns the units of a passage's text, in order. Code is never a unit: it belongs to the one before it. */
 export function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];

@@ -1,10 +1,11 @@
 import { clipped } from '../../../machines/text/clip.ts';
+import { wordsOf } from '../../../machines/text/numbered-words.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { introduces } from '../../documents/blocks.ts';
-import { type Unit, unitsOf } from '../../documents/units.ts';
+import { splitHeadings, type Unit, unitsOf } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
 import { type Fit, kindOf } from './kinds.ts';
-import { type Question, questionOf, splitHeadings, type Text, wordsOf } from './question.ts';
+import { type Question, questionOf, type Text } from './question.ts';
 
 /** An answer of whole paragraphs, lists and table rows, or a sentence that there is none. Shares are 0..1. */
 export interface FoundAnswer {
@@ -101,10 +102,18 @@ interface Quotation extends Record<'words' | 'headings' | 'own', number> {
 }
 
 /** Words in one sentence are about one thing; in several, maybe not. Headings alone say little about a paragraph below them. */
-const [TOGETHER_SHARE, ALL_SHARE, OWN_SHARE, FIT_BONUS] = [0.5, 0.3, 0.2, 0.1];
+const [TOGETHER_SHARE, ALL_SHARE, OWN_SHARE] = [0.5, 0.3, 0.2];
 /** The highest confidence: in general, of a section whose headings match, of a doubtful answer, and of one that lacks what was asked. */
 const [MOST, SECTION, DOUBTFUL, UNSURE] = [0.95, 0.8, 0.55, 0.3];
-const MOST_BY_FIT: Readonly<Record<Fit, number>> = { fits: MOST, open: MOST, doubtful: DOUBTFUL, unfit: UNSURE };
+const MOST_BY_FIT: Readonly<Record<Fit, number>> = {
+  defines: SECTION,
+  fits: MOST,
+  open: MOST,
+  doubtful: DOUBTFUL,
+  unfit: UNSURE,
+};
+/** Added to the score and the confidence of a part. An explicit definition needs no further sign. */
+const BONUS: Readonly<Record<Fit, number>> = { defines: SECTION, fits: 0.1, open: 0, doubtful: 0, unfit: 0 };
 /** The confidence per word of the question, if one part has all of them: fewer words say less. More if a heading has some. */
 const [PER_WORD, HEADED] = [0.22, 0.2];
 /** The highest confidence for a request of one or two words, which names a topic and asks nothing. */
@@ -125,12 +134,12 @@ function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: s
     for (const part of unit.parts) {
       const [its, fit] = [wordsIn(part), fitOf(part)];
       own |= its;
-      const score = TOGETHER_SHARE * share(its | above) + (fit === 'fits' ? FIT_BONUS : 0);
+      const score = TOGETHER_SHARE * share(its | above) + BONUS[fit];
       if (score > best.score) best = { words: its | above, fit, score };
     }
     const incidental = (own === 0 && headings !== all) || (unit.kind === 'row' && lead === 0);
     const most = incidental ? DOUBTFUL : headings === all && own !== all ? SECTION : MOST;
-    const signs = ((headings | lead) === 0 ? 0 : HEADED) + (best.fit === 'fits' ? FIT_BONUS : 0);
+    const signs = ((headings | lead) === 0 ? 0 : HEADED) + BONUS[best.fit];
     const sure = Math.min(most, MOST_BY_FIT[best.fit], PER_WORD * count + signs);
     const score = best.score + ALL_SHARE * share(own | headings) + OWN_SHARE * share(own);
     const confidence = best.words === all ? sure : UNSURE;

@@ -1,5 +1,7 @@
+import { definitionOf } from '../../documents/definitions.ts';
+
 /** How a text fits a question: `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
-export type Fit = 'fits' | 'open' | 'doubtful' | 'unfit';
+export type Fit = 'defines' | 'fits' | 'open' | 'doubtful' | 'unfit';
 
 const NUMBER =
   /\p{N}+(?:[.,:]\p{N}+)*|[一二三四五六七八九十百千万两半]+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once|twice|every|each|(?:hour|dai|week|month|year)ly|eine?[nrms]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|jede[nrms]?|(?:stünd|täg|wöchent|monat|jähr)lich)\b/giu;
@@ -37,7 +39,9 @@ const KINDS: readonly [asked: RegExp, isGiven: IsGiven, strict: boolean][] = [
 /** Returns what a question is about, without the words that ask for a kind of information, and how texts fit that kind. */
 export function kindOf(question: string): { readonly topic: string; readonly fitOf: (text: string) => Fit } {
   const kind = KINDS.find(([asked]) => question.search(asked) !== -1);
-  if (kind === undefined) return { topic: question, fitOf: () => 'open' };
+  const { sentence, entry } = definitionOf(question) ?? {};
+  const definitionIn = (text: string): Fit => (sentence?.test(text) ? 'defines' : entry?.test(text) ? 'fits' : 'open');
+  if (kind === undefined) return { topic: question, fitOf: definitionIn };
   const [asked, isGiven, strict] = kind;
   const isNew = (found: string): boolean => !question.toLowerCase().includes(found.toLowerCase());
   const fitOf = (text: string): Fit => {

@@ -31,10 +31,8 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
       return { summary: text, relevantPassageIds: relevant.map(({ id }) => id), missing, confidence };
     }
     case 'intention': {
-      const alignment = rated.map(({ id, content, score }) => ({
-        messageId: id,
-        score: content === request ? 1 : score,
-      }));
+      const scoreOf = ({ content, score }: Text & { score: number }): number => (content === request ? 1 : score);
+      const alignment = rated.map((text) => ({ messageId: text.id, score: scoreOf(text) }));
       return { ...(yield* goalOf(request)), alignment };
     }
     case 'observation': {

@@ -41,6 +41,16 @@ describe('the passage index', () => {
     expect((await search('consent for cryptocurrencies', 0.7)).passages).toEqual([]);
   });
 
+  it('[C5] returns a passage that defines the term of the question first', async () => {
+    const text =
+      '# Cycles repeat\n\nThe cycle repeats a cycle.\n\n# Phases\n\nSix phases run. A cycle is one pass through all six.';
+    const defining = createPassageIndex([{ path: 'a.md', blocks: atOnce(readMarkdown(text)) }]);
+    const first = async (query: string) =>
+      (await defining.search(query, { limit: 1, minRelevance: 0, signal })).passages[0]?.text;
+    expect(await first('What is a cycle?')).toContain('A cycle is one pass');
+    expect(await first('What repeats a cycle?')).not.toContain('A cycle is one pass');
+  });
+
   it('[C5] widens a search without results and reports it', async () => {
     const { passages, widened } = await search('experiense retreves');
     expect(widened).toBe(true);

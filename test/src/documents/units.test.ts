@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unitsOf } from '../../../src/documents/units.ts';
+import { splitHeadings, unitsOf } from '../../../src/documents/units.ts';
 
 describe('the units of a passage', () => {
   it('are paragraphs with their sentences, even if these are wrapped', () => {
@@ -41,5 +41,20 @@ describe('the units of a passage', () => {
       { text: 'Run it:', code: '````md\n```\nx\n```\n````' },
       { text: 'Done.', code: '```\nnot closed' },
     ]);
+  });
+});
+
+describe('the heading of a search result', () => {
+  it.each([
+    ['Yield > Order\nText.', 'Yield > Order'],
+    ['# Yield\nText.', 'Yield'],
+    ['How do I start?\nRun it.', 'How do I start?'],
+    ['The rules are:\n- a', ''],
+    ['A sentence of its own.\nAnother.', ''],
+    ['- item\n- item', ''],
+    ['Only one line', ''],
+    ['', ''],
+  ])('of %j is %j', (content, headings) => {
+    expect(splitHeadings(content).headings).toBe(headings);
   });
 });

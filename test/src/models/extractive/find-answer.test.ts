@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atOnce } from '../../../../src/internal/async.ts';
 import { findAnswer } from '../../../../src/models/extractive/find-answer.ts';
-import { splitHeadings } from '../../../../src/models/extractive/question.ts';
 import { message, THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
 
 const context = THREE_PHASE_CONTEXT.filter(({ role }) => role === 'search');
@@ -126,6 +125,42 @@ describe('the answer of the extractive model', () => {
     expect(most).toBeGreaterThan(0.7);
   });
 
+  it.each([
+    ['When does the first bus of line 3 leave?', 'The first bus of line 2 leaves at 3 and stops 3 times.'],
+    ['Which map does version 5 of the app show?', 'Version 4 of the app\nThe map of version 4 shows 5 cities.'],
+    ['Wann öffnet der große Saal 3?', 'Der große Saal 2 öffnet um 9 Uhr, nach 3 Stunden Pause.'],
+    ['上海地铁三号线首班车几点发车?', '上海地铁二号线首班车5:28从三林站3号口发车。'],
+    ['第三食堂每天几点关门?', '第二食堂每天21:00关门,三楼除外。'],
+  ])('to %j is not confident if the text is about another number', (request, content) => {
+    expect(answer(request, content).confidence).toBeLessThanOrEqual(0.3);
+  });
+
+  it.each([
+    ['When does the first bus of line 3 leave?', 'The first bus of lines 1, 2 and 3 leaves at 5:40.'],
+    ['When does the first bus of line 3 leave?', 'Line 3\nThe first bus leaves at 5:40, before line 2.'],
+    ['Which map does version 5 of the app show?', 'The map of version 5 of the app shows cities.'],
+    ['上海地铁三号线首班车几点发车?', '上海地铁三号线首班车5:28发车,二号线首班车5:40发车。'],
+  ])('to %j is confident if the text is about that number', (request, content) => {
+    expect(answer(request, content).confidence).toBeGreaterThanOrEqual(0.7);
+  });
+
+  it.each([
+    ['What is a pump?', 'The pump needs oil.', 'A pump is a machine that moves water.'],
+    ['What are filters?', 'Filters are sold here.', 'Keep dry. Filters are the paper cones in the lid.'],
+    ['Was ist eine Pumpe?', 'Die Pumpe braucht Öl.', 'Eine Pumpe ist ein Gerät, das Wasser bewegt.'],
+  ])('to %j is a text that defines the term, and is confident', (request, other, definition) => {
+    const { text, confidence } = answer(request, other, definition, other);
+    expect(text).toBe(definition);
+    expect(confidence).toBeGreaterThanOrEqual(0.7);
+  });
+
+  it('to a question for a meaning prefers an entry for the term to other mentions', () => {
+    const table = '| word | meaning |\n| --- | --- |\n| pump | it moves water |';
+    const { text, confidence } = answer('What is a pump?', 'The pump needs oil.', table);
+    expect(text).toBe(table);
+    expect(confidence).toBeLessThan(0.7);
+  });
+
   it('has a lower confidence when another text fits as well', () => {
     const text = 'The pump needs oil every month.';
     const [clear, rivaled] = [[text], [text, text]].map((texts) =>
@@ -177,20 +212,5 @@ describe('the answer of the extractive model', () => {
         }
       }),
     );
-  });
-});
-
-describe('the heading of a search result', () => {
-  it.each([
-    ['Yield > Order\nText.', 'Yield > Order'],
-    ['# Yield\nText.', 'Yield'],
-    ['How do I start?\nRun it.', 'How do I start?'],
-    ['The rules are:\n- a', ''],
-    ['A sentence of its own.\nAnother.', ''],
-    ['- item\n- item', ''],
-    ['Only one line', ''],
-    ['', ''],
-  ])('of %j is %j', (content, headings) => {
-    expect(splitHeadings(content).headings).toBe(headings);
   });
 });

@@ -2,8 +2,8 @@ import { render } from 'preact';
 import './page.css';
 import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
+import { followAddress } from './ui-state/address.ts';
 import { createInspector } from './ui-state/inspector.ts';
-import { keepInAddress } from './ui-state/panel.ts';
 import { embeddedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
 
 /** A truncated file may lack the root element, but always has a body. */
@@ -17,7 +17,7 @@ async function sourceOf(page: Document): Promise<PageSource> {
 async function start(element: HTMLElement): Promise<void> {
   try {
     const inspector = createInspector(await sourceOf(document));
-    keepInAddress(inspector);
+    followAddress(inspector);
     render(<Page inspector={inspector} />, element);
   } catch (error) {
     render(<p role="alert">{revealHidden(error instanceof Error ? error.message : String(error))}</p>, element);

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { runName } from './fold/text.ts';
 import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
@@ -41,9 +42,18 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       {view === null ? (
         <main class="no-run">
           <p key={nothingToShow(inspector)}>{nothingToShow(inspector)}</p>
+          <ul>
+            {inspector.runs.value.slice(0, 50).map((run) => (
+              <li key={run.runId}>
+                <button type="button" class="link-button" onClick={() => inspector.selectRun(run.runId)}>
+                  {runName(run)}
+                </button>
+              </li>
+            ))}
+          </ul>
         </main>
       ) : (
-        <main class="page">
+        <main class="page" data-run={view.run.runId}>
           <section class="chart-area" aria-label="Chart">
             <ErrorBoundary name="The chart" resetKey={view.run.runId}>
               <ChartPanel inspector={inspector} view={view} />

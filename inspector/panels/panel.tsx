@@ -30,23 +30,11 @@ export function ErrorBoundary({ name, resetKey, children }: ErrorBoundaryProps) 
   );
 }
 
-const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
-
-/** The tabs of the panels; arrow keys move between them. */
+/** The tabs of the panels. The arrow keys belong to the cursor, so that each tab is a tab stop. */
 export function Tabs() {
   const shown = PANELS.findIndex(({ name }) => name === activePanel.value);
-
-  function move(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
-    const step = STEPS[event.key];
-    const next = PANELS.at((shown + (step ?? 0)) % PANELS.length);
-    if (step === undefined || next === undefined) return;
-    event.preventDefault();
-    activePanel.value = next.name;
-    event.currentTarget.querySelector<HTMLElement>(`#tab-${next.name}`)?.focus();
-  }
-
   return (
-    <div class="tabs" role="tablist" aria-label="Details" onKeyDown={move}>
+    <div class="tabs" role="tablist" aria-label="Details">
       {PANELS.map(({ name, title }, index) => (
         <button
           key={name}
@@ -55,7 +43,6 @@ export function Tabs() {
           id={`tab-${name}`}
           aria-selected={index === shown}
           aria-controls="panel"
-          tabIndex={index === shown ? 0 : -1}
           onClick={() => {
             activePanel.value = name;
           }}

@@ -1,6 +1,7 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
+import { type Selection, selectionAt } from '../fold/selection.ts';
 import type { Connection, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
@@ -16,6 +17,8 @@ export interface RunView {
   readonly stateCount: number;
   /** The entry at the cursor. */
   readonly at: number;
+  /** What was selected, or else the step of the entry at the cursor. */
+  readonly selection: Selection;
   readonly end: { readonly problem: string | null } | null;
 }
 
@@ -24,13 +27,19 @@ export interface Inspector {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
-  readonly selectedRunId: ReadonlySignal<string | null>;
+  /** Null is the list of runs; undefined until the address or the server chooses. */
+  readonly selectedRunId: ReadonlySignal<string | null | undefined>;
+  /** The last `select`; it holds while the cursor stays there. */
+  readonly chosen: ReadonlySignal<{ readonly selection: Selection; readonly runId: string } | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
   /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
-  selectRun(runId: string): void;
+  /** Null shows the list of runs. */
+  selectRun(runId: string | null): void;
+  /** Selects a step of the run and moves the cursor to its last entry. */
+  select(selection: Selection): void;
   /** Returns a run by id; loads it if needed, without selecting it. */
   openRun(runId: string): OpenedRun;
   moveTo(seq: number): void;
@@ -43,7 +52,8 @@ export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
   const events = signal<readonly string[]>([]);
   const runs = signal<readonly InspectedRun[]>([]);
-  const selectedRunId = signal<string | null>(null);
+  const selectedRunId = signal<string | null | undefined>(undefined);
+  const chosen = signal<{ readonly selection: Selection; readonly runId: string } | null>(null);
   const cursor = signal<number | null>(null);
   const opened = new Map<string, OpenedRun>();
   const loaded = signal<readonly OpenedRun[]>([]);
@@ -58,13 +68,18 @@ export function createInspector(source: PageSource): Inspector {
     return run;
   }
 
-  function selectRun(runId: string): void {
-    openRun(runId);
+  function selectRun(runId: string | null): void {
+    if (runId !== null) openRun(runId);
     batch(() => {
       // The address may name an entry before the first run arrives: keep it.
-      if (selectedRunId.value !== null && selectedRunId.value !== runId) cursor.value = null;
+      if (selectedRunId.value !== undefined && selectedRunId.value !== runId) cursor.value = null;
       selectedRunId.value = runId;
     });
+  }
+
+  function moveTo(seq: number): void {
+    const last = (view.peek()?.count ?? 1) - 1;
+    cursor.value = Math.max(0, Math.min(seq, last));
   }
 
   const view = computed<RunView | null>(() => {
@@ -74,13 +89,17 @@ export function createInspector(source: PageSource): Inspector {
     if (cached === undefined) return null;
     const { log, fold, count, stateCount, charts, end } = cached;
     const last = Math.max(0, count.value - 1);
+    const at = Math.min(cursor.value ?? last, last);
+    const selected = chosen.value;
+    const isHere = selected?.runId === run.runId && selected.selection.to === cursor.value;
     return {
       run,
       log,
       fold,
       charts: charts.value,
       count: count.value,
-      at: Math.min(cursor.value ?? last, last),
+      at,
+      selection: isHere ? selected.selection : selectionAt(fold, at, count.value),
       stateCount: stateCount.value,
       end: end.value,
     };
@@ -96,8 +115,7 @@ export function createInspector(source: PageSource): Inspector {
       },
       runs(all, first) {
         runs.value = all;
-        const next = selectedRunId.value ?? first ?? all[0]?.runId;
-        if (next !== undefined) selectRun(next);
+        if (selectedRunId.value === undefined && first !== null) selectRun(first);
       },
       charts: (runId, { charts, invoked }) => {
         openRun(runId).charts.value = { charts, invoked };
@@ -114,14 +132,20 @@ export function createInspector(source: PageSource): Inspector {
     events,
     runs,
     selectedRunId,
+    chosen,
     cursor,
     view,
     loaded,
     selectRun,
     openRun,
-    moveTo(seq) {
-      const last = (view.value?.count ?? 1) - 1;
-      cursor.value = Math.max(0, Math.min(seq, last));
+    moveTo,
+    select(selection) {
+      const runId = selectedRunId.peek();
+      if (runId == null) return;
+      batch(() => {
+        chosen.value = { selection, runId };
+        moveTo(selection.to);
+      });
     },
     send: source.send,
     test: source.test,

@@ -21,8 +21,16 @@ export function addKeys(keys: readonly Key[]): () => void {
   };
 }
 
+/** Keys that act before the focused part can handle them: stepping works wherever the focus is. */
+const EVERYWHERE: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight']);
+
 /** Listens for shortcuts on the whole page. Returns a function that stops listening. */
 export function listenToKeys(page: Document): () => void {
+  const onKeyDownFirst = (event: KeyboardEvent): void => {
+    if (!EVERYWHERE.has(nameOf(event)) || needsArrows(event.target)) return;
+    onKeyDown(event);
+    if (event.defaultPrevented) event.stopPropagation();
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const name = nameOf(event);
@@ -32,12 +40,22 @@ export function listenToKeys(page: Document): () => void {
     event.preventDefault();
     key.act?.();
   };
+  page.addEventListener('keydown', onKeyDownFirst, { capture: true });
   page.addEventListener('keydown', onKeyDown);
-  return () => page.removeEventListener('keydown', onKeyDown);
+  return () => {
+    page.removeEventListener('keydown', onKeyDownFirst, { capture: true });
+    page.removeEventListener('keydown', onKeyDown);
+  };
 }
 
 /** For characters, Shift is part of the key. */
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
+
+/** A border between panes, which the arrow keys move, and the chart, if the focus came to it by key and not by a click. */
+const needsArrows = (target: EventTarget | null): boolean =>
+  target instanceof Element &&
+  (target.closest('[role=separator]') !== null ||
+    (target.matches(':focus-visible') && target.closest('.chart-picture') !== null));
 
 /** Elements that handle keys themselves. */
 function isTyping(target: EventTarget | null): boolean {

@@ -1,5 +1,4 @@
 import { effect, signal } from '@preact/signals';
-import type { Inspector } from './inspector.ts';
 
 /** The panels in order; their shortcuts are 1, 2, … */
 export const PANELS = [
@@ -16,30 +15,7 @@ export type PanelName = (typeof PANELS)[number]['name'];
 
 export const activePanel = signal<PanelName>('why');
 
-const isPanel = (name: unknown): name is PanelName => PANELS.some((panel) => panel.name === name);
-
-/**
- * Keeps the selected run, entry and panel in the address (`#run=…&at=12&panel=why`), so that a reload shows the same.
- */
-export function keepInAddress({ selectedRunId, cursor, selectRun: choose }: Inspector): void {
-  const stored = new URLSearchParams(location.hash.slice(1));
-  const run = stored.get('run');
-  const at = Number.parseInt(stored.get('at') ?? '', 10);
-  const panel = stored.get('panel');
-  if (run !== null) choose(run);
-  if (at >= 0) cursor.value = at;
-  if (isPanel(panel)) activePanel.value = panel;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  effect(() => {
-    const parameters = new URLSearchParams();
-    if (selectedRunId.value !== null) parameters.set('run', selectedRunId.value);
-    if (cursor.value !== null) parameters.set('at', String(cursor.value));
-    parameters.set('panel', activePanel.value);
-    // Browsers limit the changes per second.
-    clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, '', `#${parameters}`), 200);
-  });
-}
+export const isPanel = (name: unknown): name is PanelName => PANELS.some((panel) => panel.name === name);
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];

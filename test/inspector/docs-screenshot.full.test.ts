@@ -30,7 +30,7 @@ async function draw(): Promise<void> {
         viewport: { width: WIDTH, height: HEIGHT },
         colorScheme: colorScheme as keyof typeof PICTURES,
       });
-      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#run=${run.runId}&at=${decision}`);
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}/${decision}?panel=why`);
       await page.locator('.chart-picture [role=treeitem]').first().waitFor();
       await page.screenshot({ path });
       await page.close();

@@ -5,6 +5,7 @@ import {
   browserFor,
   nextFrames,
   openInspector,
+  openRun,
   PANEL_NAMES,
   showPanel,
 } from '../../support/inspector/inspector-page.ts';
@@ -69,7 +70,7 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
             await look(`context, ${await part.textContent()}`);
           }
       }
-      await page.locator('.run-choice select').selectOption(stumbled.runId);
+      await openRun(page, stumbled.runId);
       await page.keyboard.press('Escape');
       for (const name of ['why', 'output', 'context', 'events'] as const) {
         await showPanel(page, name);

@@ -12,7 +12,7 @@ import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { ExportedRun, PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../../support/hostile-input.ts';
 import { failingRun, manualRun, ownCharts, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { browserFor, openInspector, openRun } from '../../support/inspector/inspector-page.ts';
 import { SEED } from '../../support/random.ts';
 
 const browser = await browserFor('the page on hostile journals');
@@ -134,8 +134,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       const before = watched.problems.length;
       const listed = ids.slice(Math.max(0, index - 1), index + 1).reverse();
       tell({ type: 'runs', runs: listed.flatMap((id) => given.get(id)?.run ?? []), chosen: null });
-      await page.locator(`.run-choice option[value="${runId}"]`).waitFor({ state: 'attached' });
-      await page.locator('.run-choice select').selectOption(runId);
+      await openRun(page, runId);
       const blank = await visit(page);
       for (const fault of [...blank, ...watched.problems.slice(before)])
         faults.push(`${runId}: ${fault} ${JSON.stringify(cases[index]?.changes).slice(0, 300)}`);

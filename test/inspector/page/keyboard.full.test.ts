@@ -5,6 +5,7 @@ import {
   browserFor,
   displayedState,
   nextFrames,
+  openRun,
   PANEL_NAMES,
   pageForRuns,
   selectEntry,
@@ -106,7 +107,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
   it('reaches every control with Tab, forward and backward, in every panel', async () => {
     const page = thePage();
     for (const runId of [run.runId, waiting.runId]) {
-      await page.locator('.run-choice select').selectOption(runId);
+      await openRun(page, runId);
       for (const name of PANEL_NAMES) {
         await showPanel(page, name);
         const forwards = await walk(page, 'Tab');
@@ -119,7 +120,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
 
   it('does what the help sheet documents for each key', async () => {
     const page = thePage();
-    await page.locator('.run-choice select').selectOption(run.runId);
+    await openRun(page, run.runId);
     await showPanel(page, 'context');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     const seqsOf = (type: string): readonly number[] =>

@@ -16,7 +16,7 @@ it.skipIf(browser === null).each([1280, 700])(
     const server = await inspectionServer();
     const { run, model } = readmeRun([1, 3, 6]);
     const pages = await Promise.all(
-      PANEL_NAMES.map((panel) => openInspector(browser, server.url, { hash: `panel=${panel}`, width })),
+      PANEL_NAMES.map((panel) => openInspector(browser, server.url, { hash: `?panel=${panel}`, width })),
     );
     server.watch(run);
     const allThere = (): Promise<unknown> =>

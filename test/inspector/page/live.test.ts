@@ -180,7 +180,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       { request: 'Which way?', mode: 'manual' },
     );
     server.watch(run);
-    const watched = await open({ hash: 'run=asked&panel=act' });
+    const watched = await open({ hash: '/run/asked?panel=act' });
     const { page } = watched;
     await page.getByRole('form', { name: 'Continue with a phase' }).waitFor();
     await page.getByRole('button', { name: 'Finish now' }).click();

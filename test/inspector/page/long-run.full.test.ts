@@ -49,6 +49,7 @@ function countParsed(): void {
 describe.skipIf(browser === null)('a run of 100,000 entries', () => {
   it('opens and scrubs with bounded memory and reads few entries per move', async () => {
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
+      hash: `/run/${entries[0]?.type === 'run-start' ? entries[0].runId : ''}`,
       before: async (page) => void (await page.addInitScript(countParsed)),
     });
     const { page } = watched;

@@ -10,6 +10,7 @@ import {
   displayedState,
   nextFrames,
   openInspector,
+  openRun,
   type PANEL_NAMES,
   selectEntry,
   showPanel,
@@ -75,12 +76,12 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
           tell({ type: 'hello', version: 3, events: [] });
-          tell({ type: 'runs', runs: listed, chosen: null });
+          tell({ type: 'runs', runs: listed, chosen: listed[0]?.runId ?? null });
         }),
     });
     const { page } = watched;
     const choose = async (runId: string): Promise<void> => {
-      await page.locator('.run-choice select').selectOption(runId);
+      await openRun(page, runId);
       await waitForEntries(page, given.get(runId)?.length ?? 0);
     };
     for (const { at, whole, part, entries } of looks) {

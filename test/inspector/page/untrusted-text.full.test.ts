@@ -15,6 +15,7 @@ import {
   browserFor,
   nextFrames,
   openInspector,
+  openRun,
   PANEL_NAMES,
   showPanel,
 } from '../../support/inspector/inspector-page.ts';
@@ -121,10 +122,9 @@ async function readAll(page: Page, where: string): Promise<string> {
 describe.skipIf(browser === null)('text from a model, a document, or a user', () => {
   it('is shown as text in every panel and neither executes nor hides anything', async () => {
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url);
-    await watched.page.locator('.chart-picture').waitFor();
     for (const { name, pieces } of runs) {
-      await watched.page.locator('.run-choice select').selectOption(name);
-      await watched.page.locator('.position').waitFor();
+      await openRun(watched.page, name);
+      await watched.page.locator('.chart-picture').waitFor();
       const text = await readAll(watched.page, name);
       for (const piece of pieces) expect(text, name).toContain(revealHidden(piece.slice(0, 100)).split('\n')[0]);
     }

@@ -9,7 +9,7 @@ const runs = await threeRecordedRuns();
 
 beforeAll(() => buildTestPage(tests), 60_000);
 
-const open = (width = 1280, held = runs): Promise<Page> => openRecordedRuns(tests, held, 'panel=compare', width);
+const open = (width = 1280, held = runs): Promise<Page> => openRecordedRuns(tests, held, '?panel=compare', width);
 
 async function compareWith(page: Page, runId: string): Promise<void> {
   await page.getByRole('combobox', { name: 'Second run' }).selectOption(runId);
@@ -18,7 +18,7 @@ async function compareWith(page: Page, runId: string): Promise<void> {
 
 const cursorOf = (page: Page): Promise<number | null> => page.evaluate(() => window.inspector.cursor.value);
 
-const chosenIn = (page: Page): Promise<string | null> => page.evaluate(() => window.inspector.selectedRunId.value);
+const chosenIn = (page: Page) => page.evaluate(() => window.inspector.selectedRunId.value);
 
 describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
   it('marks the guard at which a run and its fork diverge, and shows what the fork changed', async () => {

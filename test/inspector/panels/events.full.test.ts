@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
+import { openRun } from '../../support/inspector/inspector-page.ts';
 import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the events of several runs in a page');
@@ -8,14 +9,8 @@ const runs = await threeRecordedRuns();
 beforeAll(() => buildTestPage(tests), 60_000);
 
 describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
-  it('opens at the entry in the URL, even without a run in it', async () => {
-    const page = await openRecordedRuns(tests, runs, 'panel=events&at=7');
-    await page.locator('#event-7[aria-selected=true]').waitFor();
-    await expect.poll(() => page.evaluate(() => location.hash)).toBe('#run=run-0&at=7&panel=events');
-  });
-
   it('gives the search the key after /, however soon it is pressed', async () => {
-    const page = await openRecordedRuns(tests, runs, 'panel=why');
+    const page = await openRecordedRuns(tests, runs, '?panel=why');
     const focused = await page.evaluate(async () => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
       for (let toggle = 0; toggle < 20; toggle += 1) await Promise.resolve();
@@ -28,12 +23,12 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     const [long, short] = [...runs].sort((left, right) => right.lines.length - left.lines.length);
     if (long === undefined || short === undefined) throw new Error('there are three');
     expect(short.lines.length).toBeLessThan(long.lines.length);
-    const page = await openRecordedRuns(tests, [long, short], 'panel=events');
+    const page = await openRecordedRuns(tests, [long, short], '?panel=events');
     await page.getByRole('searchbox').fill('type:run-end');
     await page.getByRole('checkbox', { name: 'Show only matches' }).check();
     const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');
     for (const { run, lines } of [long, short, long, short]) {
-      await page.getByRole('combobox', { name: 'Run', exact: true }).selectOption(run.runId);
+      await openRun(page, run.runId);
       await expect.poll(() => rows.allTextContents()).toEqual([String(lines.length - 1)]);
     }
     expect(await page.getByRole('alert').count()).toBe(0);

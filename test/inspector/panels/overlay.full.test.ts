@@ -10,7 +10,7 @@ const runs = await threeRecordedRuns();
 beforeAll(() => buildTestPage(tests), 60_000);
 
 async function open(width = 1280): Promise<Page> {
-  const page = await openRecordedRuns(tests, runs, 'panel=overlay', width);
+  const page = await openRecordedRuns(tests, runs, '?panel=overlay', width);
   await page.getByRole('table').first().waitFor();
   return page;
 }

@@ -10,6 +10,7 @@ import { pageTests } from '../../support/inspector/test-page.ts';
 const { areSkipped, folder, newPage } = await pageTests('the timeline and the events');
 /** Has retries, delays, a failed phase, tools, a session, and a user event. */
 const entries = await fullRun(9);
+const runId = entries[0]?.type === 'run-start' ? entries[0].runId : '';
 let address = '';
 
 /** The stylesheet as built. */
@@ -19,7 +20,7 @@ beforeAll(() => {
 
 async function open(at: number | null = 0, viewport = { width: 1280, height: 720 }): Promise<Page> {
   const page = await newPage({ viewport });
-  await page.goto(`${address}#panel=events${at === null ? '' : `&at=${at}`}`);
+  await page.goto(`${address}#/run/${runId}${at === null ? '' : `/${at}`}?panel=events`);
   await page.locator('.event-row.at').waitFor();
   return page;
 }

@@ -27,7 +27,7 @@ async function open(
   { panel, at, theme = 'light', width = 1280 }: Shown,
 ): Promise<Page> {
   const page = await newPage({ viewport: { width, height: 720 }, colorScheme: theme });
-  await page.goto(`${filePage(entries, folder)}#panel=${panel}${at === undefined ? '' : `&at=${at}`}`);
+  await page.goto(`${filePage(entries, folder)}#/run/run-1${at === undefined ? '' : `/${at}`}?panel=${panel}`);
   await page.locator(`.${panel}`).waitFor();
   return page;
 }

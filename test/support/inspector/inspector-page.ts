@@ -153,6 +153,18 @@ export async function showPanel(page: Page, name: (typeof PANEL_NAMES)[number]):
   await nextFrames(page);
 }
 
+/** Opens a run of the page by its address, at the latest entry, in the same panel. */
+export async function openRun(page: Page, runId: string): Promise<void> {
+  await page.evaluate(
+    (address) => {
+      const { hash } = location;
+      location.hash = `${address}${hash.includes('?') ? hash.slice(hash.indexOf('?')) : ''}`;
+    },
+    `#/run/${encodeURIComponent(runId)}`,
+  );
+  await page.locator(`main[data-run="${runId}"]`).waitFor();
+}
+
 /** Selects an entry in the event list. */
 export async function selectEntry(page: Page, seq: number): Promise<void> {
   await showPanel(page, 'events');

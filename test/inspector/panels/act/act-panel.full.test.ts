@@ -22,7 +22,7 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
       history: history.map((content) => ({ role: 'user', content })),
     },
   );
-  const live = await openLivePage(tests, run, `panel=act${hash}`);
+  const live = await openLivePage(tests, run, `${hash}?panel=act`);
   const play = async (): Promise<void> => {
     // A waiting run adds no more entries.
     for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
@@ -166,7 +166,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   });
 
   it('states that events reach the current run while the cursor is in the past', async () => {
-    const live = await open([], '&run=run-1&at=3');
+    const live = await open([], '/run/run-1/3');
     const note = live.page.getByRole('note');
     expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* live run, which is at entry \d+\./);
     await live.page.getByRole('button', { name: 'Continue with action' }).click();

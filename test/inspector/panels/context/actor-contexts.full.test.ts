@@ -15,7 +15,7 @@ const entryLines = [
 
 describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
   it('shows its actors as trees with differences by path, and accepts no events', async () => {
-    const page = await openTestPage(tests, 'run=x&at=0&panel=context');
+    const page = await openTestPage(tests, '/run/x/0?panel=context');
     await page.evaluate((lines) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
       window.listener.connection('open');

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 async function open(at: number, run: readonly JournalEntry[] = entries): Promise<Page> {
   const page = await newPage();
-  await page.goto(`${filePage(run, folder)}#run=run-1&at=${at}&panel=context`);
+  await page.goto(`${filePage(run, folder)}#/run/run-1/${at}?panel=context`);
   await page.getByRole('button', { name: 'Compare from here' }).waitFor();
   return page;
 }

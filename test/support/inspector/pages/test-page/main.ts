@@ -1,9 +1,9 @@
 import { h, render } from 'preact';
 import '../../../../../inspector/page.css';
 import { Page } from '../../../../../inspector/page.tsx';
+import { followAddress } from '../../../../../inspector/ui-state/address.ts';
 import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
 import { type Overlay, overlayOf } from '../../../../../inspector/ui-state/overlay.ts';
-import { keepInAddress } from '../../../../../inspector/ui-state/panel.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
 import { unpackPrompt } from '../../../../../src/inspection/packed-prompts.ts';
 import type { RecordedRun } from '../../inspected-runs.ts';
@@ -53,9 +53,9 @@ window.showRuns = (runs) => {
   window.listener.connection('open');
   window.listener.runs(
     runs.map(({ run }) => run),
-    null,
+    runs[0]?.run.runId ?? null,
   );
 };
-keepInAddress(inspector);
+followAddress(inspector);
 // Not JSX: in tests, JSX compiles to React.
 render(h(Page, { inspector }), document.getElementById('page') ?? document.body);

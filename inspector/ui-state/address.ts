@@ -1,0 +1,100 @@
+import { batch, effect, signal } from '@preact/signals';
+import type { Inspector } from './inspector.ts';
+import { activePanel, isPanel, type PanelName } from './panel.ts';
+
+/**
+ * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and
+ * `/run/ID/SEQ` a run with a selected entry; `?panel=why` follows, with what the list of runs or a view adds.
+ */
+export interface Address {
+  /** Null is the list of runs; undefined leaves the choice to the server. */
+  readonly runId: string | null | undefined;
+  /** Null follows the latest entry. */
+  readonly seq: number | null;
+  readonly panel: PanelName | null;
+  readonly parameters: Parameters;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** Reads an address; parts that make no sense are left out. Never throws. */
+export function parseAddress(hash: string): Address {
+  const [path = '', query = ''] = hash.replace(/^#/u, '').split(/\?(.*)/su);
+  const { panel, ...parameters } = Object.fromEntries(new URLSearchParams(query));
+  const [, kind, id = '', seq = ''] = path.split('/');
+  return {
+    runId: kind === 'run' && id !== '' ? decoded(id) : path === '' ? undefined : null,
+    seq: kind === 'run' && /^\d{1,15}$/u.test(seq) ? Number(seq) : null,
+    panel: isPanel(panel) ? panel : null,
+    parameters,
+  };
+}
+
+export function printAddress({ runId, seq, panel, parameters }: Address): string {
+  const path = runId ? `/run/${encodeURIComponent(runId)}${seq === null ? '' : `/${seq}`}` : '/';
+  const query = String(new URLSearchParams({ ...(panel !== null && { panel }), ...parameters }));
+  return `#${path}${query === '' ? '' : `?${query}`}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The parts of the address that belong to one view, for example the filter of the list of runs. Going to another run clears them. */
+export const addressParameters = signal<Parameters>({});
+
+/** Browsers limit the changes per second. */
+const WRITE_MS = 200;
+
+/**
+ * Keeps the address and the page in step: a click can be taken back, a pasted link and a reload show the same. Moving
+ * the cursor replaces the address; choosing a run or a step adds one to the history.
+ */
+export function followAddress(inspector: Inspector): void {
+  const { selectedRunId, cursor, chosen, selectRun } = inspector;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let written: { readonly runId: string | null | undefined; readonly chosen: unknown } | null = null;
+
+  function read(): void {
+    const { runId, seq, panel, parameters } = parseAddress(location.hash);
+    batch(() => {
+      if (runId !== undefined) selectRun(runId);
+      cursor.value = seq;
+      if (panel !== null) activePanel.value = panel;
+      addressParameters.value = parameters;
+    });
+    written = { runId: selectedRunId.value, chosen: chosen.value };
+  }
+
+  function write(how: 'pushState' | 'replaceState'): void {
+    clearTimeout(timer);
+    const [runId, panel] = [selectedRunId.value, activePanel.value];
+    if (written?.runId !== undefined && written.runId !== runId) addressParameters.value = {};
+    const address = printAddress({
+      runId,
+      seq: cursor.value,
+      panel: runId === null ? null : panel,
+      parameters: addressParameters.value,
+    });
+    written = { runId, chosen: chosen.value };
+    if (address !== location.hash) history[how](null, '', address);
+  }
+
+  read();
+  effect(() => {
+    const now = { runId: selectedRunId.value, chosen: chosen.value };
+    void [cursor.value, activePanel.value, addressParameters.value];
+    if (now.runId === undefined) return;
+    const isChoice = written?.runId !== undefined && (now.runId !== written.runId || now.chosen !== written.chosen);
+    clearTimeout(timer);
+    if (isChoice) write('pushState');
+    else timer = setTimeout(() => write('replaceState'), WRITE_MS);
+  });
+  // A pasted link changes the hash only.
+  addEventListener('popstate', read);
+  addEventListener('hashchange', read);
+}

@@ -2,15 +2,7 @@ import type { RunFold } from './run-fold.ts';
 import { lastStartedBy } from './sorted.ts';
 
 /** What a selection is. `state` is a state of the chart, `entry` any single entry without a step of its own. */
-export type SelectionKind =
-  | 'phase'
-  | 'attempt'
-  | 'decision'
-  | 'capability'
-  | 'retrieval'
-  | 'operations'
-  | 'state'
-  | 'entry';
+type SelectionKind = 'phase' | 'attempt' | 'decision' | 'capability' | 'retrieval' | 'operations' | 'state' | 'entry';
 
 /** A selected step of a run: its entries from `from` to `to`, both included. */
 export interface Selection {

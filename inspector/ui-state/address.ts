@@ -6,7 +6,7 @@ import { activePanel, isPanel, type PanelName } from './panel.ts';
  * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and
  * `/run/ID/SEQ` a run with a selected entry; `?panel=why` follows, with what the list of runs or a view adds.
  */
-export interface Address {
+interface Address {
   /** Null is the list of runs; undefined leaves the choice to the server. */
   readonly runId: string | null | undefined;
   /** Null follows the latest entry. */

@@ -19,7 +19,7 @@ interface Span {
 }
 
 /** Selects a span; one that is still running ends at the latest entry. */
-export const selectionOf = (kind: SelectionKind, { from, to }: Span, count: number): Selection => ({
+const selectionOf = (kind: SelectionKind, { from, to }: Span, count: number): Selection => ({
   kind,
   from,
   to: to ?? count - 1,
@@ -49,4 +49,4 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
 }
 
 /** The activity that searches the documents. */
-export const RETRIEVAL = 'retrievePassages';
+const RETRIEVAL = 'retrievePassages';

@@ -3,7 +3,8 @@ import { excerpt, revealHidden, runName } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel, THEMES, type Theme, theme } from '../../ui-state/panel.ts';
+import { activePanel } from '../../ui-state/panel.ts';
+import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
 
 interface HeaderProps {
   readonly inspector: Inspector;

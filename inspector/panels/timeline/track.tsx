@@ -9,7 +9,7 @@ import type { Direction } from '../../fold/steps.ts';
 import { excerpt } from '../../fold/text.ts';
 import { panned, type TimeAxis, type TimeWindow, windowOf, zoomed } from '../../fold/time-axis.ts';
 import { oncePerFrame } from '../../ui-state/inspector.ts';
-import { theme } from '../../ui-state/panel.ts';
+import { theme } from '../../ui-state/theme.ts';
 import type { PanelProps } from '../panel.tsx';
 import {
   CYCLES_PX,

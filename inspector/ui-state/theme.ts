@@ -1,0 +1,27 @@
+import { effect, signal } from '@preact/signals';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const STORAGE_KEY = 'postchain-theme';
+
+/** Light, dark or the system's theme; persisted if storage is available. */
+export const theme = signal<Theme>(storedTheme());
+
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value;
+  try {
+    localStorage.setItem(STORAGE_KEY, theme.value);
+  } catch {
+    // Pages opened from disk may have no storage.
+  }
+});
+
+function storedTheme(): Theme {
+  try {
+    const parameters = localStorage.getItem(STORAGE_KEY);
+    return THEMES.find((name) => name === parameters) ?? 'system';
+  } catch {
+    return 'system';
+  }
+}

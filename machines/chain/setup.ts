@@ -18,7 +18,7 @@ import { unexpectedFailure } from '../policies/failures.ts';
 import { settleGrading } from '../policies/grading.ts';
 import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
-import { overrule, undoOperation } from '../policies/overrides.ts';
+import { overrule, settleOverrides, undoOperation } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
 import { nextSourceRetry } from '../policies/recovery.ts';
@@ -292,6 +292,14 @@ export const chainSetup = vocabulary.extend({
     emitStored: emit(({ context }, { problem }: { problem: string | null }) =>
       emittedEvents.sessionStored(context, problem),
     ),
-    emitAnswer: emit(({ context }) => emittedEvents.answer(context)),
+    emitAnswer: enqueueActions(
+      assignThenEmit(
+        (state) => settleOverrides(state),
+        (state, _, before) => [
+          ...(state.history === before.history ? [] : [emittedEvents.operations(state)]),
+          emittedEvents.answer(state),
+        ],
+      ),
+    ),
   },
 });

@@ -1,8 +1,8 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ConsentChoice, ContextOperation, Override } from '../contracts/context.ts';
+import type { Message } from '../contracts/message.ts';
 import { extractSummary } from '../text/summary.ts';
-import { contextOf, isLoss, KEPT_BY_USER, REQUEST, undo } from './context.ts';
-import { visibleMessages } from './progress.ts';
+import { append, applyOperations, contextOf, isLoss, KEPT_BY_USER, REQUEST, undo } from './context.ts';
 import { estimatedMeasures } from './understanding.ts';
 
 /** The result of an override: the changes of the state, or why there are none. */
@@ -12,6 +12,13 @@ export interface Overruled {
   readonly problem: string | null;
   readonly changes: Partial<ChainState>;
 }
+
+/** Prefix of the ids of the user's operations. */
+const OVERRIDE = 'user';
+/** The most decisions that wait for the next phase: bounds the work of each. */
+const MAX_WAITING = 1_000;
+
+const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
 
 /** Messages with these tags can be kept, but neither summarized nor removed. */
 const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
@@ -24,14 +31,16 @@ const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
 export function overrule(state: ChainState, { messageId, choice }: Override): Overruled {
   const losses = [...everyOperation(state)].filter((one) => isLoss(one) && one.target === messageId);
   const { changes, undone } = without(state, losses);
-  const message = visibleMessages({ ...state, ...changes }).find(({ id }) => id === messageId);
+  const message = visibleMessage({ ...state, ...changes }, messageId);
   const refuse = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
+  if (state.envelope.operations.filter(isOverride).length >= MAX_WAITING)
+    return refuse(`${MAX_WAITING} decisions already wait for the next phase; repeat this one when it has started`);
   if (message === undefined) return refuse('the context has no message with this id');
   const fixed = FIXED_TAGS.find((tag) => message.tags.includes(tag));
   if (choice !== 'keep' && fixed !== undefined)
     return refuse(`the message must stay as it is, because it is tagged "${fixed}"`);
   const common = {
-    id: `user${state.overrides + 1}`,
+    id: `${OVERRIDE}${state.overrides + 1}`,
     target: messageId,
     code: 'user_consent' as const,
     reason: REASONS[choice],
@@ -42,11 +51,12 @@ export function overrule(state: ChainState, { messageId, choice }: Override): Ov
     messageId,
     undone,
     problem: null,
-    changes: remeasured(state, {
+    changes: {
       ...changes,
+      ...(isLoss(operation) || changesContent(state, changes) ? unmeasured({ ...state, ...changes }) : {}),
       overrides: state.overrides + 1,
       envelope: { ...envelope, operations: [...envelope.operations, operation] },
-    }),
+    },
   });
   if (choice === 'keep') return accept({ operation: 'TAG', ...common, data: { tags: [KEPT_BY_USER] } });
   if (choice === 'remove') return accept({ operation: 'PRUNE', ...common, data: {} });
@@ -71,7 +81,21 @@ export function undoOperation(state: ChainState, operationId: string): Overruled
   if (operation === undefined)
     return { messageId: '', undone: [], problem: `no operation "${operationId}" can be undone`, changes: {} };
   const { changes, undone } = without(state, [operation]);
-  return { messageId: operation.target, undone, problem: null, changes: remeasured(state, changes) };
+  const also = changesContent(state, changes) ? unmeasured({ ...state, ...changes }) : {};
+  return { messageId: operation.target, undone, problem: null, changes: { ...changes, ...also } };
+}
+
+/** Applies the user's decisions that still wait for a phase when the run ends, so that its history is complete. */
+export function settleOverrides(state: ChainState): Partial<ChainState> {
+  const { envelope, history, messages } = state;
+  const applied = envelope.operations.filter(isOverride);
+  if (applied.length === 0) return {};
+  return {
+    applied,
+    messages: applyOperations(messages, applied),
+    history: append(history, applied),
+    envelope: { ...envelope, operations: envelope.operations.filter((operation) => !isOverride(operation)) },
+  };
 }
 
 /** The operations of the run that still count: applied, passed to the next phase, or planned. */
@@ -93,7 +117,9 @@ function without(
   const undone = state.history.operations.filter(({ id }) => ids.has(id)).map(({ id }) => id);
   const history = undone.reduce(undo, state.history);
   const messages = undone.length === 0 ? state.messages : contextOf(history);
-  const envelope = { ...state.envelope, operations: others(state.envelope.operations) };
+  const operationsLeft = others(state.envelope.operations);
+  const isUnchanged = operationsLeft.length === state.envelope.operations.length;
+  const envelope = isUnchanged ? state.envelope : { ...state.envelope, operations: operationsLeft };
   const { evaluation } = state;
   return {
     undone,
@@ -106,13 +132,23 @@ function without(
   };
 }
 
-/** Measures belong to the messages as they were: if others are visible now, their tokens are estimated. */
-function remeasured(state: ChainState, changes: Partial<ChainState>): Partial<ChainState> {
-  const before = visibleMessages(state);
-  const after = visibleMessages({ ...state, ...changes });
-  if (after.length === before.length && after.every(({ content }, at) => content === before[at]?.content))
-    return changes;
-  const { evaluation = state.evaluation } = changes;
-  const measures = estimatedMeasures(after, state.tokensPerChar);
-  return { ...changes, measures: null, evaluation: evaluation && { ...evaluation, measures } };
+/** Whether other messages are visible after the changes; operations that are only planned have no effect yet. */
+const changesContent = (state: ChainState, { envelope, history }: Partial<ChainState>): boolean =>
+  (envelope ?? state.envelope) !== state.envelope || (history ?? state.history) !== state.history;
+
+/** Drops the measures, which belong to the messages as they were: the tokens are estimated when they are needed. */
+const unmeasured = ({ evaluation }: ChainState): Partial<ChainState> => ({
+  measures: null,
+  evaluation: evaluation && { ...evaluation, measures: estimatedMeasures([]) },
+});
+
+const places = new WeakMap<readonly Message[], ReadonlyMap<string, Message>>();
+
+/** Returns the message as the next phase sees it. Reads only the operations on it, so that many overrides stay linear. */
+function visibleMessage({ messages, envelope }: ChainState, messageId: string): Message | undefined {
+  const byId = places.get(messages) ?? new Map(messages.toReversed().map((message) => [message.id, message]));
+  places.set(messages, byId);
+  const base = byId.get(messageId);
+  const changes = envelope.operations.filter(({ target }) => target === messageId);
+  return applyOperations(base === undefined ? [] : [base], changes)[0];
 }

@@ -137,8 +137,12 @@ function fittedOperations(
 
 /** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
-  const evaluation = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
-  const { reply, prose, measures } = evaluation;
+  const planned = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
+  // The user may have changed the context since it was measured.
+  const isMeasured = planned.measures.tokens.length === messages.length;
+  const measures = isMeasured ? planned.measures : estimatedMeasures(messages, state.tokensPerChar);
+  const evaluation = { ...planned, measures };
+  const { reply, prose } = evaluation;
   const operations = fittedOperations(state, messages, evaluation);
   const contextLimits = { tokensAllowed: tokensAllowed(state), maxMessages: state.limits.maxMessages };
   return {

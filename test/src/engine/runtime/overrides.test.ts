@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { contextOf, KEPT_BY_USER } from '../../../../machines/policies/context.ts';
+import { overrule as overruleMessage } from '../../../../machines/policies/overrides.ts';
 import { visibleMessages } from '../../../../machines/policies/progress.ts';
 import { contextHistory, listOperations } from '../../../../src/journal/context-history.ts';
 import { replay } from '../../../../src/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aMessage } from '../../../support/contract-samples.ts';
+import { aMessage, aState } from '../../../support/contract-samples.ts';
 import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
@@ -175,6 +176,45 @@ describe('[U9] overruling a recommendation', () => {
     send(started, overrule(IDS.user, 'keep'));
     await finish(started);
     expect(replay(JSON.parse(JSON.stringify(started.run.journal))).divergence).toBeNull();
+  });
+});
+
+describe('[U12] the history of a run that ends before the next phase', () => {
+  it.each(['run.finished', 'run.cancelled'] as const)('has what the user decided last, after %s', async (type) => {
+    const started = start({ yield: { hang: true } }, { consent: 'keep' });
+    await settle(200);
+    send(started, overrule('earlier.newest', 'remove'), overrule(IDS.user, 'keep'), { type } as ChainEvent);
+    await started.run.answer;
+    const left = contextOf(contextHistory(started.run.journal));
+    expect(left.map(({ id }) => id)).not.toContain('earlier.newest');
+    expect(left.find(({ id }) => id === IDS.user)?.tags).toContain(KEPT_BY_USER);
+    expect(left).toEqual(started.run.actor.getSnapshot().context.messages);
+    expect(replay(JSON.parse(JSON.stringify(started.run.journal))).divergence).toBeNull();
+  });
+});
+
+describe('[U9] many decisions at once', () => {
+  it('read each message of the context a fixed number of times, and are refused beyond 1,000', () => {
+    let readings = 0;
+    const many = Array.from({ length: 1_100 }, (_, at) =>
+      Object.defineProperty(aMessage({ content: LONG }), 'id', {
+        enumerable: true,
+        get: () => {
+          readings += 1;
+          return `m${at}`;
+        },
+      }),
+    );
+    let state = aState({ messages: many });
+    const problems = many.map((_, at) => {
+      const { changes, problem } = overruleMessage(state, { messageId: `m${at}`, choice: 'remove' });
+      state = { ...state, ...changes };
+      return problem;
+    });
+    expect(problems.slice(0, 1_000).filter((problem) => problem !== null)).toEqual([]);
+    expect(problems.slice(1_000)).toEqual(Array(100).fill(expect.stringMatching(/1000 decisions already wait/)));
+    expect(readings).toBeLessThan(20 * many.length);
+    expect(visibleMessages(state)).toHaveLength(100);
   });
 });
 

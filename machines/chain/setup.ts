@@ -210,7 +210,7 @@ export const chainSetup = vocabulary.extend({
           consentAsked: true,
           evaluation: evaluation && {
             ...evaluation,
-            operations: resolveConsent(evaluation.operations, readChoice(choice), items, by),
+            operations: resolveConsent(evaluation.operations, choice, items, by),
           },
         }),
         (state, { by = 'user' }) => [emittedEvents.consentResolved(state, by)],

@@ -67,9 +67,12 @@ export function withApproval(operations: readonly ContextOperation[], approval: 
 
 /** Reads a choice. Anything but a clear "summarize" or "remove" keeps the message, so a typing error loses nothing. */
 export function readChoice(given: unknown): ConsentChoice {
+  return knownChoice(given) ?? 'keep';
+}
+
+function knownChoice(given: unknown): ConsentChoice | undefined {
   const word = typeof given === 'string' ? given.trim().toLowerCase() : '';
-  const parsed = consentChoiceSchema.safeParse(word === 'summarise' ? 'summarize' : word);
-  return parsed.success ? parsed.data : 'keep';
+  return consentChoiceSchema.safeParse(word === 'summarise' ? 'summarize' : word).data;
 }
 
 const KEPT_BY: Record<ConsentGiver, string> = {
@@ -82,11 +85,11 @@ const KEPT_BY: Record<ConsentGiver, string> = {
 /**
  * Applies the user's decision: `choice` to every operation that needs consent, and `items` to single messages by id,
  * whether or not they need it. Kept messages are tagged so that no one is asked again in this run; tag and reason record
- * who decided.
+ * who decided, or that the reply was not understood.
  */
 export function resolveConsent(
   operations: readonly ContextOperation[],
-  choice: ConsentChoice,
+  choice: unknown,
   items: Readonly<Record<string, unknown>> = {},
   by: ConsentGiver = 'user',
 ): readonly ContextOperation[] {
@@ -96,7 +99,8 @@ export function resolveConsent(
     if (itemChoice === undefined && !asksConsent(operation)) return operation;
     // Other operations lose no content, so there is nothing to override.
     if (!isLoss(operation)) return operation;
-    const decided = itemChoice === undefined ? choice : readChoice(itemChoice);
+    const given = knownChoice(itemChoice ?? choice);
+    const decided = given ?? 'keep';
     // A message without a planned summary cannot be summarized: it is kept.
     const consent = decided === 'summarize' && operation.operation !== 'TRANSFORM' ? 'keep' : decided;
     const resolved = { ...metadata, requiresConsent: false, consent };
@@ -111,13 +115,14 @@ export function resolveConsent(
         reason: 'the user agreed to remove it',
         metadata: resolved,
       };
+    const kept = given === undefined ? 'kept because the reply was not understood' : KEPT_BY[by];
     return {
       operation: 'TAG',
       id,
       target,
       data: { tags: [by === 'user' ? KEPT_BY_USER : KEPT_BY_DEFAULT] },
       code: by === 'user' || by === 'option' ? 'user_consent' : 'no_consent',
-      reason: consent === decided ? KEPT_BY[by] : 'kept because no summary of it was planned',
+      reason: consent === decided ? kept : 'kept because no summary of it was planned',
       metadata: resolved,
     };
   });

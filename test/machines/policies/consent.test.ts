@@ -104,6 +104,12 @@ describe('the decision of the user', () => {
     });
   });
 
+  it('[U8] says on each message that a reply which was not understood kept it', () => {
+    const reasons = resolveConsent(batch, 'explode', { u2: 'keep' }).map(({ reason }) => reason);
+    expect(reasons[0]).toBe('kept because the reply was not understood');
+    expect(reasons[2]).toBe('kept by the user');
+  });
+
   it('[U8] marks kept messages so that they are not asked about again', () => {
     const [first] = applyOperations(messages, resolveConsent(batch, 'keep'));
     expect(first?.tags).toContain(KEPT_BY_USER);

@@ -81,14 +81,13 @@ describe('retry budgets', () => {
       [403, 'forbidden'],
       [400, 'bad_request'],
     ] as const) {
-      const {
-        attempts,
-        endedAtMs,
-        updates: told,
-      } = await runWithPolicy([failingCall({ status, code, retryable: false })], {});
+      const { attempts, endedAtMs, updates } = await runWithPolicy(
+        [failingCall({ status, code, retryable: false })],
+        {},
+      );
       expect(attempts).toHaveLength(1);
       expect(endedAtMs).toBe(0);
-      expect(waitsOf({ updates: told })).toEqual([null]);
+      expect(waitsOf({ updates })).toEqual([null]);
     }
   });
 });
@@ -103,46 +102,46 @@ describe('exponential backoff', () => {
       null,
     ]);
     const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 350 }));
-    const { updates: told, endedAtMs } = await runWithPolicy([failingCall()], policy);
-    expect(waitsOf({ updates: told })).toEqual([100, 200, 350, 350, null]);
+    const { updates, endedAtMs } = await runWithPolicy([failingCall()], policy);
+    expect(waitsOf({ updates })).toEqual([100, 200, 350, 350, null]);
     expect(endedAtMs).toBe(1_000);
   });
 
   it('[A3] is reported and kept: the next call starts when the reset announced', async () => {
-    const { updates: told, model } = await runWithPolicy(
+    const { updates, model } = await runWithPolicy(
       [failingCall(), failingCall(), validCall],
       exponentialBackoff({ baseMs: 40 }),
     );
-    expect(told.map(({ atMs }) => atMs)).toEqual([0, 40, 120]);
+    expect(updates.map(({ atMs }) => atMs)).toEqual([0, 40, 120]);
     expect(model.calls).toHaveLength(3);
   });
 
   it('[A3] delays corrections too, counted separately from transport retries', async () => {
-    const { updates: told } = await runWithPolicy(
+    const { updates } = await runWithPolicy(
       [invalidCall, failingCall(), invalidCall, failingCall(), validCall],
       exponentialBackoff({ baseMs: 10 }),
     );
-    expect(waitsOf({ updates: told })).toEqual([10, 10, 20, 20]);
+    expect(waitsOf({ updates })).toEqual([10, 10, 20, 20]);
   });
 
   it('[A3] delays the first correction by half a second if no base is given', async () => {
-    const { updates: told } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
-    expect(waitsOf({ updates: told })).toEqual([500]);
+    const { updates } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
+    expect(waitsOf({ updates })).toEqual([500]);
   });
 
   it('[A3] does not delay corrections by default, nor with a backoff of transport retries only', async () => {
     for (const policy of [{}, { backoffBaseMs: 10 }]) {
-      const { updates: told } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
-      expect(waitsOf({ updates: told })).toEqual([0, 0]);
+      const { updates } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
+      expect(waitsOf({ updates })).toEqual([0, 0]);
     }
   });
 
   it('does not wait with a base of 0', async () => {
-    const { updates: told, endedAtMs } = await runWithPolicy(
+    const { updates, endedAtMs } = await runWithPolicy(
       [failingCall(), failingCall(), validCall],
       exponentialBackoff({ baseMs: 0 }),
     );
-    expect(waitsOf({ updates: told })).toEqual([0, 0]);
+    expect(waitsOf({ updates })).toEqual([0, 0]);
     expect(endedAtMs).toBe(0);
   });
 
@@ -201,10 +200,10 @@ describe('error feedback', () => {
     const words = 'That reply is invalid:\n\nReply again with these errors corrected.'.length;
     for (const maxChars of [10, 200, 8_000]) {
       const { model } = await runWithPolicy([long, validCall], withErrorFeedback({ maxChars }));
-      const told = feedbackIn(model, 1);
-      expect(told).toHaveLength(2);
-      expect(lone(told) - words).toBeLessThanOrEqual(maxChars);
-      expect(told[0]).toContain('characters left out');
+      const feedback = feedbackIn(model, 1);
+      expect(feedback).toHaveLength(2);
+      expect(lone(feedback) - words).toBeLessThanOrEqual(maxChars);
+      expect(feedback[0]).toContain('characters left out');
     }
     expect(lone(feedbackIn((await runWithPolicy([long, validCall], {})).model, 1)) - words).toBeLessThanOrEqual(8_000);
   });
@@ -295,23 +294,22 @@ describe('a repeated error', () => {
 describe('a fallback model', () => {
   it('[A3] takes over immediately with the last error when the previous model has no retries left', async () => {
     const large = namedModel('large', validCall);
-    const { models, updates: told } = await runWithPolicy(
+    const { models, updates } = await runWithPolicy(
       [invalidCall],
       retryPolicy(maxCorrections(1), fallbackModel(large)),
     );
     expect(models).toEqual([0, 0, 1]);
-    expect(waitsOf({ updates: told })).toEqual([0, 0]);
+    expect(waitsOf({ updates })).toEqual([0, 0]);
     expect(feedbackIn(large, 0)[0]).toBe('{"yes":"perhaps"}');
   });
 
   it('[A3] [A13] takes over immediately when a call fails permanently', async () => {
-    const {
-      models,
-      updates: told,
-      endedAtMs,
-    } = await runWithPolicy([unauthorizedCall], fallbackModel(namedModel('b', validCall)));
+    const { models, updates, endedAtMs } = await runWithPolicy(
+      [unauthorizedCall],
+      fallbackModel(namedModel('b', validCall)),
+    );
     expect(models).toEqual([0, 1]);
-    expect(waitsOf({ updates: told })).toEqual([0]);
+    expect(waitsOf({ updates })).toEqual([0]);
     expect(endedAtMs).toBe(0);
   });
 

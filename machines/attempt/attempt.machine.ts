@@ -44,7 +44,7 @@ export const attemptMachine = attemptSetup.createMachine({
           on: {
             'reply.started': {
               target: 'streaming',
-              actions: { type: 'assignProgress', params: ({ event }) => event },
+              actions: [{ type: 'assignProgress', params: ({ event }) => event }, 'reportUsage'],
             },
           },
           after: { firstChunkDeadline: { target: '#attempt.recordingFailure', actions: 'recordNoFirstChunk' } },

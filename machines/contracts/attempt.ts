@@ -160,7 +160,7 @@ export interface UsageInFlight {
   readonly call: CallInFlight | null;
 }
 
-/** Sent to the parent machine when a call starts, progresses, ends or fails. */
+/** Sent to the parent machine when a call starts, receives its first part, progresses, ends or fails. */
 export interface UsageReport extends UsageInFlight {
   readonly type: 'usage.reported';
 }

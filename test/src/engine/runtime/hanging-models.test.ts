@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { createPostChain, type PostChainOptions } from '../../../../src/index.ts';
+import { replay } from '../../../../src/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, unsureAnswer } from '../../../support/run-chain.ts';
-import { runToEnd, TestClock } from '../../../support/simulated-clock.ts';
+import { ExternalTimers, runToEnd, TestClock } from '../../../support/simulated-clock.ts';
 
 /** A model that hangs in some of its calls, counted from 1. */
 function hanging(id: string, isHanging: (call: number) => boolean = () => true) {
@@ -18,8 +19,23 @@ function hanging(id: string, isHanging: (call: number) => boolean = () => true) 
   );
 }
 
-async function runAll(options: PostChainOptions & { readonly model: ChatModel }) {
-  const clock = new TestClock();
+/** A model that sends one token every 300 ms for ten seconds. */
+function slow(clock: TestClock): ChatModel {
+  const timers = new ExternalTimers(clock);
+  return {
+    id: 'slow',
+    contextWindowTokens: 128_000,
+    async *stream(_, { signal }) {
+      for (let sent = 0; sent < 33 && !signal.aborted; sent += 1) {
+        await timers.wait(300, signal);
+        yield { type: 'text-delta', text: ' token' };
+      }
+      yield { type: 'finish', reason: 'stop', usage: null };
+    },
+  };
+}
+
+async function runAll(options: PostChainOptions & { readonly model: ChatModel }, clock = new TestClock()) {
   const run = createPostChain({ ...options, clock }).run({ request: 'Is it so?' });
   let isActive = true;
   void run.answer.then(() => {
@@ -86,5 +102,14 @@ describe('a model that hangs', () => {
     const { answer } = await runAll({ model, limits: { phaseMs: 30_000 } });
     expect(answer.metadata).toMatchObject({ reason: 'model_unavailable' });
     expect(model.calls).toHaveLength(2);
+  });
+
+  it('[C8] is not confused with one whose replies outlast the phase', async () => {
+    const clock = new TestClock();
+    const { run, answer } = await runAll({ model: slow(clock), limits: { phaseMs: 1_000 } }, clock);
+    const { failures } = answer.metadata;
+    expect(new Set(failures.map(({ failure }) => failure.code))).toEqual(new Set(['phase_deadline']));
+    expect(entriesOf(run, 'model-status').map(({ change }) => change)).not.toContain('unavailable');
+    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { type Grounding, isBare, TERSE_WORDS } from './grounding.ts';
 import type { Features, Reading } from './reading.ts';
 
 /** What speaks against a claim that the task is complete; each 0 or 1, all 0 without evidence. */
-export type CompletionFeature = 'long' | 'altered' | 'unrelated' | 'circling';
+export type CompletionFeature = 'long' | 'recombined' | 'unrelated' | 'repeatedResults';
 
 /** With less support than this, the evidence has only words of the answer that occur everywhere. */
 const INCIDENTAL = 0.1;
@@ -12,9 +12,9 @@ const COVERED = 0.7;
 /**
  * Returns the features of an answer whose model claims completion.
  * - `long`: more than five words.
- * - `altered`: the evidence has words of the answer, but not together: it was combined or changed.
+ * - `recombined`: the evidence has words of the answer, but not together: it was combined or changed.
  * - `unrelated`: a text covers the request, and no text has anything of the answer.
- * - `circling`: the search returned the same text more than once.
+ * - `repeatedResults`: the search returned the same text more than once.
  *
  * An answer that a text has verbatim, a yes or no, and a choice from the request have none of these.
  */
@@ -31,8 +31,8 @@ export function completionFeatures(
   const flag = (holds: boolean) => (open && holds ? 1 : 0);
   return {
     long: flag(answer.length > TERSE_WORDS),
-    altered: flag(support > INCIDENTAL),
+    recombined: flag(support > INCIDENTAL),
     unrelated: flag(grounding.support === 0 && covered >= COVERED),
-    circling: flag(repeated),
+    repeatedResults: flag(repeated),
   };
 }

@@ -32,13 +32,15 @@ export function overrule(state: ChainState, { messageId, choice }: Override): Ov
   const losses = [...everyOperation(state)].filter((one) => isLoss(one) && one.target === messageId);
   const { changes, undone } = without(state, losses);
   const message = visibleMessage({ ...state, ...changes }, messageId);
-  const refuse = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
+  const unchangedBecause = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
   if (state.envelope.operations.filter(isOverride).length >= MAX_WAITING)
-    return refuse(`${MAX_WAITING} decisions already wait for the next phase; repeat this one when it has started`);
-  if (message === undefined) return refuse('the context has no message with this id');
+    return unchangedBecause(
+      `${MAX_WAITING} decisions already wait for the next phase; repeat this one when it has started`,
+    );
+  if (message === undefined) return unchangedBecause('the context has no message with this id');
   const fixed = FIXED_TAGS.find((tag) => message.tags.includes(tag));
   if (choice !== 'keep' && fixed !== undefined)
-    return refuse(`the message must stay as it is, because it is tagged "${fixed}"`);
+    return unchangedBecause(`the message must stay as it is, because it is tagged "${fixed}"`);
   const common = {
     id: `${OVERRIDE}${state.overrides + 1}`,
     target: messageId,
@@ -62,7 +64,7 @@ export function overrule(state: ChainState, { messageId, choice }: Override): Ov
   if (choice === 'remove') return accept({ operation: 'PRUNE', ...common, data: {} });
   const { userSummaryChars, assistantSummaryChars } = state.thresholds;
   const maxChars = message.role === 'user' ? userSummaryChars : assistantSummaryChars;
-  if (message.content.length <= maxChars) return refuse(`the message has at most ${maxChars} characters`);
+  if (message.content.length <= maxChars) return unchangedBecause(`the message has at most ${maxChars} characters`);
   const planned = losses.findLast((one) => one.operation === 'TRANSFORM');
   const content = planned?.data.content ?? extractSummary(message.content, maxChars, state.request);
   const data = { transformation: 'summarize', content, maxChars, originalChars: message.content.length } as const;

@@ -11,6 +11,7 @@ import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { ungraded } from '../../../machines/policies/grading.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
+import type { RetryPolicy } from '../attempts/retry-policy.ts';
 import { createStructuredOutput } from '../attempts/structured-output.ts';
 import type { Clock } from '../clock.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
@@ -56,17 +57,18 @@ interface Judge {
   readonly prompt: Prompt;
   readonly replyForm: ReplyForm;
   readonly prices: PriceTable | null;
+  readonly policy: RetryPolicy;
 }
 
 /** Returns the grader for a language model that judges answers. */
-export function modelGrader({ model, prompt, replyForm, prices }: Judge): Grader {
+export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge): Grader {
   const { turns } = promptSpec(prompt);
   const price = prices !== null && Object.hasOwn(prices.models, model.id) ? (prices.models[model.id] ?? null) : null;
   return async (input, { signal, clock }) => {
     let usage: () => Usage = () => NO_USAGE;
     try {
       const prompted = { prompt: turns(input), schema: prompt.output, name: prompt.name };
-      const output = createStructuredOutput({ model, ...prompted, replyForm, signal, clock });
+      const output = createStructuredOutput({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
         const { modelCalls, ...tokens } = output.execution.usage;
         return modelCalls === 0 ? NO_USAGE : { ...addCall(NO_USAGE, tokens, price), modelCalls };

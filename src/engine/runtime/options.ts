@@ -13,6 +13,7 @@ import { isStandardSchema } from '../../internal/standard-schema.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';
 import type { Capability } from '../../tools/capability.ts';
 import { createRegistry } from '../../tools/registry.ts';
+import type { RetryPolicy } from '../attempts/retry-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
@@ -60,7 +61,7 @@ export interface PostChainOptions {
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /**
-   * When model calls are retried: one retry policy for all tasks, or one by task (a phase, `continuation`, `summary`, `synthesis`). Its
+   * When model calls are retried: one retry policy for all tasks, or one by task (a phase, `continuation`, `summary`, `synthesis`, `grading`). Its
    * numbers replace those of `limits`.
    */
   readonly policy?: ChainPolicy;
@@ -166,6 +167,7 @@ export function parseOptions(options: PostChainOptions): { readonly limits: Limi
 export function resolveOptions(options: PostChainOptions): ChainParts {
   const { limits, thresholds } = parseOptions(options);
   const used = { ...prompts, ...withoutUndefined(options.prompts) };
+  const policies = resolvePolicies(options.policy);
   return {
     limits,
     thresholds,
@@ -175,12 +177,12 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     consent: options.consent ?? 'keep',
     approval: options.approval ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
-    policies: resolvePolicies(options.policy),
+    policies,
     prompts: used,
     clock: options.clock ?? systemClock,
     passages: options.documents ?? noPassages,
     embeddings: options.embeddings ?? null,
-    grader: graderOf(options, used.grading),
+    grader: graderOf(options, { prompt: used.grading, policy: policies.grading }),
     capabilities: createRegistry(options.capabilities ?? []),
     decider: options.decider === undefined ? deciderFromEnv(nodeProcess?.env ?? {}, warnOnce) : options.decider,
     sessions: options.sessions ?? memorySessions(),
@@ -188,10 +190,13 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
   };
 }
 
-function graderOf({ grader, gradingModel, replyForm, prices }: PostChainOptions, prompt: Prompt): Grader | null {
+function graderOf(
+  { grader, gradingModel, replyForm, prices }: PostChainOptions,
+  judging: { readonly prompt: Prompt; readonly policy: RetryPolicy },
+): Grader | null {
   if (grader !== undefined) return functionGrader(grader);
   if (gradingModel === undefined) return null;
-  return modelGrader({ model: gradingModel, prompt, replyForm: replyForm ?? 'text', prices: prices ?? null });
+  return modelGrader({ model: gradingModel, ...judging, replyForm: replyForm ?? 'text', prices: prices ?? null });
 }
 
 /** Undefined in a browser. */

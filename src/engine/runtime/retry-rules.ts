@@ -8,7 +8,7 @@ import {
 } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import type { RetryRule } from '../../../machines/contracts/journal.ts';
-import { TASKS, type Task } from '../../../machines/contracts/phase.ts';
+import { PROMPT_NAMES, type PromptName, TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { type RetryHooks, requireBoolean, requireValue } from '../../../machines/policies/retry.ts';
 import { parseOption } from '../../internal/options.ts';
 import { hooksOf, numbersOf, type RetryPolicy, retryPolicySchema } from '../attempts/retry-policy.ts';
@@ -16,12 +16,13 @@ import type { ApplyRule, ScopeSource } from './run-scope.ts';
 
 /** The retry policy of a chain: one for all its model calls, or one by task. */
 export type ChainPolicy = RetryPolicy | TaskPolicies;
-type TaskPolicies = { readonly [T in Task]?: RetryPolicy };
+type TaskPolicies = { readonly [Name in PromptName]?: RetryPolicy };
 
-/** The policies of a chain by task, with their numbers as data of a run. */
+/** The policies of a chain by task, with their numbers as data of a run. The judge of answers makes its calls outside the chart. */
 export interface ResolvedPolicies {
   readonly rules: { readonly [T in Task]?: RetryHooks };
   readonly numbers: ChainInput['policies'];
+  readonly grading: RetryPolicy;
 }
 
 const taskPolicySchema = retryPolicySchema.extend({
@@ -31,8 +32,8 @@ const taskPolicySchema = retryPolicySchema.extend({
     .optional(),
 });
 const taskPoliciesSchema = z.strictObject(
-  Object.fromEntries(TASKS.map((task) => [task, taskPolicySchema.optional()])) as {
-    [T in Task]: z.ZodOptional<typeof taskPolicySchema>;
+  Object.fromEntries(PROMPT_NAMES.map((name) => [name, taskPolicySchema.optional()])) as {
+    [Name in PromptName]: z.ZodOptional<typeof taskPolicySchema>;
   },
 );
 
@@ -43,10 +44,11 @@ const taskPoliciesSchema = z.strictObject(
  * @throws PostChainError `invalid_option`
  */
 export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicies {
-  if (given === undefined) return { rules: {}, numbers: {} };
-  const isByTask = TASKS.some((task) => Object.hasOwn(Object(given), task));
+  if (given === undefined) return { rules: {}, numbers: {}, grading: {} };
+  const isByTask = PROMPT_NAMES.some((name) => Object.hasOwn(Object(given), name));
   parseOption(isByTask ? taskPoliciesSchema : taskPolicySchema, given, 'policy');
-  const ofTask = (task: Task): RetryPolicy => (isByTask ? (given as TaskPolicies)[task] : (given as RetryPolicy)) ?? {};
+  const ofTask = (name: PromptName): RetryPolicy =>
+    (isByTask ? (given as TaskPolicies)[name] : (given as RetryPolicy)) ?? {};
   const byTask = <Value extends object>(of: (policy: RetryPolicy) => Value): Readonly<Record<string, Value>> =>
     Object.fromEntries(
       TASKS.flatMap((task) => {
@@ -54,7 +56,7 @@ export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicie
         return Object.keys(value).length === 0 ? [] : [[task, value]];
       }),
     );
-  return { rules: byTask(hooksOf), numbers: byTask(numbersOf) };
+  return { rules: byTask(hooksOf), numbers: byTask(numbersOf), grading: ofTask('grading') };
 }
 
 /**

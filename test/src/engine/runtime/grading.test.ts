@@ -62,7 +62,7 @@ describe('an own grader', () => {
     expect((await trusted.run.answer).metadata.degraded).toBe(false);
   });
 
-  it('that finds contradictions in the request leads the run to Intention', async () => {
+  it('[Y3] that finds contradictions in the request leads the run to Intention', async () => {
     const { run } = graded(() => ({ completion: 0, contradictions: ['short and long'] }));
     await run.answer;
     expect(entriesOf(run, 'decision')[0]?.decision.nextPhase).toBe('intention');
@@ -84,7 +84,7 @@ describe('an own grader', () => {
     expect(answer.metadata.decision?.rationale).toMatch(why);
   });
 
-  it('that never returns is stopped by the deadline of Yield', async () => {
+  it('[C8] that never returns is stopped by the deadline of Yield', async () => {
     let stopped = false;
     const { run, clock } = graded((_, { signal }) => {
       signal.addEventListener('abort', () => {
@@ -196,6 +196,23 @@ describe('a grading model', () => {
     await run.answer;
     expect(gradingModel.calls[0]?.turns[0]?.content).toMatch(/^Be strict\./);
     expect(entriesOf(run, 'run-start')[0]?.prompts['grading']).toMatchObject({ version: 2 });
+  });
+
+  it.each([
+    ['of its task', { grading: { maxCorrections: 0 } }],
+    ['of all tasks', { maxCorrections: 0 }],
+  ])('[A3] is called again as often as the retry policy %s allows', async (_, policy) => {
+    const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
+    await run.answer;
+    expect(gradingModel.calls).toHaveLength(1);
+  });
+
+  it('[A3] grades with the value that its retry policy gives in place of a reply', async () => {
+    const policy = { grading: { maxCorrections: 0, finalizeOrThrow: () => ({ ...believed, completion: 0 }) } };
+    const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
+    expect(gradingModel.calls).toHaveLength(2);
   });
 
   it('[promise 6] is not called by a replay', async () => {

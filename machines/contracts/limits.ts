@@ -40,7 +40,9 @@ export const limitsSchema = z.strictObject({
    * One phase, retries included: a number for all phases, or an object with a number per phase; a phase that it omits has
    * 120,000. The same limit applies separately to Understanding's measurement and summaries, and to Yield's comparison and grader.
    */
-  phaseMs: z.union([milliseconds, phaseDeadlinesSchema]).default(DEFAULT_PHASE_MS),
+  phaseMs: z
+    .union([milliseconds, phaseDeadlinesSchema], 'expected milliseconds, or an object with milliseconds per phase')
+    .default(DEFAULT_PHASE_MS),
   /** Writing the final answer. After that, the answer is composed without a model. */
   synthesisMs: milliseconds.default(60_000),
   /** From the call to the first chunk of a reply. */

@@ -14,7 +14,7 @@ export function parseOption<Schema extends z.ZodType>(schema: Schema, given: unk
  * `schema` lets the error list the known options when one is unknown.
  */
 export function invalidOption(what: string, given: unknown, error: z.ZodError, schema?: z.ZodType): PostChainError {
-  const [issue] = error.issues;
+  const issue = issueInside(error.issues[0]);
   const path = issue?.path ?? [];
   if (issue?.code === 'unrecognized_keys' && schema !== undefined) return unknownOption(path, issue.keys, schema);
   const received = path.reduce<unknown>(
@@ -27,6 +27,16 @@ export function invalidOption(what: string, given: unknown, error: z.ZodError, s
     `${where}: ${expectation(issue?.message ?? 'invalid value')}; received ${describeValue(received)}.`,
   );
 }
+
+/** Returns the issue inside the only member of a union that has the value's type: it says more than that of the union. */
+function issueInside(issue: z.core.$ZodIssue | undefined): z.core.$ZodIssue | undefined {
+  if (issue?.code !== 'invalid_union') return issue;
+  const inside = issue.errors.flatMap(([first]) => (first === undefined || isAboutType(first) ? [] : [first]));
+  const [only, ...others] = inside.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+  return only === undefined || others.length > 0 ? issue : issueInside(only);
+}
+
+const isAboutType = ({ code, path }: z.core.$ZodIssue): boolean => code === 'invalid_type' && path.length === 0;
 
 /** Returns what zod's message expects, as a phrase: zod names neither articles nor the value itself. */
 function expectation(message: string): string {
@@ -61,14 +71,19 @@ function unknownOption(path: readonly PropertyKey[], [name = '']: readonly strin
 /** The part of a zod schema that lists its options. */
 interface SchemaNode {
   readonly shape?: Readonly<Record<PropertyKey, SchemaNode>>;
-  readonly def?: { readonly innerType?: SchemaNode; readonly keyType?: { readonly enum?: object } };
+  readonly def?: {
+    readonly innerType?: SchemaNode;
+    readonly keyType?: { readonly enum?: object };
+    readonly options?: readonly SchemaNode[];
+  };
 }
 
 const memberOf = (node: SchemaNode, key: PropertyKey): SchemaNode => unwrapped(node.shape?.[key] ?? {});
 
-/** The schema inside defaults and optionals. */
+/** The schema inside defaults and optionals; of a union, its object. */
 function unwrapped(node: SchemaNode): SchemaNode {
-  return node.def?.innerType === undefined ? node : unwrapped(node.def.innerType);
+  const inner = node.def?.innerType ?? node.def?.options?.find(({ shape }) => shape !== undefined);
+  return inner === undefined ? node : unwrapped(inner);
 }
 
 /** Describes a value in a few words, for an error message. */

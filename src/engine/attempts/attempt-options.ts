@@ -111,7 +111,7 @@ function knownWith(others: readonly string[]): z.ZodType {
 
 /** @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`. */
 export function promptTurns(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
-  const parsed = parseOption(promptSchema, prompt, 'prompt');
+  const { prompt: parsed } = parseOption(z.object({ prompt: promptSchema }), { prompt }, 'options');
   const turns: readonly ChatTurn[] = typeof parsed === 'string' ? [{ role: 'user', content: parsed }] : parsed;
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];

@@ -101,7 +101,7 @@ const interruptionOf = ({ kind, reason = '' }: Stop): Interruption =>
   kind === 'cancelled' || kind === 'interrupted' ? { kind, reason } : { kind };
 
 const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
-  cancelled: 'the run was cancelled',
+  cancelled: 'the run was canceled',
   interrupted: 'the run was interrupted',
   finished_by_user: 'the run was finished',
   deadline: 'the run reached its deadline',

@@ -183,7 +183,15 @@ const runViewSchema = z.object({
   interruption: interruptionSchema.nullable().default(null).describe('an interruption, or null'),
   decision: decisionSchema.nullable().default(null).describe('a decision, or null'),
   limits: z
-    .object({ maxCycles: limit, maxModelCalls: limit, maxTokens: limit, synthesisReserveTokens: limit, totalMs: ms })
+    .object({
+      maxCycles: limit,
+      maxModelCalls: limit,
+      maxTokens: limit,
+      synthesisReserveTokens: limit,
+      totalMs: ms,
+      /** The part of `totalMs` that the phases may take; the rest is reserved for the answer and the session. */
+      phasesMs: ms,
+    })
     .prefault({})
     .describe('an object with limits'),
   /** Whether there were documents to search, and how much of an answer they must support. */

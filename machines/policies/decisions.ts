@@ -1,9 +1,8 @@
 import type { ChainState, ContinueDecision } from '../contracts/chain-state.ts';
 import type { Decision, GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
-import { describeInputs } from './comparison.ts';
 import { DEFAULT_PHASE, isPhase } from './phase-selection.ts';
-import { recommendedRule, ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
+import { rationaleOf, recommendedRule, ruleResult, type YieldRule } from './yield-rules.ts';
 
 /** The number of decisions that the state keeps. */
 const KEPT_DECISIONS = 16;
@@ -29,7 +28,7 @@ export function decideToComplete(state: ChainState, rule: YieldRule): Partial<Ch
 
 function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
   const { inputs } = ruleResult(state, rule);
-  const rationale = `${YIELD_RULES[rule].rationale} (${describeInputs(inputs)})${gradingNote(state)}`;
+  const rationale = `${rationaleOf(state, rule)}${gradingNote(state)}`;
   return { rule, complete: true, nextPhase: null, rationale, inputs };
 }
 

@@ -90,7 +90,7 @@ export function fallbackDue(
     holds:
       next !== null &&
       failure.stage !== 'deadline' &&
-      failure.code !== POLICY_BROKE &&
+      failure.code !== POLICY_FAILED &&
       usage.modelCalls < policy.maxCalls &&
       tokensAllow(execution, policy).holds &&
       (stuck || failed >= policy.fallbackAfter),
@@ -247,7 +247,7 @@ function headAndTail(text: string, maxChars: number): string {
 /**
  * The user's own retry rules, in addition to the policy's numbers. They run within a transition, so they must be pure:
  * no I/O, clock or randomness. A hook that throws or returns an invalid value is a programming error: it ends the
- * attempts with the failure `policy_broke`.
+ * attempts with the failure `policy_failed`.
  */
 export interface RetryHooks {
   /**
@@ -261,14 +261,14 @@ export interface RetryHooks {
   readonly prepareRetry?: (next: NextCall, execution: AttemptExecution, failure: Failure) => NextCall;
   /**
    * Called once when no call is left. A returned value is validated and becomes the result; undefined keeps the failure. If it
-   * throws, its message becomes that of the failure.
+   * throws, the failure keeps its stage and has the code `policy_failed` and the message of the error.
    */
   readonly finalizeOrThrow?: (failure: Failure, execution: AttemptExecution) => unknown;
 }
 
 export const NO_HOOKS: RetryHooks = {};
 
-const POLICY_BROKE = 'policy_broke';
+const POLICY_FAILED = 'policy_failed';
 
 /** The result of a hook, or the failure of one that threw or returned something invalid. */
 type HookResult<Value> =
@@ -310,19 +310,15 @@ interface LastWord {
 
 /** Returns what the policy gives instead of the value that no call gave. */
 export function lastWord({ finalizeOrThrow }: RetryHooks, failure: Failure, execution: AttemptExecution): LastWord {
-  try {
-    const value = finalizeOrThrow?.(failure, execution);
-    if (value === undefined) return { final: null, failure };
-    const read = runHook('finalizeOrThrow', () => requireValue(value));
-    return read.broke === null ? { final: { value }, failure } : { final: null, failure: read.broke };
-  } catch (error) {
-    return { final: null, failure: { ...failure, message: unexpectedFailure(error).message } };
-  }
+  const { value, broke } = runHook('finalizeOrThrow', () => requireValue(finalizeOrThrow?.(failure, execution)));
+  if (broke === null) return { final: value === undefined ? null : { value }, failure };
+  // The stage remains that of the last attempt: a chain without a reachable model ends by it.
+  return { final: null, failure: { ...failure, code: broke.code, message: broke.message } };
 }
 
 /** Returns the failure of a value that the policy gave and that does not validate. */
 export function invalidFinalValue({ message, issues }: Failure): Failure {
-  return failureOf('unexpected', POLICY_BROKE, `The value of finalizeOrThrow is invalid: ${message}`, {
+  return failureOf('unexpected', POLICY_FAILED, `The value of finalizeOrThrow is invalid: ${message}`, {
     retryable: false,
     issues,
   });
@@ -347,6 +343,6 @@ function runHook<Value>(rule: string, work: () => Value): HookResult<Value> {
     return { value: work(), broke: null };
   } catch (error) {
     const message = `The retry hook ${rule} failed: ${unexpectedFailure(error).message}`;
-    return { value: null, broke: failureOf('unexpected', POLICY_BROKE, message, { retryable: false }) };
+    return { value: null, broke: failureOf('unexpected', POLICY_FAILED, message, { retryable: false }) };
   }
 }

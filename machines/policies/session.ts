@@ -255,7 +255,7 @@ function messagesOfTurn({ number, request, runs, answer, status, atMs }: Numbere
 const MARKS: Readonly<Record<SessionTurn['status'], string>> = {
   completed: '',
   degraded: '(This answer was incomplete.) ',
-  cancelled: '(The user cancelled this request.) ',
+  cancelled: '(The user canceled this request.) ',
 };
 
 function withFreeId(message: Message, taken: Set<string>): Message {

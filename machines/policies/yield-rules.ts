@@ -1,13 +1,15 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
-import { exact, isAbove, isBelow } from './comparison.ts';
+import { describeInputs, exact, isAbove, isBelow } from './comparison.ts';
 
 interface YieldRuleDefinition {
   readonly evaluate: (state: ChainState) => GuardResult;
-  /** Begins the decision's rationale; the compared values follow. */
+  /** Begins the decision's rationale. */
   readonly rationale: string;
+  /** Describes the compared values, which follow; by default each is named. */
+  readonly describe?: (inputs: GuardResult['inputs']) => string;
   /** Why the rule completes a run: the answer is good, a limit is reached, or another cycle would bring nothing. */
-  readonly because: 'quality' | 'limit' | 'futility';
+  readonly because: 'quality' | 'limit' | 'noProgress';
 }
 
 export function cycleLimitReached({ recursion, limits }: ChainState): GuardResult {
@@ -77,9 +79,11 @@ export const YIELD_RULES = {
   loopDetected: {
     evaluate: loopDetected,
     rationale: 'the next cycle would repeat an earlier one',
-    because: 'futility',
+    describe: ({ repeats, loopRepeats }) =>
+      `with it, ${Number(repeats) + 1} cycles start with the same phase after nearly the same answer; ${loopRepeats} count as a loop`,
+    because: 'noProgress',
   },
-  answerIsProse: { evaluate: answerIsProse, rationale: 'the model answers in prose', because: 'futility' },
+  answerIsProse: { evaluate: answerIsProse, rationale: 'the model answers in prose', because: 'noProgress' },
 } as const satisfies Readonly<Record<string, YieldRuleDefinition>>;
 
 export type YieldRule = keyof typeof YIELD_RULES;
@@ -96,6 +100,12 @@ export function ruleResult({ rules: results }: ChainState, rule: YieldRule): Gua
   return results[rule] ?? { holds: false, inputs: {} };
 }
 
+/** Returns why a rule completes the run, with the values that it compared. */
+export function rationaleOf(state: ChainState, rule: YieldRule): string {
+  const { rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
+  return `${rationale} (${describe(ruleResult(state, rule).inputs)})`;
+}
+
 /**
  * Whether a run ended with a good answer: by a rule that says so, or at a limit at which such a rule held as well. The limits come
  * first in the order of rules.
@@ -109,7 +119,7 @@ export function hasConverged(state: ChainState): boolean {
 
 /** Returns the rule that would complete the run if the user did not decide: null if none holds, or only a limit. */
 export function recommendedRule(state: ChainState): YieldRule | null {
-  return firstRule(state, 'quality') ?? firstRule(state, 'futility');
+  return firstRule(state, 'quality') ?? firstRule(state, 'noProgress');
 }
 
 function firstRule(state: ChainState, because: YieldRuleDefinition['because']): YieldRule | null {

@@ -131,7 +131,7 @@ interface ExpectedAttempt {
 const ABORTED = { stage: 'aborted', code: 'aborted' } as const;
 
 /** The code of an end that a rule which threw has made. */
-const POLICY_BROKE = 'policy_broke';
+const POLICY_FAILED = 'policy_failed';
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
 
@@ -189,7 +189,7 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
       const usage = repliedAtMs < limits.totalMs ? call.usage : null;
       const lastedMs = validateMs === 0 ? limits.totalMs - nowMs : null;
       add({ failure: deadline, usage, endedAtMs: limits.totalMs, lastedMs, waitMs: null });
-      return exhausted(asks('recordFailure', attempts.length) ? POLICY_BROKE : deadline.code, limits.totalMs);
+      return exhausted(asks('recordFailure', attempts.length) ? POLICY_FAILED : deadline.code, limits.totalMs);
     }
     nowMs = atMs;
 
@@ -203,7 +203,7 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
     const at = attempts.length + 1;
     if (asks('recordFailure', at)) {
       add({ ...ended, failure, waitMs: null });
-      return exhausted(POLICY_BROKE, nowMs);
+      return exhausted(POLICY_FAILED, nowMs);
     }
     failedHere += 1;
     const isTransport = wrong.stage === 'transport';
@@ -236,11 +236,11 @@ export function predict(schedule: Schedule, drawn: (attempt: number, upToMs: num
       wrongs.length = 0;
     } else if (!mayRetry || declines(at)) {
       add({ ...ended, failure, waitMs: null });
-      return exhausted(mayRetry && asks('shouldRetry', at) ? POLICY_BROKE : wrong.code, nowMs);
+      return exhausted(mayRetry && asks('shouldRetry', at) ? POLICY_FAILED : wrong.code, nowMs);
     } else {
       if (asks('shouldRetry', at) || asks('prepareRetry', at)) {
         add({ ...ended, failure, waitMs: null });
-        return exhausted(POLICY_BROKE, nowMs);
+        return exhausted(POLICY_FAILED, nowMs);
       }
       const isDrawn = askedMs === null && upToMs > 0 && policy.jitter > 0;
       const plainMs = askedMs ?? (isDrawn ? drawn(at, upToMs) - hooks.extraWaitMs : upToMs);

@@ -318,6 +318,7 @@ export const synthesisInputSample: SynthesisInput = {
       maxTokens: 1_000_000,
       synthesisReserveTokens: 8_000,
       totalMs: 600_000,
+      phasesMs: 540_000,
     },
     hasDocuments: true,
     thresholds: { grounding: 0.5, ungroundedConfidence: 0.5 },

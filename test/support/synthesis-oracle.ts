@@ -274,7 +274,7 @@ const FAILURES = [
   [failureOf('extraction', 'no_json', 'no JSON'), 'validation'],
   [failureOf('schema', 'invalid_reply', 'does not fit'), 'validation'],
   [failureOf('transformation', 'transformation_failed', 'cannot be transformed'), 'validation'],
-  [failureOf('unexpected', 'policy_broke', 'a rule broke'), 'other'],
+  [failureOf('unexpected', 'policy_failed', 'a rule broke'), 'other'],
 ] as const;
 
 const GARBAGE: readonly unknown[] = [

@@ -172,6 +172,9 @@ function citations(messages: readonly Message[], used: readonly string[]): reado
   });
 }
 
+/** The kinds of interruption in American spelling. */
+const STOPPED = { cancelled: 'canceled', interrupted: 'interrupted' } as const;
+
 /** One reason why an answer is degraded. */
 export interface Shortfall {
   readonly reason: Degradation;
@@ -191,16 +194,12 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
     if (text !== '') found.push({ reason, text: sentence(text) });
   };
   if (interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted')
-    note(interruption.kind, `The run was ${interruption.kind}${because(interruption.reason)}.`);
+    note(interruption.kind, `The run was ${STOPPED[interruption.kind]}${because(interruption.reason)}.`);
   if (interruption?.kind === 'model_unavailable')
     note('model_unavailable', `The model was unavailable: ${lastFailure(input)}`);
   note('incomplete_state', incompleteInput(read.problems));
   note('incomplete_state', incompleteRun(read));
-  if (interruption?.kind === 'deadline')
-    note(
-      'deadline_passed',
-      `The run reached its limit of ${limits.totalMs === null ? 'time' : `${limits.totalMs} ms`}.`,
-    );
+  if (interruption?.kind === 'deadline') note('deadline_passed', deadlineText(limits));
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
     note('budget_exhausted', 'The budget of tokens or model calls was used up.');
   note('prose_replies', proseReplies(input, written));
@@ -221,6 +220,12 @@ export function shortfallsOf(read: ReadSynthesisInput, written: SynthesisOutcome
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
+}
+
+function deadlineText({ totalMs, phasesMs }: SynthesisInput['run']['limits']): string {
+  if (totalMs === null) return 'The run reached its limit of time.';
+  if (phasesMs === null) return `The run reached its limit of ${totalMs} ms.`;
+  return `The phases reached their limit of ${Math.round(phasesMs)} ms; the rest of the run’s ${totalMs} ms is reserved for the answer.`;
 }
 
 function proseReplies({ run }: SynthesisInput, written: SynthesisOutcome): string {

@@ -18,13 +18,17 @@ const RUN: Readers<SynthesisInput['run']> = {
   mode: ({ recursion }) => recursion.mode,
   interruption: ({ interruption }) => interruption,
   decision: ({ decision }) => decision,
-  limits: ({ limits: { maxCycles, maxModelCalls, maxTokens, synthesisReserveTokens, totalMs } }) => ({
-    maxCycles,
-    maxModelCalls,
-    maxTokens,
-    synthesisReserveTokens,
-    totalMs,
-  }),
+  limits: (state) => {
+    const { maxCycles, maxModelCalls, maxTokens, synthesisReserveTokens, totalMs } = state.limits;
+    return {
+      maxCycles,
+      maxModelCalls,
+      maxTokens,
+      synthesisReserveTokens,
+      totalMs,
+      phasesMs: deadlines(state).runMs,
+    };
+  },
   hasDocuments: ({ hasDocuments }) => hasDocuments,
   thresholds: ({ thresholds: { grounding, ungroundedConfidence } }) => ({ grounding, ungroundedConfidence }),
   usage: ({ usage }) => usage,

@@ -6,7 +6,7 @@ import { lacksJson } from '../../../machines/policies/model-status.ts';
 
 /**
  * All attempts failed. The error carries each of them: the model's text, what was wrong with it path by path, its usage and duration.
- * `failure` is the last failure, with the `stage` at which it happened. If a rule of the retry policy threw (`policy_broke`), its
+ * `failure` is the last failure, with the `stage` at which it happened. If a rule of the retry policy threw (`policy_failed`), its
  * error is the `cause`.
  */
 export class AttemptsExhausted extends PostChainError {

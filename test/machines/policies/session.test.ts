@@ -187,7 +187,7 @@ describe('earlier turns in the context', () => {
       ['earlier.1.answer', 'assistant', null, 'All is well with r1.'],
       ['earlier.2.request', 'user', null, 'And now?'],
       ['earlier.2.run1', 'assistant', 'action', 'review failed: too short'],
-      ['earlier.2.answer', 'assistant', null, '(The user cancelled this request.) So far.'],
+      ['earlier.2.answer', 'assistant', null, '(The user canceled this request.) So far.'],
       ['earlier.3.request', 'user', null, 'What of r3?'],
       ['earlier.3.answer', 'assistant', null, '(This answer was incomplete.) Perhaps.'],
       ['request', 'user', null, 'When was the bridge opened?'],

@@ -112,7 +112,7 @@ describe('a run over earlier turns, at a terminal', () => {
     await seen('What should happen to them?');
     await fake.press('ctrl-c');
     expect(await code).toBe(130);
-    expect(answer.shown().join('\n')).toContain('The run was cancelled (Ctrl-C)');
+    expect(answer.shown().join('\n')).toContain('The run was canceled (Ctrl-C)');
     expect(fake.inOrder()).toMatchObject({ raw: false, cursorShown: true });
     expect(process.listenerCount('SIGINT')).toBe(listening);
   });

@@ -173,7 +173,11 @@ describe('the final answer', () => {
   it.each([
     [{ kind: 'cancelled', reason: 'changed my mind' }, 'cancelled', 'changed my mind'],
     [{ kind: 'interrupted', reason: 'shutdown' }, 'interrupted', 'shutdown'],
-    [{ kind: 'deadline' }, 'deadline_passed', '600000 ms'],
+    [
+      { kind: 'deadline' },
+      'deadline_passed',
+      'The phases reached their limit of 540000 ms; the rest of the run’s 600000 ms',
+    ],
     [{ kind: 'budget' }, 'budget_exhausted', 'budget'],
     [{ kind: 'model_unavailable' }, 'model_unavailable', 'model'],
     [{ kind: 'phase_failed' }, 'incomplete_state', 'failed'],

@@ -76,7 +76,7 @@ describe('the four fallbacks for the final answer', () => {
     ['unexpected', 'model_threw', 'model'],
     ['transport', 'unauthorized', 'model'],
     ['unexpected', 'unexpected', 'other'],
-    ['unexpected', 'policy_broke', 'other'],
+    ['unexpected', 'policy_failed', 'other'],
   ] as const)('[E4] maps a failure in %s (%s) to the fallback %s', (stage, code, wanted) => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });

@@ -188,7 +188,7 @@ describe('finalizeOrThrow', () => {
 
   it('[A3] ends with an error if the value that it returns is invalid', async () => {
     const { error, attempts } = await runWithPolicy([invalidCall], { finalizeOrThrow: () => ({ yes: 'surely' }) });
-    expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
+    expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_failed' } });
     expect(error?.message).toContain('The value of finalizeOrThrow is invalid');
     expect(error?.message).toContain('yes');
     expect(attempts).toHaveLength(3);
@@ -196,7 +196,7 @@ describe('finalizeOrThrow', () => {
 
   it('[A3] is an error if it returns a promise', async () => {
     const { error } = await runWithPolicy([invalidCall], { finalizeOrThrow: async () => ({ yes: true }) });
-    expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
+    expect(error).toMatchObject({ failure: { code: 'policy_failed', message: expect.stringContaining('a promise') } });
   });
 
   it('[A3] can return a value after the deadline has ended a wait', async () => {
@@ -235,7 +235,7 @@ describe('a hook that throws', () => {
     it(`[A3] ends the attempts with the error of ${name} and cleans up`, async () => {
       const { signal } = new AbortController();
       const { error, clock, model, output } = await runWithPolicy([failingCall()], policy, { signal });
-      expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_broke' } });
+      expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'policy_failed' } });
       expect(error?.message).toContain(`retry hook ${name} failed: a mistake in the rule`);
       expect(String((error?.cause as Error)?.message)).toContain('a mistake in the rule');
       await expect(output.next()).rejects.toBe(error);
@@ -246,7 +246,7 @@ describe('a hook that throws', () => {
 
   it.for(rules)('[A3] [A13] in %s ends a call that is still waiting', async ([, policy]) => {
     const { error, model, output } = await runWithPolicy([[neverSettles]], policy, { limits: { firstChunkMs: 100 } });
-    expect(error).toMatchObject({ failure: { code: 'policy_broke' }, attempts: [{ failure: { code: 'no_reply' } }] });
+    expect(error).toMatchObject({ failure: { code: 'policy_failed' }, attempts: [{ failure: { code: 'no_reply' } }] });
     await expect(output.next()).rejects.toBe(error);
     await settle();
     expect(model.open()).toBe(0);
@@ -268,7 +268,7 @@ describe('an invalid hook result', () => {
   ] as const)('[A3] such as a promise is an error and not a false: %s', async ([, made]) => {
     const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
     const { error, model } = await runWithPolicy([invalidCall, validCall], made(rule));
-    expect(error).toMatchObject({ failure: { code: 'policy_broke', message: expect.stringContaining('a promise') } });
+    expect(error).toMatchObject({ failure: { code: 'policy_failed', message: expect.stringContaining('a promise') } });
     expect(model.calls).toHaveLength(1);
   });
 });

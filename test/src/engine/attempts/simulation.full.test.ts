@@ -88,7 +88,7 @@ describe('any structured output with any model, policy, and readers', () => {
       'cancelled by signal',
       'cancelled by its reader',
       'exhausted by total_deadline',
-      'exhausted by policy_broke',
+      'exhausted by policy_failed',
     ];
     const ways = ['value after a failure', 'correction', 'transport retry', 'fallback', 'drawn wait'];
     const reads = ['updates', 'steps', 'slow', 'late', 'leaves'].flatMap((reader) =>

@@ -93,7 +93,7 @@ describe('an aborted capability loop', () => {
   });
 
   it.each([
-    ['run.cancelled', 'cancelled'],
+    ['run.cancelled', 'canceled'],
     ['run.finished', 'finished'],
   ] as const)('[C8] states %s in its last result', async (act, word) => {
     const { scripted } = bookThenHang();

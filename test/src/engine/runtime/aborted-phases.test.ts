@@ -10,7 +10,7 @@ async function startHanging(limits: { readonly totalMs?: number } = {}) {
 
 describe('an aborted phase', () => {
   it.each([
-    ['the user cancels the run', { type: 'run.cancelled' }, 'the run was cancelled'],
+    ['the user cancels the run', { type: 'run.cancelled' }, 'the run was canceled'],
     ['the host interrupts the run', { type: 'run.interrupted' }, 'the run was interrupted'],
     ['the user finishes the run', { type: 'run.finished' }, 'the run was finished'],
     ['the user directs the run elsewhere', { type: 'run.directed', phase: 'yield' }, 'the run was directed elsewhere'],

@@ -52,13 +52,20 @@ describe('the retry policy of a chain', () => {
     expect(callsOf(model, 'intention')).toBe(3);
   });
 
-  it('[A3] fails the phase with the message that finalizeOrThrow throws', async () => {
+  it('[A3] fails the phase with a code of its own and the message that finalizeOrThrow throws', async () => {
     const finalizeOrThrow = (): never => {
       throw new Error('ask a human');
     };
     const { run } = startScripted({ intention: INVALID }, { policy: { intention: { finalizeOrThrow } } });
     const [failure] = (await run.answer).metadata.failures;
-    expect(failure).toMatchObject({ phase: 'intention', failure: { stage: 'schema', message: 'ask a human' } });
+    expect(failure).toMatchObject({
+      phase: 'intention',
+      failure: {
+        stage: 'schema',
+        code: 'policy_failed',
+        message: 'The retry hook finalizeOrThrow failed: ask a human',
+      },
+    });
   });
 
   it.each([
@@ -132,7 +139,7 @@ describe('the rules of a chain’s retry policy', () => {
     };
     const { run } = startScripted({ intention: INVALID }, { policy: { intention: { shouldRetry } } });
     const { metadata } = await run.answer;
-    expect(metadata.failures[0]?.failure).toMatchObject({ code: 'policy_broke' });
+    expect(metadata.failures[0]?.failure).toMatchObject({ code: 'policy_failed' });
     expect(metadata.failures[0]?.failure.message).toContain('shouldRetry failed: a mistake in the rule');
     const before = calls;
     expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();

@@ -58,6 +58,8 @@ describe('a looping run', () => {
       complete: true,
       nextPhase: null,
       inputs: { repeats: 1, loopRepeats: 2 },
+      rationale:
+        'the next cycle would repeat an earlier one (with it, 2 cycles start with the same phase after nearly the same answer; 2 count as a loop)',
     });
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'loop_detected' });
   });

@@ -147,7 +147,7 @@ describe('synthesis by itself', () => {
     expect(answer).toMatchObject({
       answerText: 'It runs at port 80.',
       status: 'cancelled',
-      notes: 'The run was cancelled (the signal was aborted).',
+      notes: 'The run was canceled (the signal was aborted).',
       metadata: { reason: 'cancelled', synthesis: { writtenBy: 'engine', fallback: null, error: null } },
     });
     expect(answer.metadata.usage.modelCalls).toBe(1);

@@ -61,7 +61,7 @@ export function createInspector(source: PageSource): Inspector {
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
-    const run = createOpenedRun(runId);
+    const run = createOpenedRun(runId, () => source.open(runId));
     opened.set(runId, run);
     loaded.value = [...opened.values()];
     source.open(runId);
@@ -115,6 +115,7 @@ export function createInspector(source: PageSource): Inspector {
       },
       runs(all, first) {
         runs.value = all;
+        for (const { runId, status } of all) if (status === 'running') opened.get(runId)?.resume();
         if (selectedRunId.value === undefined && first !== null) selectRun(first);
       },
       charts: (runId, { charts, invoked }) => {
@@ -167,6 +168,8 @@ export interface OpenedRun {
   add(from: number, lines: readonly string[]): void;
   addStates(from: number, frames: readonly string[]): void;
   finish(problem: string | null): void;
+  /** Requests the entries that another process appends to an ended recording. */
+  resume(): void;
 }
 
 /** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
@@ -174,7 +177,7 @@ const LONG_ENTRIES = 5_000;
 const MANY_ENTRIES = 200;
 const LOADING_PUBLISH_MS = 1_000;
 
-function createOpenedRun(runId: string): OpenedRun {
+function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
   const log = createRunLog();
   const fold = createRunFold();
   const count = signal(0);
@@ -214,6 +217,11 @@ function createOpenedRun(runId: string): OpenedRun {
         publish();
         end.value ??= { problem };
       });
+    },
+    resume() {
+      if (end.peek() === null || log.problem !== null) return;
+      end.value = null;
+      openAgain();
     },
   };
 }

@@ -16,6 +16,7 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 export interface PageListener {
   connection(state: Connection): void;
   events(types: readonly string[]): void;
+  /** All runs, newest first. */
   runs(runs: readonly InspectedRun[], selected: string | null): void;
   charts(runId: string, charts: RunCharts): void;
   entries(runId: string, from: number, lines: readonly string[]): void;
@@ -49,6 +50,7 @@ type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' | 'prompt'
 export function socketSource(address: string): PageSource {
   const opened = new Set<string>();
   const waiting = new Map<number, (answer: Answer) => void>();
+  const known = new Map<string, InspectedRun>();
   let socket: WebSocket | null = null;
   let nextId = 1;
   let waitMs = FIRST_WAIT_MS;
@@ -82,6 +84,13 @@ export function socketSource(address: string): PageSource {
     };
   }
 
+  function merged({ runs, removed, isAll }: Extract<ServerMessage, { type: 'runs' }>): readonly InspectedRun[] {
+    if (isAll) known.clear();
+    for (const run of runs) known.set(run.runId, run);
+    for (const runId of removed) known.delete(runId);
+    return [...known.values()].sort(newestFirst);
+  }
+
   function receive(frame: string, to: PageListener): unknown {
     const head = frame.indexOf('\n');
     const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
@@ -89,7 +98,7 @@ export function socketSource(address: string): PageSource {
       case 'hello':
         return to.events(message.events);
       case 'runs':
-        return to.runs(message.runs, message.chosen);
+        return to.runs(merged(message), message.chosen);
       case 'charts':
         return to.charts(message.runId, message);
       case 'entries':
@@ -139,6 +148,9 @@ export function socketSource(address: string): PageSource {
     },
   };
 }
+
+const newestFirst = (one: InspectedRun, other: InspectedRun): number =>
+  one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
 
 /** The address of the server's socket: next to the page, under the same token. */
 export function socketAddress({ protocol, host, pathname }: Location): string {

@@ -6,6 +6,7 @@ import { stateHistory } from '../journal/state-at.ts';
 import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
+import { figuresFold } from './run-figures.ts';
 import { frameWriter, limitationsOf, problemOf, runCharts, shownPrompt } from './source.ts';
 import { type ExportedRun, type InspectedRun, type PackedPrompts, type ShownPrompt, WIRE_VERSION } from './wire.ts';
 
@@ -67,6 +68,12 @@ export function packedPromptsOf(shown: readonly JournalEntry[], redact?: Redact)
   }
 }
 
+function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {
+  const fold = figuresFold(runStartOf(entries), true);
+  for (const entry of entries) fold.take(entry);
+  return fold.figures(false);
+}
+
 function runIn(entries: readonly JournalEntry[]): InspectedRun {
   const start = runStartOf(entries);
   const last = entries.at(-1);
@@ -78,6 +85,6 @@ function runIn(entries: readonly JournalEntry[]): InspectedRun {
     status: last?.type === 'run-end' ? last.status : 'interrupted',
     live: false,
     fidelity: limitationsOf(start),
-    summary: null,
+    summary: figuresIn(entries),
   };
 }

@@ -22,17 +22,18 @@ const MAX_WAITING = 8;
 export function servePage(socket: WebSocket, runs: RunList): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
-  let sentList = '';
+  let sentRevision = -1;
   /** One at a time, because each test and each replay holds a whole run in memory. */
   const generateTest = oneAtATime(testOf, 'tests are already being generated');
   const findPrompt = oneAtATime(promptOf, 'prompts are already being rebuilt');
   let replayed: { readonly runId: string; readonly prompts: RecordedPrompts } | null = null;
 
-  /** Sends the latest list; intermediate lists are skipped. */
+  /** Sends the list, then its changes. */
   const sendRuns = whenReady(page, () => {
-    if (sentList === runs.message()) return;
-    sentList = runs.message();
-    page.sendRaw(sentList);
+    const change = runs.since(sentRevision);
+    if (change === null) return;
+    sentRevision = change.revision;
+    page.sendRaw(change.message);
   });
 
   async function open(runId: string, from: number): Promise<void> {

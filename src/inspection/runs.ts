@@ -1,29 +1,20 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
-import type { JournalStore, RunStart, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
-import { linesFrom } from '../journal/journal-store.ts';
-import { stateSteps, watchStates } from '../journal/state-at.ts';
-import {
-  FRAME_CHARS,
-  frameWriter,
-  limitationsOf,
-  lineLog,
-  problemOf,
-  type RunSource,
-  runCharts,
-  type SourceSink,
-} from './source.ts';
-import type { InspectedRun, ServerMessage, StateFrame } from './wire.ts';
+import { watchStates } from '../journal/state-at.ts';
+import { recordingsOf } from './recordings.ts';
+import { figuresFold } from './run-figures.ts';
+import { frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
+import type { InspectedRun, StateFrame } from './wire.ts';
 
 /** How many ended watched runs stay in memory. */
 const MAX_ENDED = 32;
 
 /** Everything that a page can open. */
 export interface RunList {
-  /** Returns the `runs` message as JSON, cached until the list changes. */
-  message(): string;
+  /** Returns the changes of the list since a revision (-1 for the whole list), as a `runs` message; null if there are none. */
+  since(revision: number): RunListChange | null;
   /** Finds a source; refreshes the recordings first if the run is unknown. */
   find(runId: string): Promise<RunSource | undefined>;
   watch(run: Run): void;
@@ -31,12 +22,18 @@ export interface RunList {
   add(source: RunSource): () => void;
   /** Sets the run that pages open first; by default the one watched last. */
   choose(runId: string): void;
-  /** Notifies listeners of a change. */
-  changed(): void;
+  /** Tells the listeners that the summary of a run has changed. */
+  changed(runId: string): void;
   /** Reads the list of recordings again. */
-  refresh(): Promise<void>;
-  /** Calls the listener after each change. Returns a function that removes it. */
+  refresh(runIds?: readonly string[]): Promise<void>;
+  /** Calls the listener after each change. The recordings are watched while there are listeners. Returns a function that removes it. */
   listen(listener: () => void): () => void;
+}
+
+interface RunListChange {
+  readonly revision: number;
+  /** JSON. */
+  readonly message: string;
 }
 
 export function runList(journals: JournalStore | null): RunList {
@@ -44,76 +41,98 @@ export function runList(journals: JournalStore | null): RunList {
   const listeners = new Set<() => void>();
   const ended: (() => void)[] = [];
   const recordings = recordingsOf(journals, changed);
+  /** The summary of each run as JSON; null if the run is gone. The latest change is last. */
+  const summaries = new Map<string, { readonly revision: number; readonly json: string | null }>();
+  let stopWatching: (() => void) | null = null;
+  let revision = 0;
   let chosen: string | null = null;
   let watched: string | null = null;
-  let message: string | null = null;
 
-  function changed(): void {
-    message = null;
+  function changed(runId: string): void {
+    const source = sources.get(runId) ?? recordings.find(runId);
+    const json = source === undefined ? null : JSON.stringify(source.info());
+    const before = summaries.get(runId);
+    if ((before?.json ?? null) === json) return;
+    revision += 1;
+    summaries.delete(runId);
+    summaries.set(runId, { revision, json });
+    notify();
+  }
+
+  function notify(): void {
     for (const listener of listeners) listener();
+  }
+
+  function setFirst(): void {
+    revision += 1;
+    notify();
   }
 
   function add(source: RunSource): () => void {
     const { runId } = source.info();
     sources.set(runId, source);
-    changed();
+    changed(runId);
     return () => {
       if (sources.get(runId) !== source) return;
       sources.delete(runId);
-      changed();
+      changed(runId);
     };
   }
 
-  /** A watched run replaces its recording. */
-  function all(): readonly InspectedRun[] {
-    const kept = [...recordings.all()].map((recording) => recording.info());
-    return [...sources.values()]
-      .map((source) => source.info())
-      .concat(kept.filter(({ runId }) => !sources.has(runId)))
-      .toSorted(newestFirst);
-  }
-
   return {
-    message() {
-      if (message !== null) return message;
-      const runs = all();
+    since(from) {
+      if (from >= revision && from >= 0) return null;
+      const found: string[] = [];
+      const removed: string[] = [];
+      for (const [runId, { revision: at, json }] of summaries) {
+        if (at <= from) continue;
+        if (json !== null) found.push(json);
+        else if (from >= 0) removed.push(runId);
+      }
       const first = chosen ?? watched;
-      const isThere = runs.some(({ runId }) => runId === first);
-      message = JSON.stringify({ type: 'runs', runs, chosen: isThere ? first : null } satisfies ServerMessage);
-      return message;
+      const isThere = first !== null && typeof summaries.get(first)?.json === 'string';
+      const rest = JSON.stringify({ removed, isAll: from < 0, chosen: isThere ? first : null });
+      return { revision, message: `{"type":"runs","runs":[${found.join()}],${rest.slice(1)}` };
     },
     async find(runId) {
-      if (!sources.has(runId) && recordings.find(runId) === undefined) await recordings.refresh();
+      if (!sources.has(runId) && recordings.find(runId) === undefined) await recordings.refresh([runId]);
       return sources.get(runId) ?? recordings.find(runId);
     },
     watch(run) {
       const before = sources.get(run.runId) as Partial<LiveRun> | undefined;
       if (before?.run === run) return;
-      const source = liveRun(run);
+      const source = liveRun(run, () => changed(run.runId));
       watched = run.runId;
       const remove = add(source);
-      void source.ended.then(() => {
+      setFirst();
+      void source.ended.then(async () => {
+        await recordings.refresh([run.runId]);
         if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
-        changed();
-        return recordings.refresh();
+        changed(run.runId);
       });
     },
     add,
     choose(runId) {
       chosen = runId;
-      changed();
+      setFirst();
     },
     changed,
     refresh: recordings.refresh,
     listen(listener) {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      stopWatching ??= recordings.watch();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        stopWatching?.();
+        stopWatching = null;
+      };
     },
   };
 }
 
-const newestFirst = (one: InspectedRun, other: InspectedRun): number =>
-  one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
+/** The entries after which the summary of a live run is sent again. */
+const SUMMARIZED: ReadonlySet<JournalEntry['type']> = new Set(['phase-end', 'decision', 'run-end']);
 
 interface LiveRun extends RunSource {
   readonly run: Run;
@@ -122,7 +141,7 @@ interface LiveRun extends RunSource {
 }
 
 /** Returns a run of this process as a source. */
-function liveRun(run: Run): LiveRun {
+function liveRun(run: Run, changed: () => void): LiveRun {
   const log = lineLog(run.journal);
   const frames: StateFrame[] = [];
   const write = frameWriter();
@@ -130,13 +149,17 @@ function liveRun(run: Run): LiveRun {
   const states = lineLog(frames);
   let status: RunStatus = 'running';
   let isLive = true;
+  const [start] = run.journal;
+  const fold = start?.type === 'run-start' ? figuresFold(start, true) : null;
 
   async function listen(): Promise<void> {
     let problem: string | null = null;
     try {
       for await (const event of run.events) {
         if (event.type === 'partial') continue;
+        fold?.take(event);
         if (event.type === 'run-end') status = event.status;
+        if (SUMMARIZED.has(event.type)) changed();
         log.notify();
         states.notify();
       }
@@ -147,10 +170,10 @@ function liveRun(run: Run): LiveRun {
     isLive = false;
     states.end();
     log.end(problem);
+    changed();
   }
 
-  const [start] = run.journal;
-  const summary: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity'> =
+  const about: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity'> =
     start?.type === 'run-start'
       ? {
           title: start.request,
@@ -159,10 +182,12 @@ function liveRun(run: Run): LiveRun {
         }
       : { title: '', startedAt: '', fidelity: [] };
 
+  const figures = (): InspectedRun['summary'] => fold?.figures(status === 'interrupted') ?? null;
+
   return {
     run,
     ended: listen(),
-    info: () => ({ runId: run.runId, kind: 'run', ...summary, status, live: isLive, summary: null }),
+    info: () => ({ runId: run.runId, kind: 'run', ...about, status, live: isLive, summary: figures() }),
     charts: runCharts,
     follow(from, sink) {
       let sent = 0;
@@ -188,153 +213,5 @@ function liveRun(run: Run): LiveRun {
       run.send(event as ChainEvent);
     },
     entries: async () => [...run.journal],
-  };
-}
-
-/** The runs of a store. */
-interface Recordings {
-  all(): Iterable<RecordedRun>;
-  find(runId: string): RecordedRun | undefined;
-  /** Reads the list again. If the store cannot be read, the old list stays. */
-  refresh(): Promise<void>;
-}
-
-function recordingsOf(journals: JournalStore | null, changed: () => void): Recordings {
-  let known = new Map<string, RecordedRun>();
-  let current = Promise.resolve();
-  let next: Promise<void> | null = null;
-
-  async function readList(): Promise<void> {
-    next = null;
-    try {
-      const found = await (journals?.list() ?? []);
-      known = new Map(found.map((summary) => [summary.runId, recordingOf(summary)]));
-      changed();
-    } catch {
-      // The next refresh tries again.
-    }
-  }
-
-  function recordingOf(summary: Parameters<RecordedRun['update']>[0]): RecordedRun {
-    const recording = known.get(summary.runId) ?? recordedRun(summary, journals as JournalStore, changed);
-    recording.update(summary);
-    return recording;
-  }
-
-  return {
-    all: () => known.values(),
-    find: (runId) => known.get(runId),
-    refresh() {
-      // A running refresh may have missed a change, so callers share the next one.
-      next ??= current = current.then(readList);
-      return next;
-    },
-  };
-}
-
-interface RecordedRun extends RunSource {
-  /** Replaces the summary. */
-  update(summary: RunSummary): void;
-}
-
-/** How long computing states may keep the event loop busy. */
-const TURN_MS = 12;
-
-const ELSEWHERE = 'The run is still running in another process; only entries written before it was opened are shown.';
-
-/** Returns a stored run as a source. Its limitations depend on its first entry, so they are known only once it was read. */
-function recordedRun(first: RunSummary, journals: JournalStore, changed: () => void): RecordedRun {
-  const { runId } = first;
-  let summary = first;
-  let fidelity: readonly string[] = [];
-
-  function setFidelity(sentences: readonly string[]): void {
-    if (sentences.join() === fidelity.join()) return;
-    fidelity = sentences;
-    changed();
-  }
-
-  /** Streams the journal: it may not fit in memory. */
-  async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    let frame: string[] = [];
-    let chars = 0;
-    let problem: string | null = null;
-    const read: string[] = [];
-    try {
-      let seq = -1;
-      for await (const line of linesFrom(journals, runId)) {
-        if (isStopped()) return;
-        seq += 1;
-        read.push(line);
-        if (seq === 0) setFidelity(limitationsOf(JSON.parse(line) as RunStart));
-        if (seq < from) continue;
-        frame.push(line);
-        chars += line.length;
-        if (chars < FRAME_CHARS) continue;
-        await sink.lines(frame);
-        if (isStopped()) return;
-        frame = [];
-        chars = 0;
-      }
-    } catch (error) {
-      problem = problemOf(error);
-    }
-    if (!isStopped() && frame.length > 0) await sink.lines(frame);
-    if (problem === null) await sendStates(read, sink, isStopped);
-    if (!isStopped()) sink.end(problem);
-  }
-
-  /** Computes the states while other work runs in between. A journal that cannot be replayed is shown without them. */
-  async function sendStates(lines: readonly string[], sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    const write = frameWriter();
-    let frames: string[] = [];
-    let sent = 0;
-    let startedAtMs = performance.now();
-    const pause = async (): Promise<void> => {
-      await sink.states(sent, frames);
-      sent += frames.length;
-      frames = [];
-      await new Promise((resolve) => setImmediate(resolve));
-      startedAtMs = performance.now();
-    };
-    try {
-      const steps = stateSteps(lines.map((line) => JSON.parse(line)));
-      for (let step = steps.next(); !isStopped(); step = steps.next()) {
-        if (step.done) {
-          if (step.value !== null) setFidelity([...fidelity, step.value]);
-          break;
-        }
-        frames.push(...step.value.map((after) => JSON.stringify(write(after))));
-        if (performance.now() - startedAtMs > TURN_MS) await pause();
-      }
-    } catch (error) {
-      setFidelity([...fidelity, `The state of the run is unknown: ${problemOf(error)}`]);
-    }
-    if (!isStopped() && frames.length > 0) await pause();
-  }
-
-  return {
-    info: () => ({
-      runId,
-      kind: 'run',
-      title: summary.request,
-      startedAt: summary.startedAt,
-      status: summary.status,
-      live: false,
-      fidelity: summary.status === 'running' ? [...fidelity, ELSEWHERE] : fidelity,
-      summary: null,
-    }),
-    charts: runCharts,
-    follow(from, sink) {
-      let stopped = false;
-      void read(from, sink, () => stopped);
-      return () => {
-        stopped = true;
-      };
-    },
-    entries: () => entriesOf(journals.read(runId)),
-    update(now) {
-      summary = now;
-    },
   };
 }

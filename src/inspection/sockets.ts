@@ -110,7 +110,7 @@ export function statelyEndpoint(runs: RunList): SocketEndpoint {
     programs += 1;
 
     function changed(system: ReceivedSystem): void {
-      if (known.has(system)) runs.changed();
+      if (known.has(system)) runs.changed(system.info().runId);
       else {
         const { info, charts, follow } = system;
         known.add(system);

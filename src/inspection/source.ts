@@ -198,7 +198,7 @@ export function limitationsOf({ chart, redacted }: RunStart): readonly string[] 
 }
 
 /** How long a replay may keep the event loop busy. */
-const TURN_MS = 12;
+export const TURN_MS = 12;
 
 /** Runs a generator to its end while other work runs in between, and returns its result. */
 export async function inTurns<Value>(steps: Generator<unknown, Value>): Promise<Value> {

@@ -27,7 +27,7 @@ export interface InspectedRun {
 }
 
 /** What the table of runs shows of a run. A number is null while it is unknown. */
-interface RunFigures {
+export interface RunFigures {
   /** The rule of Yield that ended the run, for example `confidenceReached`; null if no rule did. */
   readonly rule: string | null;
   /** Why the run ended as it did, in words; may be empty. */
@@ -90,8 +90,17 @@ export interface RunCharts {
 export type ServerMessage =
   /** The first message, with the types of the events that a live run accepts. */
   | { readonly type: 'hello'; readonly version: typeof WIRE_VERSION; readonly events: readonly string[] }
-  /** All runs that can be opened, newest first. Sent at the start and after every change. */
-  | { readonly type: 'runs'; readonly runs: readonly InspectedRun[]; readonly chosen: string | null }
+  /**
+   * The runs that can be opened, in no particular order: first all, then those that are new or changed, and the ids of those that are gone.
+   * `chosen`: the run to open first.
+   */
+  | {
+      readonly type: 'runs';
+      readonly runs: readonly InspectedRun[];
+      readonly removed: readonly string[];
+      readonly isAll: boolean;
+      readonly chosen: string | null;
+    }
   /** Precedes the first entries of an opened run. Sent again if a system gets new charts. */
   | ({ readonly type: 'charts'; readonly runId: string } & RunCharts)
   /** The next entries, in the lines that follow. `from` is the number of the first. */

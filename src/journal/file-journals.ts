@@ -1,3 +1,4 @@
+import type { FSWatcher } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type {
   JournalEntry,
@@ -9,11 +10,14 @@ import { makeDirectory } from '../internal/make-directory.ts';
 import { describeValue } from '../internal/options.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import {
+  type BoundsQuery,
   createJournalStore,
+  type FirstAndLast,
   type JournalBackend,
   type JournalBounds,
   type LineSink,
   noSuchRun,
+  repeat,
   runExists,
 } from './journal-store.ts';
 import { seemsHeld } from './lease.ts';
@@ -42,7 +46,8 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
         orInvalidPath(folder, () => makeDirectory(resolved));
         return backend.create(runId);
       },
-      bounds: () => runIdsIn(resolved).flatMap(backend.boundsOf),
+      bounds: (query) => boundsIn(resolved, query, backend.boundsOf),
+      watch: (onChange) => watchFolder(resolved, onChange),
     },
     options,
   );
@@ -53,7 +58,7 @@ export function journalFile(path: string, options: JournalStoreOptions = {}): Jo
   const resolved = requirePath('journalFile', path, 'file');
   const backend = fileBackend(() => resolved, path);
   return createJournalStore(
-    { ...backend, create: backend.replace, bounds: () => backend.boundsOf(resolved) },
+    { ...backend, create: backend.replace, bounds: (query) => backend.boundsOf(resolved, query) },
     { ...options, isPlain: true },
   );
 }
@@ -120,9 +125,9 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
       }),
     replace: (runId: string) =>
       orInvalidPath(givenPath, () => openSink(runId, claim(runId), (path) => fs().openSync(path, 'w', 0o600))),
-    lines(runId: string) {
+    lines(runId: string, from = 0) {
       if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
-      return linesOfFile(pathOf(runId));
+      return linesOfFile(pathOf(runId), from);
     },
     async reopen(runId: string, { force = false }: OpenJournalOptions = {}) {
       if (!fs().existsSync(pathOf(runId))) throw noSuchRun(runId);
@@ -142,12 +147,16 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
       fs().rmSync(pathOf(runId));
       lock?.release();
     },
-    boundsOf(runId: string): readonly JournalBounds[] {
-      if (!fs().existsSync(pathOf(runId))) return [];
-      return [
-        { runId, ...firstAndLastOrEmpty(pathOf(runId)), isWritten: seemsHeld(readLock(`${pathOf(runId)}.lock`)) },
-      ];
+    /** `mayBeLocked` is false if there is certainly no lock file. */
+    boundsOf(runId: string, { isKnown }: BoundsQuery = {}, mayBeLocked = true): readonly JournalBounds[] {
+      const path = pathOf(runId);
+      const status = fs().statSync(path, { throwIfNoEntry: false });
+      if (status === undefined) return [];
+      const version = `${status.size} ${status.mtimeMs}`;
+      const lines = isKnown?.(runId, version) === true ? null : firstAndLastOrEmpty(path);
+      return [{ runId, version, lines, isWritten: mayBeLocked && seemsHeld(readLock(`${path}.lock`)) }];
     },
+    watch: (onChange: (runIds: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
 }
 
@@ -204,7 +213,7 @@ function replaceByCopy(path: string): void {
 }
 
 /** Returns the first and last line of a file. Both are empty if it cannot be read, so that it is listed as damaged. */
-function firstAndLastOrEmpty(path: string): ReturnType<typeof firstAndLastLine> {
+function firstAndLastOrEmpty(path: string): FirstAndLast {
   try {
     return firstAndLastLine(path);
   } catch {
@@ -212,8 +221,81 @@ function firstAndLastOrEmpty(path: string): ReturnType<typeof firstAndLastLine> 
   }
 }
 
-/** Returns the run ids in a directory, by file name. Files that this store did not create are skipped. */
-function runIdsIn(folder: string): readonly string[] {
+/** How long reading a directory may keep the event loop busy. */
+const TURN_MS = 12;
+
+/** Yields the journals of a directory while other work runs in between. */
+async function* boundsIn(
+  folder: string,
+  query: BoundsQuery | undefined,
+  boundsOf: (runId: string, query: BoundsQuery | undefined, mayBeLocked: boolean) => readonly JournalBounds[],
+): AsyncGenerator<JournalBounds> {
+  const names = query?.runIds === undefined ? namesIn(folder) : null;
+  const locked = names && new Set(names.filter((name) => name.endsWith(`${EXTENSION}.lock`)));
+  const runIds = query?.runIds ?? names?.flatMap(runIdOf) ?? [];
+  let startedAtMs = performance.now();
+  for (const runId of runIds) {
+    yield* boundsOf(runId, query, locked?.has(`${encodeURIComponent(runId)}${EXTENSION}.lock`) ?? true);
+    if (performance.now() - startedAtMs < TURN_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    startedAtMs = performance.now();
+  }
+}
+
+const POLL_MS = 500;
+/** A writer appends many lines per second. */
+const GATHER_MS = 50;
+
+/** Watches a directory, which need not exist yet. Network file systems report no changes, so its time is polled too. */
+function watchFolder(folder: string, onChange: (runIds: readonly string[] | null) => void): () => void {
+  const changed = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let watcher: FSWatcher | null = null;
+  let changedAtMs = mtimeOf(folder);
+
+  function report(): void {
+    timer = undefined;
+    const runIds = [...changed];
+    changed.clear();
+    onChange(runIds);
+  }
+  function note(name: string | null): void {
+    const [runId] = name === null ? [] : runIdOf(name.replace(/(?<=\.jsonl)\..*$/u, ''));
+    if (runId === undefined) return;
+    changed.add(runId);
+    timer ??= setTimeout(report, GATHER_MS);
+  }
+  function stopWatcher(): void {
+    watcher?.close();
+    watcher = null;
+  }
+  function watch(): void {
+    try {
+      watcher ??= fs()
+        .watch(folder, { persistent: false }, (_, name) => note(name))
+        .on('error', stopWatcher);
+    } catch {
+      // The directory does not exist yet, or the system allows no more watchers.
+    }
+  }
+  watch();
+  const stopPolling = repeat(POLL_MS, () => {
+    watch();
+    const now = mtimeOf(folder);
+    if (now !== changedAtMs) onChange(null);
+    changedAtMs = now;
+  });
+  return () => {
+    stopPolling();
+    stopWatcher();
+    clearTimeout(timer);
+  };
+}
+
+const mtimeOf = (path: string): number => fs().statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** Returns the names of the files in a directory; none if it does not exist. */
+function namesIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
   if (!fs().statSync(folder).isDirectory())
     throw new PostChainError(
@@ -222,17 +304,16 @@ function runIdsIn(folder: string): readonly string[] {
     );
   return fs()
     .readdirSync(folder, { withFileTypes: true })
-    .flatMap((file) =>
-      (file.isFile() || file.isSymbolicLink()) && file.name.endsWith(EXTENSION)
-        ? runIdOf(file.name.slice(0, -EXTENSION.length))
-        : [],
-    );
+    .flatMap((file) => (file.isFile() || file.isSymbolicLink() ? [file.name] : []));
 }
 
+/** Returns the id of the run in a file; empty for files that this store did not create. */
 function runIdOf(name: string): readonly string[] {
+  if (!name.endsWith(EXTENSION)) return [];
+  const encoded = name.slice(0, -EXTENSION.length);
   try {
-    const runId = decodeURIComponent(name);
-    return encodeURIComponent(runId) === name ? [runId] : [];
+    const runId = decodeURIComponent(encoded);
+    return encodeURIComponent(runId) === encoded ? [runId] : [];
   } catch {
     return [];
   }

@@ -26,11 +26,14 @@ import {
 /** Stores lines by run, for one writer at a time. Methods throw or reject with `invalid_journal`. */
 export interface JournalBackend {
   create(runId: string): LineSink;
-  /** The whole lines of a journal; a torn last line is left out. */
-  lines(runId: string): AsyncIterable<string> | Iterable<string>;
+  /** The whole lines of a journal after the first `from`; a torn last line is left out. */
+  lines(runId: string, from?: number): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(runId: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
-  bounds(): Promise<readonly JournalBounds[]> | readonly JournalBounds[];
+  /** The given journals, by default all. Those that do not exist are left out. */
+  bounds(query?: BoundsQuery): AsyncIterable<JournalBounds> | Iterable<JournalBounds>;
+  /** Reports changed runs by id, or null if any run may have changed. Returns a function that stops it. */
+  watch(onChange: (runIds: readonly string[] | null) => void): () => void;
   /** Removes a journal that no process is writing. */
   remove?(runId: string): void | Promise<void>;
 }
@@ -47,12 +50,26 @@ interface AppendOptions {
   readonly sync: boolean;
 }
 
-/** The first and last line of a journal, and whether a process is writing it. */
+export interface BoundsQuery {
+  /** By default all. */
+  readonly runIds?: readonly string[] | undefined;
+  /** Whether the lines of a journal in this version are not needed. */
+  readonly isKnown?: ((runId: string, version: string) => boolean) | undefined;
+}
+
 export interface JournalBounds {
   readonly runId: string;
+  /** Changes with every line. */
+  readonly version: string;
+  /** The first and last line; null if the version is known. */
+  readonly lines: FirstAndLast | null;
+  /** Whether a process is writing the journal. */
+  readonly isWritten: boolean;
+}
+
+export interface FirstAndLast {
   readonly first: string;
   readonly last: string;
-  readonly isWritten: boolean;
 }
 
 export interface StoreOptions extends JournalStoreOptions {
@@ -65,10 +82,23 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
   const { redact, fsync = 'never', isPlain = false } = options;
   const lineOptions = { redact, isCompressed: !isPlain };
 
-  async function* readEach(runId: string): AsyncGenerator<ReadEntry> {
+  function openTail(runId: string): JournalTail {
     const reader = lineReader(`run ${runId}`);
-    for await (const line of linesIn(backend, runId)) yield* reader.read(line);
-    reader.end();
+    let count = 0;
+    return {
+      async *read() {
+        for await (const line of linesIn(backend, runId, count)) {
+          count += 1;
+          yield* reader.read(line);
+        }
+        reader.end();
+      },
+    };
+  }
+
+  async function* scan(query?: BoundsQuery): AsyncGenerator<StoredRun> {
+    for await (const { runId, version, lines, isWritten } of backend.bounds(query))
+      yield { runId, version, ends: lines && endsOf(lines), isWritten };
   }
 
   const writerTo = (sink: LineSink, lines: LineWriter): JournalWriter =>
@@ -80,7 +110,7 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
   const store: JournalStore = {
     create: (runId) => writerTo(createSink(backend, runId), lineWriter(lineOptions)),
     async *read(runId) {
-      for await (const { entry } of readEach(runId)) yield entry;
+      for await (const { entry } of openTail(runId).read()) yield entry;
     },
     async open(runId, openOptions = {}) {
       const sink = await backend.reopen(runId, openOptions);
@@ -97,17 +127,27 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
         throw error;
       }
     },
-    list: async () => (await backend.bounds()).map(summaryOf).toSorted(newestFirst),
+    async list() {
+      const runs: RunSummary[] = [];
+      for await (const { runId, ends, isWritten } of scan())
+        runs.push(summarize(runId, ends?.first, ends?.last ?? null, isWritten));
+      return runs.toSorted(newestFirst);
+    },
     ...(backend.remove && { delete: async (runId: string) => backend.remove?.(runId) }),
   };
-  storedRuns.set(store, {
-    async *json(runId) {
-      for await (const { json } of readEach(runId)) yield json;
-    },
+  registerStoredRuns(store, {
+    openTail,
+    scan,
+    watch: backend.watch,
     salvage: (runId) => salvage(`run ${runId}`, linesIn(backend, runId)),
   });
   return store;
 }
+
+const endsOf = ({ first, last }: FirstAndLast): StoredRun['ends'] => ({
+  first: entriesInLine(first)?.[0],
+  last: entriesInLine(last),
+});
 
 /** Creates a journal. If the disk is full, fails at the first entry instead, so that the run can start. */
 function createSink(backend: JournalBackend, runId: string): LineSink {
@@ -136,32 +176,91 @@ function mustSync(entries: readonly JournalEntry[], fsync: Fsync): boolean {
   return fsync === 'always' || (fsync === 'checkpoint' && entries.some(({ type }) => CHECKPOINTS.has(type)));
 }
 
-/** Access to the lines of stored runs. Keyed by identity, so a copy of a store with another `read` is not included. */
-const storedRuns = new WeakMap<
-  JournalStore,
-  { json(runId: string): AsyncIterable<string>; salvage(runId: string): Promise<SalvagedEntries> }
->();
+/** Reads a journal that may grow. */
+export interface JournalTail {
+  /** Yields the entries after those that were read before, each with its JSON. Rejects with `invalid_journal`, then and from then on. */
+  read(): AsyncGenerator<ReadEntry>;
+}
 
-/**
- * Yields the entries of a run as JSON, in order. For stores of `createJournalStore`, this is the stored text. Rejects as `read` does.
- */
-export async function* linesFrom(store: JournalStore, runId: string): AsyncGenerator<string> {
+/** A run as a list of runs reads it. */
+export interface StoredRun {
+  readonly runId: string;
+  /** Changes with every entry. */
+  readonly version: string;
+  /** The first entry, and those of the last line as in `summarize`; null if the version is known. Not verified. */
+  readonly ends: { readonly first: unknown; readonly last: readonly unknown[] | null } | null;
+  /** Whether a process is writing the run. */
+  readonly isWritten: boolean;
+}
+
+/** Access to stored runs that the public interface does not have. */
+interface StoredRuns {
+  openTail(runId: string): JournalTail;
+  scan(query?: BoundsQuery): AsyncIterable<StoredRun>;
+  watch(onChange: (runIds: readonly string[] | null) => void): () => void;
+  salvage?(runId: string): Promise<SalvagedEntries>;
+}
+
+/** Keyed by identity, so a copy of a store with another `read` is not included. */
+const storedRuns = new WeakMap<JournalStore, StoredRuns>();
+
+export function registerStoredRuns(store: JournalStore, runs: StoredRuns): void {
+  storedRuns.set(store, runs);
+}
+
+/** How often a store that cannot report changes is listed. */
+const POLL_MS = 1_000;
+
+/** Returns access to the runs of a store. One that is not PostChain's own is polled, and its runs are read from the start each time. */
+export function storedRunsOf(store: JournalStore): StoredRuns {
   const stored = storedRuns.get(store);
-  if (stored !== undefined) yield* stored.json(runId);
-  else for await (const entry of store.read(runId)) yield JSON.stringify(entry);
+  if (stored !== undefined) return stored;
+  return {
+    openTail(runId) {
+      let count = 0;
+      return {
+        async *read() {
+          let at = 0;
+          for await (const entry of store.read(runId)) {
+            at += 1;
+            if (at <= count) continue;
+            count = at;
+            yield { entry, json: JSON.stringify(entry) };
+          }
+        },
+      };
+    },
+    async *scan({ runIds } = {}) {
+      for (const { runId, request, startedAt, forkedFrom, status } of await store.list()) {
+        if (runIds !== undefined && !runIds.includes(runId)) continue;
+        const isOpen = status === 'running' || status === 'interrupted';
+        const forked = forkedFrom && { ...forkedFrom, forkedAt: startedAt };
+        const first = { type: 'run-start', request, startedAt, forkedFrom: forked };
+        const last = status === 'damaged' ? null : isOpen ? [] : [{ type: 'run-end', status }];
+        yield { runId, version: status, ends: { first, last }, isWritten: status === 'running' };
+      }
+    },
+    watch: (onChange) => repeat(POLL_MS, () => onChange(null)),
+  };
+}
+
+/** Calls `act` at an interval, without keeping the process alive. Returns a function that stops it. */
+export function repeat(everyMs: number, act: () => void): () => void {
+  const timer = setInterval(act, everyMs);
+  timer.unref?.();
+  return () => clearInterval(timer);
 }
 
 /** Returns the readable entries of a run, damaged or not. Rejects with `invalid_journal` if there is no such run. */
 export async function salvageRun(store: JournalStore, runId: string): Promise<SalvagedEntries> {
-  const stored = storedRuns.get(store);
-  if (stored !== undefined) return stored.salvage(runId);
-  return { before: await entriesOf(store.read(runId)), after: [], problem: null };
+  const found = await storedRuns.get(store)?.salvage?.(runId);
+  return found ?? { before: await entriesOf(store.read(runId)), after: [], problem: null };
 }
 
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
-async function* linesIn(backend: JournalBackend, runId: string): AsyncGenerator<string> {
+async function* linesIn(backend: JournalBackend, runId: string, from = 0): AsyncGenerator<string> {
   try {
-    yield* backend.lines(runId);
+    yield* backend.lines(runId, from);
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(`run ${runId}`, cause instanceof Error ? cause.message : String(cause), cause);
@@ -178,10 +277,6 @@ function requireRedacted(runId: string, entries: readonly JournalEntry[]): void 
     'invalid_journal',
     `Run ${JSON.stringify(runId)} was recorded without "redact" and cannot continue with it; open it in a store without "redact"`,
   );
-}
-
-function summaryOf({ runId, first, last, isWritten }: JournalBounds): RunSummary {
-  return summarize(runId, entriesInLine(first)?.[0], entriesInLine(last), isWritten);
 }
 
 /**

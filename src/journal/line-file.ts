@@ -4,9 +4,10 @@ const fs = () => process.getBuiltinModule('node:fs');
 const LINE_FEED = 0x0a;
 const CHUNK_BYTES = 65_536;
 
-/** Yields the complete lines of a file. Only `\n` ends a line: JSON text may contain other line separators unescaped. */
-export async function* linesOfFile(path: string): AsyncGenerator<string> {
+/** Yields the complete lines of a file after the first `from`. Only `\n` ends a line: JSON text may contain other line separators unescaped. */
+export async function* linesOfFile(path: string, from = 0): AsyncGenerator<string> {
   let pending: string[] = [];
+  let count = 0;
   for await (const chunk of fs().createReadStream(path, 'utf8') as AsyncIterable<string>) {
     const [first = '', ...others] = chunk.split('\n');
     pending.push(first);
@@ -15,7 +16,9 @@ export async function* linesOfFile(path: string): AsyncGenerator<string> {
       pending = [other];
       // Editors may add Windows line endings and empty lines.
       const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;
-      if (trimmed !== '') yield trimmed;
+      if (trimmed === '') continue;
+      count += 1;
+      if (count > from) yield trimmed;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
 import { guardedWriter } from '../engine/recording/journal.ts';
 import { asRedacted, redactStrings, unreadable } from './journal-lines.ts';
-import { newestFirst, noSuchRun, runExists, runInUse, summarize } from './journal-store.ts';
+import { newestFirst, noSuchRun, registerStoredRuns, runExists, runInUse, summarize } from './journal-store.ts';
 
 interface MemoryJournal {
   readonly entries: JournalEntry[];
@@ -11,6 +11,10 @@ interface MemoryJournal {
 /** Returns a journal store in memory, for tests and for runs inspected in the same process. It shares the entries with the runs. */
 export function memoryJournals({ redact }: JournalStoreOptions = {}): JournalStore {
   const journals = new Map<string, MemoryJournal>();
+  const watchers = new Set<(runIds: readonly string[]) => void>();
+  const changed = (runId: string): void => {
+    for (const onChange of watchers) onChange([runId]);
+  };
   const find = (runId: string): MemoryJournal => {
     const journal = journals.get(runId);
     if (journal === undefined) throw noSuchRun(runId);
@@ -29,22 +33,27 @@ export function memoryJournals({ redact }: JournalStoreOptions = {}): JournalSto
   };
   const stored = (entry: JournalEntry): JournalEntry =>
     redact ? JSON.parse(JSON.stringify(asRedacted(entry), redactStrings(redact))) : entry;
-  const writerOf = (journal: MemoryJournal) => {
+  const writerOf = (runId: string, journal: MemoryJournal) => {
     journal.isWritten = true;
+    changed(runId);
     return guardedWriter({
-      write: (entries) => void journal.entries.push(...entries.map(stored)),
+      write(entries) {
+        journal.entries.push(...entries.map(stored));
+        changed(runId);
+      },
       close: () => {
         journal.isWritten = false;
+        changed(runId);
       },
     });
   };
 
-  return {
+  const store: JournalStore = {
     create(runId) {
       if (journals.has(runId)) throw runExists(runId);
       const journal: MemoryJournal = { entries: [], isWritten: false };
       journals.set(runId, journal);
-      return writerOf(journal);
+      return writerOf(runId, journal);
     },
     async *read(runId) {
       yield* readable(runId);
@@ -52,7 +61,7 @@ export function memoryJournals({ redact }: JournalStoreOptions = {}): JournalSto
     async open(runId, { force = false } = {}) {
       const journal = find(runId);
       if (journal.isWritten && !force) throw runInUse(runId, 'this process');
-      return { entries: readable(runId), writer: writerOf(journal) };
+      return { entries: readable(runId), writer: writerOf(runId, journal) };
     },
     list: async () =>
       [...journals]
@@ -61,6 +70,37 @@ export function memoryJournals({ redact }: JournalStoreOptions = {}): JournalSto
     async delete(runId) {
       if (find(runId).isWritten) throw runInUse(runId, 'this process');
       journals.delete(runId);
+      changed(runId);
     },
   };
+  registerStoredRuns(store, {
+    openTail(runId) {
+      let count = 0;
+      return {
+        async *read() {
+          const unread = readable(runId).slice(count);
+          count += unread.length;
+          for (const entry of unread) yield { entry, json: JSON.stringify(entry) };
+        },
+      };
+    },
+    async *scan({ runIds } = {}) {
+      for (const runId of runIds ?? journals.keys()) {
+        const journal = journals.get(runId);
+        if (journal === undefined) continue;
+        const { entries, isWritten } = journal;
+        yield {
+          runId,
+          version: String(entries.length),
+          ends: { first: entries[0], last: entries.slice(-8) },
+          isWritten,
+        };
+      }
+    },
+    watch(onChange) {
+      watchers.add(onChange);
+      return () => void watchers.delete(onChange);
+    },
+  });
+  return store;
 }

@@ -94,7 +94,10 @@ export function replayEntries(
   }
 }
 
-/** Replays entries as `replayEntries` does, one at a time, so that other work can run in between. */
+/**
+ * Replays entries as `replayEntries` does, one per step (two in the first), so that other work can run in between. The list may grow until the
+ * step after its last entry.
+ */
 export function* replaySteps(
   start: RunStart,
   recorded: readonly JournalEntry[],
@@ -126,12 +129,25 @@ export function* replaySteps(
 
 /** Returns what would run user code again: asynchronous validators and retry rules. */
 function recordingOf(recorded: readonly JournalEntry[]): Recording {
-  const actors = recorded.flatMap((entry) => (entry.type === 'call-start' ? [entry.actor] : []));
-  const rules = recorded.filter((entry) => entry.type === 'retry-rule');
+  const actors: string[] = [];
+  const rules: Extract<JournalEntry, { type: 'retry-rule' }>[] = [];
   let taken = 0;
+  let count = 0;
+  /** The recording may grow while it is replayed. */
+  function readNew(): void {
+    for (; count < recorded.length; count += 1) {
+      const entry = recorded[count];
+      if (entry?.type === 'call-start') actors.push(entry.actor);
+      else if (entry?.type === 'retry-rule') rules.push(entry);
+    }
+  }
   return {
-    actorOf: (call) => actors[call],
+    actorOf(call) {
+      readNew();
+      return actors[call];
+    },
     takeRule(attemptId, rule) {
+      readNew();
       const next = rules[taken];
       if (next?.attemptId !== attemptId || next.rule !== rule) return undefined;
       taken += 1;

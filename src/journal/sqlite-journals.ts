@@ -1,7 +1,15 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
 import { jsonOf } from './journal-lines.ts';
-import { createJournalStore, type JournalBounds, type LineSink, noSuchRun, runExists } from './journal-store.ts';
+import {
+  type BoundsQuery,
+  createJournalStore,
+  type JournalBounds,
+  type LineSink,
+  noSuchRun,
+  repeat,
+  runExists,
+} from './journal-store.ts';
 import {
   fencedError,
   HEARTBEAT_MS,
@@ -65,9 +73,9 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         file.starting.add(runId);
         return openSink(file, runId, { token: 1, count: 0 });
       },
-      async *lines(runId) {
+      async *lines(runId, first = 0) {
         const { id } = await file.read((connection) => requireRow(connection, runId));
-        for (let from = 0; ; from += PAGE_LINES) {
+        for (let from = first; ; from += PAGE_LINES) {
           const page = await file.read((connection) => linesOf(connection, id, from));
           yield* page;
           if (page.length < PAGE_LINES) return;
@@ -86,7 +94,10 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           if (await file.write((connection) => removeRun(connection, file, runId, lease))) return;
         }
       },
-      bounds: () => file.read((connection) => readBounds(connection, file)),
+      async *bounds(query) {
+        yield* await file.read((connection) => readBounds(connection, file, query));
+      },
+      watch: (onChange) => watchRows(() => file, onChange),
     },
     options,
   );
@@ -353,20 +364,76 @@ function linesOf(connection: SqliteConnection, id: number, from: number): readon
   return rows.map(({ line }) => textOf(line));
 }
 
-function readBounds(connection: SqliteConnection, { leases }: JournalFile): readonly JournalBounds[] {
-  const rows = connection.all<Row & { first: Bytes | null; last: Bytes | null }>(
-    `SELECT ${ROW},
-      (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq ASC LIMIT 1) AS first,
-      (SELECT CAST(line AS BLOB) FROM line WHERE line.run = run.id ORDER BY seq DESC LIMIT 1) AS last
-     FROM run`,
+function readBounds(
+  connection: SqliteConnection,
+  { leases }: JournalFile,
+  { runIds, isKnown }: BoundsQuery = {},
+): readonly JournalBounds[] {
+  const columns = `${ROW}, ${LAST_SEQ} AS lastSeq`;
+  const rows =
+    runIds === undefined
+      ? connection.all<ListedRow>(`SELECT ${columns} FROM run`, [])
+      : runIds.flatMap((runId) =>
+          connection.all<ListedRow>(`SELECT ${columns} FROM run WHERE run = ?`, [keyOf(runId)]),
+        );
+  return rows.map((row) => {
+    const runId = idOf(textOf(row.run));
+    const version = String(row.lastSeq);
+    const isWritten = seemsHeld(leases.of(row));
+    if (isKnown?.(runId, version) === true) return { runId, version, lines: null, isWritten };
+    const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];
+    return { runId, version, lines: { first, last }, isWritten };
+  });
+}
+
+/** Null for a run without lines. */
+const LAST_SEQ = '(SELECT max(seq) FROM line WHERE line.run = run.id)';
+
+interface ListedRow extends Row {
+  readonly lastSeq: number | null;
+}
+
+function lineAt(connection: SqliteConnection, id: number, seq: number): string {
+  const [found] = connection.all<{ line: Bytes }>(
+    'SELECT CAST(line AS BLOB) AS line FROM line WHERE run = ? AND seq = ?',
+    [id, seq],
+  );
+  return textOf(found?.line ?? null);
+}
+
+const POLL_MS = 500;
+
+/** Polls the runs that a process writes, and the number of all. */
+function watchRows(file: () => JournalFile, onChange: (runIds: readonly string[] | null) => void): () => void {
+  let before: { readonly all: string; readonly written: ReadonlyMap<string, string> } | null = null;
+  let isPolling = false;
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    try {
+      const now = await file().read(readChanging);
+      const ids = new Set([...now.written.keys(), ...(before?.written.keys() ?? [])]);
+      const changed = [...ids].filter((runId) => now.written.get(runId) !== before?.written.get(runId));
+      if (before !== null && now.all !== before.all) onChange(null);
+      else if (before !== null && changed.length > 0) onChange(changed);
+      before = now;
+    } catch {
+      // The next poll tries again.
+    }
+    isPolling = false;
+  }
+  void poll();
+  return repeat(POLL_MS, () => void poll());
+}
+
+function readChanging(connection: SqliteConnection) {
+  const [all] = connection.all('SELECT count(*) AS count, max(id) AS last FROM run', []);
+  const rows = connection.all<Pick<ListedRow, 'run' | 'token' | 'lastSeq'>>(
+    `SELECT CAST(run AS BLOB) AS run, token, ${LAST_SEQ} AS lastSeq FROM run WHERE owner IS NOT NULL`,
     [],
   );
-  return rows.map((row) => ({
-    runId: idOf(textOf(row.run)),
-    first: textOf(row.first),
-    last: textOf(row.last),
-    isWritten: seemsHeld(leases.of(row)),
-  }));
+  const written = rows.map(({ run, token, lastSeq }) => [idOf(textOf(run)), `${token} ${lastSeq}`] as const);
+  return { all: JSON.stringify(all), written: new Map(written) };
 }
 
 /** Run ids are stored as JSON, because SQLite cuts text at a zero character. */

@@ -38,7 +38,10 @@ export function stateHistory(
   }
 }
 
-/** Yields the states of a run in batches, so that other work can run in between. Returns the `problem` of `stateHistory`. */
+/**
+ * Yields the states of a run, one batch per entry (the first is that of two), so that other work can run in between. The list may grow until
+ * the step after its last entry. Returns the `problem` of `stateHistory`.
+ */
 export function* stateSteps(
   entries: readonly JournalEntry[],
   options: Pick<PostChainOptions, 'prompts'> = {},
@@ -67,7 +70,7 @@ export function* stateSteps(
     const divergedAt = done ? (value.divergence?.seq ?? null) : null;
     const found = divergedAt === null ? states : states.filter((one) => one.seq < divergedAt);
     states = [];
-    if (found.length > 0) yield found;
+    yield found;
     if (!done) continue;
     if (divergedAt === null) return null;
     yield recordedStates(entries.slice(divergedAt));

@@ -9,7 +9,7 @@ import {
   type InspectionServer,
   inspectionServer,
 } from '../../src/inspection/inspection-server.ts';
-import type { PageMessage, ServerMessage } from '../../src/inspection/wire.ts';
+import type { InspectedRun, PageMessage, ServerMessage } from '../../src/inspection/wire.ts';
 import { temporaryFolder } from './cli.ts';
 
 /** A folder as the build of the page leaves it. */
@@ -88,9 +88,19 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   const told: ServerMessage[] = [];
   const lines = new Map<string, string[]>();
   const faults: string[] = [];
+  const listed = new Map<string, InspectedRun>();
+  /** The list after a change, newest first. */
+  function wholeList({ runs, removed, isAll, chosen }: MessageOf<'runs'>): MessageOf<'runs'> {
+    if (isAll) listed.clear();
+    for (const run of runs) listed.set(run.runId, run);
+    for (const runId of removed) listed.delete(runId);
+    const all = [...listed.values()].toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+    return { type: 'runs', runs: all, removed: [], isAll: true, chosen };
+  }
   socket.on('message', (data) => {
     const [head = '', ...behind] = String(data).split('\n');
-    const message = JSON.parse(head) as ServerMessage;
+    const received = JSON.parse(head) as ServerMessage;
+    const message = received.type === 'runs' ? wholeList(received) : received;
     told.push(message);
     if (message.type !== 'entries') return;
     const before = lines.get(message.runId) ?? [];

@@ -133,7 +133,13 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
     for (const [index, runId] of ids.entries()) {
       const before = watched.problems.length;
       const listed = ids.slice(Math.max(0, index - 1), index + 1).reverse();
-      tell({ type: 'runs', runs: listed.flatMap((id) => given.get(id)?.run ?? []), chosen: null });
+      tell({
+        type: 'runs',
+        runs: listed.flatMap((id) => given.get(id)?.run ?? []),
+        removed: [],
+        isAll: true,
+        chosen: null,
+      });
       await openRun(page, runId);
       const blank = await visit(page);
       for (const fault of [...blank, ...watched.problems.slice(before)])

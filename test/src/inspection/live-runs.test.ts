@@ -28,9 +28,11 @@ describe('a live run', () => {
           status: 'running',
           live: true,
           fidelity: [],
-          summary: null,
+          summary: expect.objectContaining({ cycles: 0, confidence: null, models: ['scripted'] }),
         },
       ],
+      removed: [],
+      isAll: true,
       chosen: 'run-1',
     });
     page.say({ type: 'open', runId: 'run-1', from: 0 });

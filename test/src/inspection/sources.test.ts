@@ -136,7 +136,7 @@ describe('the system of another program', () => {
     );
     expect(listed).toHaveLength(3);
     live = false;
-    runs.changed();
+    runs.changed('system-1');
     await page.runs((list) => list.runs.some(({ runId, live: is }) => runId === 'system-1' && !is));
   });
 

@@ -6,7 +6,7 @@ import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../../m
 import { createPostChain } from '../../../src/index.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf } from '../../../src/journal/journal-lines.ts';
-import { linesFrom } from '../../../src/journal/journal-store.ts';
+import { storedRunsOf } from '../../../src/journal/journal-store.ts';
 import { thisHolder } from '../../../src/journal/lease.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
@@ -235,23 +235,27 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 it.each([
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
-])('linesFrom yields the stored JSON without serializing it again: %s', async (_, journalsIn) => {
+])('a tail yields the stored JSON without serializing it again: %s', async (_, journalsIn) => {
   const { journals, runId, entries } = await recordRun(journalsIn());
   vi.spyOn(journals, 'read').mockImplementation(() => {
     throw new Error('read was called');
   });
-  const lines = await collect(linesFrom(journals, runId));
+  const lines = (await collect(storedRunsOf(journals).openTail(runId).read())).map(({ json }) => json);
   expect(lines.map((line) => JSON.parse(line))).toEqual(entries);
   expect(lines[0]).not.toContain('"sum"');
 });
 
-it('linesFrom uses the read method of a store derived from another', async () => {
+it('a tail uses the read method of a store derived from another', async () => {
   const { journals, runId, entries } = await recordRun();
   async function* read() {
     yield* entries.slice(0, 3);
   }
-  const lines = await collect(linesFrom({ ...journals, read }, runId));
-  expect(lines.map((line) => JSON.parse(line))).toEqual(entries.slice(0, 3));
+  const found = await collect(
+    storedRunsOf({ ...journals, read })
+      .openTail(runId)
+      .read(),
+  );
+  expect(found.map(({ entry }) => entry)).toEqual(entries.slice(0, 3));
 });
 
 it.each(['write', 'close'] as const)('a run still answers if its store throws on %s', async (method) => {

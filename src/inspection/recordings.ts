@@ -1,0 +1,314 @@
+import { z } from 'zod';
+import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
+import { type JournalTail, repeat, type StoredRun, storedRunsOf, summarize } from '../journal/journal-store.ts';
+import { stateSteps } from '../journal/state-at.ts';
+import { type FiguresFold, figuresFold } from './run-figures.ts';
+import {
+  FRAME_CHARS,
+  frameWriter,
+  limitationsOf,
+  problemOf,
+  type RunSource,
+  runCharts,
+  type SourceSink,
+  TURN_MS,
+} from './source.ts';
+
+/** The runs of a store. */
+export interface Recordings {
+  all(): Iterable<RunSource>;
+  find(runId: string): RunSource | undefined;
+  /** Reads the given runs again, by default all. If the store cannot be read, the old list stays. */
+  refresh(runIds?: readonly string[]): Promise<void>;
+  /** Keeps the list up to date. Returns a function that stops it. */
+  watch(): () => void;
+}
+
+/** How often runs in progress are checked: their process may die. */
+const CHECK_MS = 1_000;
+
+/** `changed` receives the id of each run that is new, has changed or is gone. */
+export function recordingsOf(journals: JournalStore | null, changed: (runId: string) => void): Recordings {
+  if (journals === null)
+    return { all: () => [], find: () => undefined, refresh: async () => {}, watch: () => () => {} };
+  const stored = storedRunsOf(journals);
+  const known = new Map<string, RecordedRun>();
+  const counter = createCounter();
+  let current = Promise.resolve();
+  let next: Promise<void> | null = null;
+
+  async function read(runIds?: readonly string[]): Promise<void> {
+    const missing = new Set(runIds ?? known.keys());
+    try {
+      for await (const run of stored.scan({
+        runIds,
+        isKnown: (runId, version) => known.get(runId)?.version === version,
+      })) {
+        missing.delete(run.runId);
+        const before = known.get(run.runId);
+        const recording = before ?? recordedRun(run.runId, journals as JournalStore, () => changed(run.runId));
+        known.set(run.runId, recording);
+        if (recording.update(run)) changed(run.runId);
+        if (recording.needsCount()) counter.add(recording);
+      }
+      for (const runId of missing) {
+        if (known.delete(runId)) changed(runId);
+      }
+    } catch {
+      // The next refresh tries again.
+    }
+  }
+
+  function refresh(runIds?: readonly string[]): Promise<void> {
+    if (runIds !== undefined) {
+      current = current.then(() => read(runIds));
+      return current;
+    }
+    // A running refresh may have missed a change, so callers share the next one.
+    next ??= current = current.then(() => {
+      next = null;
+      return read();
+    });
+    return next;
+  }
+
+  return {
+    all: () => known.values(),
+    find: (runId) => known.get(runId),
+    refresh,
+    watch() {
+      const stopWatching = stored.watch((runIds) => void refresh(runIds ?? undefined));
+      const stopChecking = repeat(CHECK_MS, () => {
+        const running = [...known].flatMap(([runId, { info }]) => (info().status === 'running' ? [runId] : []));
+        if (running.length > 0) void refresh(running);
+      });
+      return () => {
+        stopWatching();
+        stopChecking();
+      };
+    },
+  };
+}
+
+/** How many runs may wait to be read for their figures. */
+const MAX_COUNTED = 200;
+
+/** Reads the runs whose last line does not contain their figures, one at a time. */
+function createCounter() {
+  const waiting = new Set<RecordedRun>();
+  let isBusy = false;
+  async function work(): Promise<void> {
+    if (isBusy) return;
+    isBusy = true;
+    for (const run of waiting) {
+      waiting.delete(run);
+      await run.count();
+    }
+    isBusy = false;
+  }
+  return {
+    add(run: RecordedRun): void {
+      if (waiting.size < MAX_COUNTED) waiting.add(run);
+      void work();
+    },
+  };
+}
+
+interface RecordedRun extends RunSource {
+  readonly version: string | null;
+  /** Takes the latest state of the store. Returns whether the run's summary has changed. */
+  update(run: StoredRun): boolean;
+  /** Whether the figures must be counted from all entries. */
+  needsCount(): boolean;
+  /** Counts the figures of the entries since the last call. */
+  count(): Promise<void>;
+}
+
+const NO_SUMMARY: Omit<RunSummary, 'runId'> = { request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+
+const modelsSchema = z.object({
+  modelId: z.string(),
+  fallbackModelIds: z.array(z.string()),
+  sessionId: z.string().nullable(),
+});
+
+/** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only once it was opened. */
+function recordedRun(runId: string, journals: JournalStore, changed: () => void): RecordedRun {
+  let version: string | null = null;
+  /** With the status of a run that no process writes. */
+  let idle = NO_SUMMARY;
+  let isWritten = false;
+  let isDamaged = false;
+  let start: z.infer<typeof modelsSchema> | null = null;
+  let fold: FiguresFold | null = null;
+  let counted: { readonly tail: JournalTail; readonly fold: FiguresFold } | null = null;
+  let isCounted = false;
+  let fidelity: readonly string[] = [];
+  /** Resume the followers that have read everything. */
+  const waiting = new Set<() => void>();
+
+  function wake(): void {
+    for (const resume of waiting) resume();
+    waiting.clear();
+  }
+
+  function setFidelity(sentences: readonly string[]): void {
+    if (sentences.join() === fidelity.join()) return;
+    fidelity = sentences;
+    changed();
+  }
+
+  const status = (): RunSummary['status'] => {
+    if (isDamaged) return 'damaged';
+    return idle.status === 'interrupted' && isWritten ? 'running' : idle.status;
+  };
+
+  /** Reads the journal as it grows, piece by piece: it may not fit in memory. */
+  async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    const tail = storedRunsOf(journals).openTail(runId);
+    const entries: JournalEntry[] = [];
+    const states = stateFeed(entries);
+    let problem: string | null = null;
+    for (let isOver = false; !isOver && !isStopped(); ) {
+      // Checked first, because a process may write its last entries and end in between.
+      isOver = status() !== 'running';
+      let frame: string[] = [];
+      let chars = 0;
+      try {
+        for await (const { entry, json } of tail.read()) {
+          if (isStopped()) return;
+          if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
+          if (entry.seq < from) continue;
+          frame.push(json);
+          chars += json.length;
+          if (chars < FRAME_CHARS) continue;
+          await sink.lines(frame);
+          if (isStopped()) return;
+          frame = [];
+          chars = 0;
+        }
+      } catch (error) {
+        problem = problemOf(error);
+        isOver = true;
+      }
+      if (!isStopped() && frame.length > 0) await sink.lines(frame);
+      const limits = problem === null ? await states.send(sink, isOver, isStopped) : null;
+      if (limits !== null) setFidelity([...fidelity, limits]);
+      if (!isOver && !isStopped()) await new Promise<void>((resolve) => waiting.add(resolve));
+    }
+    if (isStopped()) return;
+    if (problem !== null) setDamaged();
+    sink.end(problem);
+  }
+
+  function setDamaged(): void {
+    if (isDamaged) return;
+    isDamaged = true;
+    changed();
+  }
+
+  return {
+    get version() {
+      return version;
+    },
+    info: () => ({
+      runId,
+      kind: 'run',
+      title: idle.request,
+      startedAt: idle.startedAt,
+      status: status(),
+      live: false,
+      fidelity,
+      summary: fold?.figures(status() === 'interrupted') ?? null,
+    }),
+    charts: runCharts,
+    follow(from, sink) {
+      let stopped = false;
+      void read(from, sink, () => stopped);
+      return () => {
+        stopped = true;
+        wake();
+      };
+    },
+    entries: () => entriesOf(journals.read(runId)),
+    update(run) {
+      const before = JSON.stringify([idle, status()]);
+      const isNew = run.version !== version;
+      version = run.version;
+      isWritten = run.isWritten;
+      isDamaged &&= !isNew;
+      if (run.ends !== null) {
+        const { first, last } = run.ends;
+        idle = summarize(runId, first, last, false);
+        start = modelsSchema.safeParse(first).data ?? null;
+        isCounted &&= !isNew;
+        if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))
+          fold = figuresFold(start, false);
+        if (fold !== counted?.fold) for (const entry of [first, ...(last ?? [])]) fold?.take(entry);
+      }
+      const hasChanged = JSON.stringify([idle, status()]) !== before;
+      if (isNew || hasChanged) wake();
+      return hasChanged;
+    },
+    needsCount: () => start !== null && fold !== null && !fold.hasAnswer && !isCounted,
+    async count() {
+      if (start === null) return;
+      isCounted = true;
+      counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: figuresFold(start, true) };
+      const { tail, fold: whole } = counted;
+      try {
+        for await (const { entry } of tail.read()) whole.take(entry);
+        fold = whole;
+        changed();
+        if (status() !== 'running') counted = null;
+      } catch {
+        counted = null;
+        setDamaged();
+      }
+    },
+  };
+}
+
+/** Computes the states of a run as its list of entries grows, while other work runs in between. */
+function stateFeed(entries: readonly JournalEntry[]) {
+  const write = frameWriter();
+  let steps: ReturnType<typeof stateSteps> | null = null;
+  let stepped = 0;
+  let sent = 0;
+  let isOver = false;
+
+  /** Sends the states after the entries so far. Returns why others are unknown, or null. A journal that cannot be replayed has none. */
+  async function send(sink: SourceSink, isLast: boolean, isStopped: () => boolean): Promise<string | null> {
+    let frames: string[] = [];
+    let startedAtMs = performance.now();
+    let problem: string | null = null;
+    async function pause(): Promise<void> {
+      await sink.states(sent, frames);
+      sent += frames.length;
+      frames = [];
+      await new Promise((resolve) => setImmediate(resolve));
+      startedAtMs = performance.now();
+    }
+    try {
+      steps ??= stateSteps(entries);
+      // The step after the last entry would end the replay.
+      while (!isOver && !isStopped() && (isLast || stepped < entries.length - 1)) {
+        const step = steps.next();
+        stepped += 1;
+        if (step.done) {
+          problem = step.value;
+          isOver = true;
+        } else frames.push(...step.value.map((after) => JSON.stringify(write(after))));
+        if (performance.now() - startedAtMs > TURN_MS) await pause();
+      }
+    } catch (error) {
+      isOver = true;
+      problem = `The state of the run is unknown: ${problemOf(error)}`;
+    }
+    if (!isStopped() && frames.length > 0) await pause();
+    return problem;
+  }
+
+  return { send };
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { RunStart } from '../../machines/contracts/journal.ts';
+import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
+import type { RunFigures } from './wire.ts';
+
+/** Computes the figures of a run from its entries. */
+export interface FiguresFold {
+  /** Takes the next entry, verified or not. */
+  take(entry: unknown): void;
+  /** Whether the last entries of the run were among them, which contain all totals. */
+  readonly hasAnswer: boolean;
+  figures(resumable: boolean): RunFigures;
+}
+
+const answerSchema = z.object({
+  type: z.literal('answer'),
+  answer: z.object({
+    confidence: z.number(),
+    metadata: z.object({
+      explanation: z.string(),
+      decision: z.object({ rule: z.string(), complete: z.boolean() }).nullable(),
+      cycles: z.number(),
+      usage: usageSchema,
+      cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
+    }),
+  }),
+});
+const decisionSchema = z.object({ type: z.literal('decision'), decision: z.object({ cycle: z.number() }) });
+const replySchema = z.object({
+  type: z.literal('call-event'),
+  event: z.object({ type: z.literal('reply.ended'), reply: z.object({ usage: tokenUsageSchema }) }),
+});
+const entrySchema = z.union([answerSchema, decisionSchema, replySchema]);
+
+const FOLDED: ReadonlySet<unknown> = new Set(['answer', 'decision', 'call-event']);
+
+/**
+ * Returns a fold over the entries of a run. Without the answer, its totals are counted from all entries; `isWhole` tells whether all are
+ * given, otherwise they are unknown.
+ */
+export function figuresFold(
+  { modelId, fallbackModelIds, sessionId }: Pick<RunStart, 'modelId' | 'fallbackModelIds' | 'sessionId'>,
+  isWhole: boolean,
+): FiguresFold {
+  const models = [modelId, ...fallbackModelIds];
+  let answer: z.infer<typeof answerSchema>['answer'] | null = null;
+  let cycles = 0;
+  let modelCalls = 0;
+  let tokens = { input: 0, output: 0, estimated: false };
+  let durationMs: number | null = null;
+
+  return {
+    take(given) {
+      const { type, atMs } = Object(given) as { readonly type?: unknown; readonly atMs?: unknown };
+      if (typeof atMs === 'number') durationMs = atMs;
+      const read = FOLDED.has(type) ? entrySchema.safeParse(given) : null;
+      if (!read?.success) return;
+      const entry = read.data;
+      if (entry.type === 'answer') answer = entry.answer;
+      else if (entry.type === 'decision') cycles = Math.max(cycles, entry.decision.cycle);
+      else {
+        const { inputTokens, outputTokens, estimated } = entry.event.reply.usage;
+        modelCalls += 1;
+        tokens = {
+          input: tokens.input + inputTokens,
+          output: tokens.output + outputTokens,
+          estimated: tokens.estimated || estimated,
+        };
+      }
+    },
+    get hasAnswer() {
+      return answer !== null;
+    },
+    figures(resumable) {
+      const shared = { models, sessionId, resumable, durationMs: answer !== null || isWhole ? durationMs : null };
+      if (answer === null)
+        return {
+          ...shared,
+          rule: null,
+          explanation: '',
+          cycles: isWhole ? cycles : null,
+          modelCalls: isWhole ? modelCalls : null,
+          tokens: isWhole ? tokens : null,
+          cost: null,
+          confidence: null,
+        };
+      const { confidence, metadata } = answer;
+      const { inputTokens, outputTokens, estimated, modelCalls: calls } = metadata.usage;
+      return {
+        ...shared,
+        rule: metadata.decision?.complete ? metadata.decision.rule : null,
+        explanation: metadata.explanation,
+        cycles: metadata.cycles,
+        modelCalls: calls,
+        tokens: { input: inputTokens, output: outputTokens, estimated },
+        cost: metadata.cost,
+        confidence,
+      };
+    },
+  };
+}

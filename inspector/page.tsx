@@ -1,6 +1,5 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { runName } from './fold/text.ts';
 import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
@@ -12,6 +11,7 @@ import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OutputPanel } from './panels/output/output-panel.tsx';
 import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
 import { ErrorBoundary, type PanelProps, Tabs } from './panels/panel.tsx';
+import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Timeline } from './panels/timeline/timeline.tsx';
 import { WhyPanel } from './panels/why/why-panel.tsx';
 import type { Inspector } from './ui-state/inspector.ts';
@@ -40,18 +40,9 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
     <>
       <PageHeader inspector={inspector} view={view} onHelp={() => setHelps(true)} />
       {view === null ? (
-        <main class="no-run">
-          <p key={nothingToShow(inspector)}>{nothingToShow(inspector)}</p>
-          <ul>
-            {inspector.runs.value.slice(0, 50).map((run) => (
-              <li key={run.runId}>
-                <button type="button" class="link-button" onClick={() => inspector.selectRun(run.runId)}>
-                  {runName(run)}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </main>
+        <ErrorBoundary name="The list of runs" resetKey="">
+          <RunsTable inspector={inspector} />
+        </ErrorBoundary>
       ) : (
         <main class="page" data-run={view.run.runId}>
           <section class="chart-area" aria-label="Chart">
@@ -91,10 +82,4 @@ function panelKeys(): readonly Key[] {
       activePanel.value = name;
     },
   }));
-}
-
-function nothingToShow({ connection, runs }: Inspector): string {
-  if (connection.value === 'connecting') return 'Connecting…';
-  if (connection.value === 'lost') return 'The inspector is not running or cannot be reached. Start it again.';
-  return runs.value.length === 0 ? 'No runs yet. Start one with: postchain run "a question"' : 'Choose a run.';
 }

@@ -17,6 +17,10 @@ export const formatDecimal = (number: number): string => `${Math.round(number * 
 
 export const formatNumber = (number: number): string => number.toLocaleString('en-US');
 
+/** Formats a cost with two significant digits and its currency: `0.0021 EUR`, `12.40 EUR`. */
+export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>
+  `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${currency}`;
+
 /** `1 token`, `2,300 tokens`. */
 export const pluralize = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;

@@ -46,6 +46,8 @@ export interface Inspector {
   readonly send: PageSource['send'];
   readonly test: PageSource['test'];
   readonly prompt: PageSource['prompt'];
+  readonly remove: PageSource['remove'];
+  readonly exportRun: PageSource['exportRun'];
 }
 
 export function createInspector(source: PageSource): Inspector {
@@ -151,6 +153,8 @@ export function createInspector(source: PageSource): Inspector {
     send: source.send,
     test: source.test,
     prompt: source.prompt,
+    remove: source.remove,
+    exportRun: source.exportRun,
   };
 }
 

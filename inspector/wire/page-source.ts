@@ -1,5 +1,6 @@
 import { unpackPrompt } from '../../src/inspection/packed-prompts.ts';
 import {
+  type ExportAnswer,
   type ExportedRun,
   type InspectedRun,
   type PageMessage,
@@ -35,6 +36,10 @@ export interface PageSource {
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
+  /** Deletes a recorded run. Resolves to the problem in one line, or null. Never rejects. */
+  remove(runId: string): Promise<string | null>;
+  /** A run as one page. Never rejects. */
+  exportRun(runId: string): Promise<ExportAnswer>;
   /** The prompt of the model call whose `prompt` entry has this number. Never rejects. */
   prompt(runId: string, seq: number): Promise<PromptAnswer>;
 }
@@ -44,7 +49,7 @@ const MAX_WAIT_MS = 10_000;
 
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
-type Answer = Extract<ServerMessage, { readonly type: 'sent' | 'test' | 'prompt' }>;
+type Answer = Extract<ServerMessage, { readonly id: number }>;
 
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
@@ -109,6 +114,8 @@ export function socketSource(address: string): PageSource {
       case 'sent':
       case 'test':
       case 'prompt':
+      case 'removed':
+      case 'exported':
         waiting.get(message.id)?.(message);
         return waiting.delete(message.id);
       default:
@@ -141,6 +148,11 @@ export function socketSource(address: string): PageSource {
     async test(runId) {
       const answer = await ask((id) => ({ type: 'test', id, runId }));
       return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
+    },
+    remove: async (runId) => (await ask((id) => ({ type: 'remove', id, runId }))).problem,
+    async exportRun(runId) {
+      const answer = await ask((id) => ({ type: 'export', id, runId }));
+      return { html: answer.type === 'exported' ? answer.html : '', problem: answer.problem };
     },
     async prompt(runId, seq) {
       const answer = await ask((id) => ({ type: 'prompt', id, runId, seq }));
@@ -194,6 +206,8 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     open: () => {},
     send: async () => EXPORTED_FILE,
     test: async () => ({ text: '', problem: EXPORTED_FILE }),
+    remove: async () => EXPORTED_FILE,
+    exportRun: async () => ({ html: '', problem: EXPORTED_FILE }),
     prompt: async (_, seq) => unpackPrompt(prompts, seq),
   };
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
-import { exportRun } from '../inspection/export-run.ts';
+import { exportRun, withoutSignature } from '../inspection/export-run.ts';
 import {
   type Redaction,
   redacted,
@@ -44,13 +44,6 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
     ...suspectLines(entries, redact),
     '',
   ].join('\n');
-}
-
-/** With its signature, the start of a run would be taken for one of this installation. */
-function withoutSignature(entry: JournalEntry): JournalEntry {
-  if (entry.type !== 'run-start' || entry.host === null) return entry;
-  const { signature: _, ...host } = entry.host;
-  return { ...entry, host };
 }
 
 /** Returns a safe file name from the run id, which may come from someone else. */

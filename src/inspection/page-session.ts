@@ -5,6 +5,7 @@ import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { jsonOf } from '../journal/journal-lines.ts';
 import { promptSteps, type RecordedPrompts } from '../journal/recorded-prompts.ts';
 import { toVitest } from '../journal/to-vitest.ts';
+import { exportRun, withoutSignature } from './export-run.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing, shownPrompt } from './source.ts';
 import { type PageMessage, type RunCharts, type ServerMessage, type ShownPrompt, WIRE_VERSION } from './wire.ts';
@@ -25,6 +26,7 @@ export function servePage(socket: WebSocket, runs: RunList): void {
   let sentRevision = -1;
   /** One at a time, because each test and each replay holds a whole run in memory. */
   const generateTest = oneAtATime(testOf, 'tests are already being generated');
+  const makePage = oneAtATime(pageOf, 'pages are already being exported');
   const findPrompt = oneAtATime(promptOf, 'prompts are already being rebuilt');
   let replayed: { readonly runId: string; readonly prompts: RecordedPrompts } | null = null;
 
@@ -93,6 +95,25 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     }
   }
 
+  async function remove({ id, runId }: Extract<PageMessage, { type: 'remove' }>): Promise<void> {
+    const problem = await runs.remove(runId).then(() => null, problemOf);
+    page.send({ type: 'removed', id, problem });
+  }
+
+  async function exportPage({ id, runId }: Extract<PageMessage, { type: 'export' }>): Promise<void> {
+    try {
+      page.send({ type: 'exported', id, html: await makePage(runId, 0), problem: null });
+    } catch (error) {
+      page.send({ type: 'exported', id, html: '', problem: problemOf(error) });
+    }
+  }
+
+  async function pageOf(runId: string): Promise<string> {
+    const { entries } = await sourceOf(runId);
+    if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
+    return (await exportRun((await entries()).map(withoutSignature))).html;
+  }
+
   /** Keeps the prompts of the last run, because a page asks for several of one run. */
   async function promptOf(runId: string, seq: number): Promise<ShownPrompt> {
     if (replayed?.runId !== runId || !replayed.prompts.seqs.includes(seq)) {
@@ -126,6 +147,8 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else if (message.type === 'test') void test(message);
+    else if (message.type === 'remove') void remove(message);
+    else if (message.type === 'export') void exportPage(message);
     else void prompt(message);
     if (!page.isOpen || !page.isFull) return;
     socket.pause();
@@ -218,6 +241,8 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),
+  z.object({ type: z.literal('remove'), id, runId }),
+  z.object({ type: z.literal('export'), id, runId }),
   z.object({ type: z.literal('prompt'), id, runId, seq: z.int().min(0) }),
 ]) satisfies z.ZodType<PageMessage>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import { type JournalTail, repeat, type StoredRun, storedRunsOf, summarize } from '../journal/journal-store.ts';
@@ -21,6 +22,8 @@ export interface Recordings {
   find(runId: string): RunSource | undefined;
   /** Reads the given runs again, by default all. If the store cannot be read, the old list stays. */
   refresh(runIds?: readonly string[]): Promise<void>;
+  /** Deletes a run that no process is writing. */
+  remove(runId: string): Promise<void>;
   /** Keeps the list up to date. Returns a function that stops it. */
   watch(): () => void;
 }
@@ -31,7 +34,15 @@ const CHECK_MS = 1_000;
 /** `changed` receives the id of each run that is new, has changed or is gone. */
 export function recordingsOf(journals: JournalStore | null, changed: (runId: string) => void): Recordings {
   if (journals === null)
-    return { all: () => [], find: () => undefined, refresh: async () => {}, watch: () => () => {} };
+    return {
+      all: () => [],
+      find: () => undefined,
+      refresh: async () => {},
+      remove: async () => {
+        throw cannotDelete();
+      },
+      watch: () => () => {},
+    };
   const stored = storedRunsOf(journals);
   const known = new Map<string, RecordedRun>();
   const counter = createCounter();
@@ -77,6 +88,11 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
     all: () => known.values(),
     find: (runId) => known.get(runId),
     refresh,
+    async remove(runId) {
+      if (journals.delete === undefined) throw cannotDelete();
+      await journals.delete(runId);
+      await refresh([runId]);
+    },
     watch() {
       const stopWatching = stored.watch((runIds) => void refresh(runIds ?? undefined));
       const stopChecking = repeat(CHECK_MS, () => {
@@ -90,6 +106,9 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
     },
   };
 }
+
+const cannotDelete = (): PostChainError =>
+  new PostChainError('invalid_option', 'This journal store cannot delete runs.');
 
 /** How many runs may wait to be read for their figures. */
 const MAX_COUNTED = 200;

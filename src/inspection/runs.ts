@@ -26,6 +26,8 @@ export interface RunList {
   changed(runId: string): void;
   /** Reads the list of recordings again. */
   refresh(runIds?: readonly string[]): Promise<void>;
+  /** Deletes a recorded run. Rejects with `invalid_option` or `invalid_journal` if it is in progress, unknown, or cannot be deleted. */
+  remove(runId: string): Promise<void>;
   /** Calls the listener after each change. The recordings are watched while there are listeners. Returns a function that removes it. */
   listen(listener: () => void): () => void;
 }
@@ -118,6 +120,13 @@ export function runList(journals: JournalStore | null): RunList {
     },
     changed,
     refresh: recordings.refresh,
+    async remove(runId) {
+      if (sources.get(runId)?.info().live)
+        throw new PostChainError('invalid_option', 'The run is in progress and cannot be deleted; wait until it ends.');
+      await recordings.remove(runId);
+      sources.delete(runId);
+      changed(runId);
+    },
     listen(listener) {
       listeners.add(listener);
       stopWatching ??= recordings.watch();

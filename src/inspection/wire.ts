@@ -65,6 +65,12 @@ export interface ShownPrompt {
   readonly note: string | null;
 }
 
+export interface ExportAnswer {
+  /** One file that opens from disk; empty if there is a problem. */
+  readonly html: string;
+  readonly problem: string | null;
+}
+
 export interface PromptAnswer {
   readonly prompt: ShownPrompt | null;
   /** Why there is no prompt; null if there is one. */
@@ -112,6 +118,10 @@ export type ServerMessage =
   /** The result of the `send` or `test` message with this id. `problem` is null on success. */
   | { readonly type: 'sent'; readonly id: number; readonly problem: string | null }
   | { readonly type: 'test'; readonly id: number; readonly text: string; readonly problem: string | null }
+  /** The result of the `remove` message with this id: null if the run was deleted. */
+  | { readonly type: 'removed'; readonly id: number; readonly problem: string | null }
+  /** The result of the `export` message with this id. */
+  | ({ readonly type: 'exported'; readonly id: number } & ExportAnswer)
   /** The result of the `prompt` message with this id. */
   | ({ readonly type: 'prompt'; readonly id: number } & PromptAnswer);
 
@@ -123,6 +133,10 @@ export type PageMessage =
   | { readonly type: 'send'; readonly id: number; readonly runId: string; readonly event: unknown }
   /** Requests a Vitest test that replays the run. */
   | { readonly type: 'test'; readonly id: number; readonly runId: string }
+  /** Deletes a recorded run. */
+  | { readonly type: 'remove'; readonly id: number; readonly runId: string }
+  /** Requests a run as one page. */
+  | { readonly type: 'export'; readonly id: number; readonly runId: string }
   /** Requests the prompt of the model call whose `prompt` entry has this number. */
   | { readonly type: 'prompt'; readonly id: number; readonly runId: string; readonly seq: number };
 

@@ -2,7 +2,9 @@
 const fs = () => process.getBuiltinModule('node:fs');
 
 const LINE_FEED = 0x0a;
-const CHUNK_BYTES = 65_536;
+/** Most lines are short, and a directory may have many files: longer chunks follow shorter ones. */
+const FIRST_CHUNK_BYTES = 4_096;
+const MAX_CHUNK_BYTES = 65_536;
 
 /** Yields the complete lines of a file after the first `from`. Only `\n` ends a line: JSON text may contain other line separators unescaped. */
 export async function* linesOfFile(path: string, from = 0): AsyncGenerator<string> {
@@ -50,8 +52,9 @@ function withFile<Value>(path: string, use: (file: number, size: number) => Valu
 
 /** Returns the offset after the last line feed before `before`, or 0 if there is none. */
 function lastLineEnd(file: number, before: number): number {
-  for (let end = before; end > 0; end -= CHUNK_BYTES) {
-    const start = Math.max(0, end - CHUNK_BYTES);
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  for (let end = before; end > 0; end -= chunkBytes, chunkBytes = longer(chunkBytes)) {
+    const start = Math.max(0, end - chunkBytes);
     const at = readBytes(file, start, end).lastIndexOf(LINE_FEED);
     if (at >= 0) return start + at + 1;
   }
@@ -60,8 +63,9 @@ function lastLineEnd(file: number, before: number): number {
 
 function firstLine(file: number, end: number): string {
   const chunks: Buffer[] = [];
-  for (let start = 0; start < end; start += CHUNK_BYTES) {
-    const chunk = readBytes(file, start, Math.min(end, start + CHUNK_BYTES));
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  for (let start = 0; start < end; start += chunkBytes, chunkBytes = longer(chunkBytes)) {
+    const chunk = readBytes(file, start, Math.min(end, start + chunkBytes));
     const at = chunk.indexOf(LINE_FEED);
     chunks.push(at < 0 ? chunk : chunk.subarray(0, at));
     if (at >= 0) break;
@@ -69,8 +73,9 @@ function firstLine(file: number, end: number): string {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+const longer = (bytes: number): number => Math.min(MAX_CHUNK_BYTES, bytes * 4);
+
 function readBytes(file: number, start: number, end: number): Buffer {
-  const bytes = Buffer.alloc(end - start);
-  fs().readSync(file, bytes, 0, bytes.length, start);
-  return bytes;
+  const bytes = Buffer.allocUnsafe(end - start);
+  return bytes.subarray(0, fs().readSync(file, bytes, 0, bytes.length, start));
 }

@@ -78,7 +78,7 @@ export interface TestPage {
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
   /** What became of the message with this id. */
-  reply(id: number): Promise<MessageOf<'sent' | 'test' | 'prompt'>>;
+  reply(id: number): Promise<Extract<ServerMessage, { readonly id: number }>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
@@ -132,7 +132,10 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     lines: linesOf,
     entries: (runId) => linesOf(runId).map((line) => JSON.parse(line) as JournalEntry),
     end: (runId) => soon(() => all('end').find((end) => end.runId === runId)),
-    reply: (id) => soon(() => [...all('sent'), ...all('test'), ...all('prompt')].find((reply) => reply.id === id)),
+    reply: (id) =>
+      soon(
+        () => told.find((message) => 'id' in message && message.id === id) as Extract<ServerMessage, { id: number }>,
+      ),
     closed,
   };
 }

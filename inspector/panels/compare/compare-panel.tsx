@@ -13,6 +13,12 @@ import { StepTable } from './step-table.tsx';
 /** The id of run B. */
 const comparedWith = signal<string | null>(null);
 
+/** Sets run B. */
+export function compareWith(inspector: Inspector, runId: string | null): void {
+  if (runId !== null) inspector.openRun(runId);
+  comparedWith.value = runId;
+}
+
 /** The selected run (A) next to another one (B): where they diverge, and what differed before. */
 export function ComparePanel({ inspector, view }: PanelProps) {
   const { run } = view;
@@ -90,10 +96,7 @@ function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
     { name: 'Other requests', runs: others.filter(({ title }) => title !== run.title) },
   ];
 
-  function choose(runId: string): void {
-    if (runId !== '') inspector.openRun(runId);
-    comparedWith.value = runId === '' ? null : runId;
-  }
+  const choose = (runId: string): void => compareWith(inspector, runId === '' ? null : runId);
 
   return (
     <div class="compare-choices">

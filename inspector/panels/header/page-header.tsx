@@ -18,19 +18,26 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   return (
     <header class="page-header">
       <h1>PostChain</h1>
-      <label class="run-choice">
-        <span class="visually-hidden">Run</span>
-        <select
-          value={view?.run.runId ?? ''}
-          onChange={({ currentTarget }) => inspector.selectRun(currentTarget.value)}
-        >
-          {runs.value.map((run) => (
-            <option key={run.runId} value={run.runId}>
-              {runName(run)}
-            </option>
-          ))}
-        </select>
-      </label>
+      {view !== null && connection.value !== 'file' && (
+        <button type="button" onClick={() => inspector.selectRun(null)}>
+          Runs
+        </button>
+      )}
+      {view !== null && (
+        <label class="run-choice">
+          <span class="visually-hidden">Run</span>
+          <select
+            value={view?.run.runId ?? ''}
+            onChange={({ currentTarget }) => inspector.selectRun(currentTarget.value)}
+          >
+            {runs.value.map((run) => (
+              <option key={run.runId} value={run.runId}>
+                {runName(run)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {view !== null && <RunStatus view={view} />}
       {connection.value === 'lost' && (
         <span class="pill bad" role="status">

@@ -39,6 +39,8 @@ const source: PageSource = {
   },
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
+  remove: async () => null,
+  exportRun: async () => ({ html: '', problem: null }),
   async prompt(runId, seq) {
     const found = findRun(runId);
     return found ? unpackPrompt(found.prompts, seq) : { prompt: null, problem: `There is no run ${runId}.` };

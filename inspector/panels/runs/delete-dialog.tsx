@@ -1,0 +1,50 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { pluralize } from '../../fold/format.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
+
+interface DeleteDialogProps {
+  readonly inspector: Inspector;
+  readonly runs: readonly InspectedRun[];
+  /** Receives what was done, as one sentence; empty if nothing. */
+  readonly onClose: (result: string) => void;
+}
+
+const MAX_LISTED = 8;
+
+/** Asks before it deletes runs: that cannot be undone. */
+export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+
+  async function remove(): Promise<void> {
+    setBusy(true);
+    const problems = await Promise.all(runs.map(({ runId }) => inspector.remove(runId)));
+    const [problem] = problems.filter((one) => one !== null);
+    const deleted = problems.filter((one) => one === null).length;
+    onClose(`Deleted ${pluralize(deleted, 'run')}.${problem === undefined ? '' : ` ${excerpt(problem, 300)}`}`);
+  }
+
+  return (
+    <dialog ref={dialog} class="delete-dialog" aria-labelledby="delete-title" onClose={() => onClose('')}>
+      <h2 id="delete-title">Delete {pluralize(runs.length, 'run')}?</h2>
+      <ul>
+        {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (
+          <li key={runId}>{excerpt(title, 80) || excerpt(runId, 80)}</li>
+        ))}
+        {runs.length > MAX_LISTED && <li class="muted">and {runs.length - MAX_LISTED} more</li>}
+      </ul>
+      <p>The journals are removed. This cannot be undone.</p>
+      <div class="buttons">
+        <button type="button" onClick={() => onClose('')}>
+          Cancel
+        </button>
+        <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
+          Delete
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
+
+const browser = await browserFor('the table of runs');
+
+const journals = memoryJournals();
+async function record(runId: string, request: string): Promise<void> {
+  await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request }).answer;
+}
+
+let server: InspectionServer;
+beforeAll(async () => {
+  server = await inspectionServer({ journals });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+const open = (hash: string, look: Parameters<typeof openInspector>[2] = {}) =>
+  openInspector(browser as NonNullable<typeof browser>, server.url, { hash, ...look });
+
+describe.skipIf(browser === null)('the table of runs', () => {
+  it('says how to start a run while there is none, and shows new runs by itself', async () => {
+    const { page, close } = await open('/');
+    await page.getByText('No runs yet').waitFor();
+    await record('first', 'Where is the bridge?');
+    await page.getByRole('link', { name: 'Where is the bridge?' }).waitFor();
+    await record('second', 'Who built the tower?');
+    await record('third', 'When was the tower built?');
+    await page.getByText('3 runs').waitFor();
+    const cells = await page.locator('tbody tr', { hasText: 'bridge' }).locator('td').allTextContents();
+    expect(cells.slice(1, 5)).toEqual(['completed', 'Where is the bridge?', 'confidence reached', '1']);
+    await close();
+  });
+
+  it('is searched and sorted, and the address keeps both, also over a reload', async () => {
+    const { page, close } = await open('/');
+    await page.getByRole('searchbox').fill('tower');
+    await page.getByText('2 of 3 runs').waitFor();
+    await page.getByRole('button', { name: 'Question' }).click();
+    await page.waitForFunction(() => location.hash === '#/?q=tower&sort=question');
+    const questions = () => page.locator('tbody a').allTextContents();
+    expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
+    await page.reload();
+    await page.getByText('2 of 3 runs').waitFor();
+    expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('3 runs', { exact: true }).waitFor();
+    await close();
+  });
+
+  it('works from the keyboard: choose, check, compare, open, and go back', async () => {
+    const { page, close } = await open('/?sort=question');
+    await page.locator('tbody a').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await page.getByText('2 runs selected').waitFor();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.locator('.compare-panel').waitFor();
+    await page.goBack();
+    await page.locator('tbody a').last().focus();
+    await page.keyboard.press('Enter');
+    await page.locator('main[data-run]').waitFor();
+    await page.getByRole('button', { name: 'Runs', exact: true }).click();
+    await page.getByRole('table', { name: 'Runs' }).waitFor();
+    await close();
+  });
+
+  it.each([
+    { theme: 'light', width: 1280 },
+    { theme: 'dark', width: 700 },
+  ] as const)('passes the accessibility checks and fits: $theme, $width px', async (look) => {
+    const { page, close } = await open('/', look);
+    await page.locator('tbody a').first().waitFor();
+    expect(await axeViolations(page, 'html')).toEqual([]);
+    expect(await page.evaluate(tooWideElements)).toEqual([]);
+    await close();
+  });
+
+  it('downloads a run as one page, and deletes it after a confirmation', async () => {
+    const { page, close } = await open('/');
+    const row = page.locator('tbody tr', { hasText: 'bridge' });
+    await row.hover();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      row.getByText('Export').click({ force: true }),
+    ]);
+    expect(download.suggestedFilename()).toBe('run-first.html');
+    expect(await readFile(await download.path(), 'utf8')).toContain('Where is the bridge?');
+    await row.hover();
+    await row.getByText('Delete').click({ force: true });
+    await page.getByRole('heading', { name: 'Delete 1 run?' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await journals.list()).toHaveLength(3);
+    await row.getByRole('link').focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Deleted 1 run.').waitFor();
+    await row.waitFor({ state: 'detached' });
+    expect((await journals.list()).map(({ runId }) => runId).toSorted()).toEqual(['second', 'third']);
+    await close();
+  });
+});

@@ -128,6 +128,7 @@ export { rerecord } from './journal/rerecord.ts';
 export { type SqliteJournals, sqliteJournals } from './journal/sqlite-journals.ts';
 export { type SqliteSessions, type SqliteSessionsOptions, sqliteSessions } from './journal/sqlite-sessions.ts';
 export { type StateAfter, type StateHistory, stateAt, stateHistory } from './journal/state-at.ts';
+export { type PhasesEnd, type PhaseUse, type WhatIf, type WhatIfChanges, whatIf } from './journal/what-if.ts';
 export { extractiveModel } from './models/extractive/extractive-model.ts';
 export type { OpenAIEmbeddingsOptions } from './models/openai/embeddings.ts';
 export { openaiEmbeddings } from './models/openai/embeddings.ts';

@@ -119,6 +119,18 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     });
 
   program
+    .command('what-if')
+    .description('show where recorded runs would have ended with other limits and thresholds, without a model call')
+    .requiredOption('--set <path=value>', 'limits.maxCycles or thresholds.…, as in fork; repeatable', collect)
+    .option('--runs <run...>', `${RUN} (default: all recorded runs)`)
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print JSON')
+    .action(async (flags) => {
+      const { whatIfCommand } = await import('./what-if-command.ts');
+      process.stdout.write(await whatIfCommand(flags));
+    });
+
+  program
     .command('context')
     .description("list the operations on a run's context, or preview undoing some")
     .argument('[run]', `${RUN}; put it before --undo`)

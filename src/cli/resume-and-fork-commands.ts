@@ -47,7 +47,7 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
 }
 
 /** Parses `path=value`. The value is JSON or, failing that, text. */
-function parseChange(text: string): readonly [string, unknown] {
+export function parseChange(text: string): readonly [string, unknown] {
   const at = text.indexOf('=');
   if (at < 1)
     throw new PostChainError(

@@ -161,8 +161,8 @@ function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): P
   };
 }
 
-/** Returns the limit or threshold at a path, within the range that a chain accepts. */
-function readNumber(
+/** Returns the limit or threshold at a path, within the range that a chain accepts. Throws `invalid_option`. */
+export function readNumber(
   root: 'limits' | 'thresholds',
   [name = '', ...more]: readonly string[],
   path: string,

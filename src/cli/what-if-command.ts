@@ -1,0 +1,120 @@
+import type { RunSummary } from '../../machines/contracts/journal.ts';
+import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
+import { type PhasesEnd, type PhaseUse, readDecidingNumbers, type WhatIf, whatIf } from '../journal/what-if.ts';
+import { type JournalFlags, NO_RUNS, openJournals, requireRun, shortRunIds } from './find-run.ts';
+import { parseChange } from './resume-and-fork-commands.ts';
+import { wrapLines } from './screen.ts';
+
+export interface WhatIfFlags extends JournalFlags {
+  readonly set: readonly string[];
+  readonly runs?: readonly string[];
+  readonly json?: boolean;
+}
+
+interface Result extends WhatIf {
+  readonly runId: string;
+  readonly request: string;
+}
+
+/** `postchain what-if`: prints where recorded runs would have ended with other numbers. */
+export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
+  const set = Object.fromEntries(flags.set.map(parseChange)) as Record<string, number>;
+  readDecidingNumbers(set);
+  const store = openJournals(flags);
+  const all = await store.list();
+  const chosen = flags.runs === undefined ? all : flags.runs.map((name) => requireRun(name, all));
+  const results: Result[] = [];
+  const unknown: { readonly runId: string; readonly problem: string }[] = [];
+  for (const { runId, request } of chosen) {
+    try {
+      results.push({ runId, request, ...whatIf(await entriesOf(store.read(runId)), set) });
+    } catch (error) {
+      unknown.push({ runId, problem: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  if (flags.json) return `${printableJson(JSON.stringify({ results, unknown }, null, 2))}\n`;
+  if (chosen.length === 0) return `${NO_RUNS}\n`;
+  return wrapLines(`${[...tableOf(results, all), '', ...totals(results, unknown)].join('\n')}\n`, stdout);
+}
+
+const HEADINGS = ['run', 'ended', 'with these numbers', 'calls', 'tokens', 'seconds'] as const;
+
+/** Formats one row per run, in aligned columns; the question follows. */
+function tableOf(results: readonly Result[], all: readonly RunSummary[]): readonly string[] {
+  if (results.length === 0) return [];
+  const shortId = shortRunIds(all);
+  const rows = results.map((result) => [
+    oneLine(shortId(result.runId)),
+    endText(result.recorded),
+    nowText(result),
+    ...savedTexts(result),
+    oneLine(result.request),
+  ]);
+  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => (row[at] ?? '').length)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => (at > 2 ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return [line([...HEADINGS, 'question']), ...rows.map(line)];
+}
+
+const endText = ({ rule, cycle }: PhasesEnd): string => `${rule ?? 'not ended'}, cycle ${cycle}`;
+
+function nowText({ outcome, recorded, now }: WhatIf): string {
+  if (outcome === 'same') return now.rule === recorded.rule ? 'the same' : `the same cycle, by ${now.rule}`;
+  if (outcome === 'earlier') return endText(now);
+  const next = now.nextPhase === null ? 'asks for a direction' : `continues with ${now.nextPhase}`;
+  return `${next} after cycle ${now.cycle}`;
+}
+
+/** Returns the saved model calls, tokens and seconds; empty texts where what follows is unknown. */
+function savedTexts({ outcome, recorded, now }: WhatIf): readonly string[] {
+  if (outcome === 'same') return ['0', '0', '0'];
+  if (outcome !== 'earlier') return ['?', '?', '?'];
+  const { modelCalls, tokens, ms } = saved(recorded.use, now.use);
+  const seconds = (ms / 1000).toFixed(1);
+  return [`-${modelCalls}`, `-${grouped(tokens)}`, seconds === '0.0' ? seconds : `-${seconds}`];
+}
+
+const saved = (recorded: PhaseUse, now: PhaseUse): PhaseUse => ({
+  modelCalls: recorded.modelCalls - now.modelCalls,
+  tokens: recorded.tokens - now.tokens,
+  cost: recorded.cost === null || now.cost === null ? null : recorded.cost - now.cost,
+  ms: recorded.ms - now.ms,
+});
+
+const OUTCOMES: Readonly<Record<WhatIf['outcome'], string>> = {
+  earlier: 'would end earlier',
+  further: 'would continue beyond the recording',
+  elsewhere: 'would take another path',
+  same: 'would end in the same cycle',
+};
+
+function totals(results: readonly Result[], unknown: readonly { readonly problem: string }[]): readonly string[] {
+  const counts = (outcome: WhatIf['outcome']) => results.filter((result) => result.outcome === outcome);
+  const earlier = counts('earlier').map(({ recorded, now }) => saved(recorded.use, now.use));
+  const sum = (of: (use: PhaseUse) => number) => earlier.reduce((total, use) => total + of(use), 0);
+  const isPriced = earlier.length > 0 && earlier.every(({ cost }) => cost !== null);
+  const cost = isPriced ? `, cost ${sum((use) => use.cost ?? 0).toPrecision(2)}` : '';
+  const parts = (Object.keys(OUTCOMES) as WhatIf['outcome'][]).flatMap((outcome) => {
+    const { length } = counts(outcome);
+    return length === 0 ? [] : [`${length} ${OUTCOMES[outcome]}`];
+  });
+  return [
+    `${count(results.length, 'run')}: ${parts.join(', ') || 'none can be replayed'}.`,
+    ...(earlier.length > 0
+      ? [
+          `Saved by ending earlier: ${count(
+            sum(({ modelCalls }) => modelCalls),
+            'model call',
+          )}, ${grouped(sum(({ tokens }) => tokens))} tokens${cost}.`,
+        ]
+      : []),
+    ...(unknown.length > 0
+      ? [`${count(unknown.length, 'run')} left out, the first because: ${oneLine(unknown[0]?.problem ?? '')}`]
+      : []),
+    'What follows a different decision is not recorded. To run it: postchain fork <run> --at <entry> --set <path=value>',
+  ];
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
+import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
+
+/** Records a run of up to three cycles whose answer gets 0.5, 0.7 and 0.95 as its confidence. */
+async function recordedRun(): Promise<string> {
+  const journals = temporaryFolder();
+  const confidences = [0.5, 0.7, 0.95];
+  const plan = {
+    yield: (call: number) => unsureAnswer(call, { confidence: confidences[call - 1] ?? 1, taskComplete: false }),
+  };
+  const { run } = startScripted(plan, { newId: () => 'apple-run' });
+  await run.answer;
+  const writer = fileJournals(journals).create('apple-run');
+  await writer.write(run.journal);
+  await writer.close();
+  return journals;
+}
+
+describe('postchain what-if', () => {
+  it('prints where a run would have ended, and what that saves', async () => {
+    const text = await whatIfCommand({ journals: await recordedRun(), set: ['thresholds.confidence=0.6'] });
+    expect(text).toMatch(/apple-ru\w*\s+confidenceReached, cycle 3\s+confidenceReached, cycle 2\s+-\d/u);
+    expect(text).toMatch(/1 run: 1 would end earlier\.\nSaved by ending earlier: \d+ model calls/u);
+  });
+
+  it('says where the recording does not show what follows', async () => {
+    const text = await whatIfCommand({ journals: await recordedRun(), set: ['thresholds.confidence=0.99'] });
+    expect(text).toMatch(/continues with \w+ after cycle 3\s+\?\s+\?\s+\?/u);
+    expect(text).toMatch(/1 run: 1 would continue beyond the recording\./u);
+  });
+
+  it('prints all fields as JSON', async () => {
+    const flags = { journals: await recordedRun(), set: ['limits.maxCycles=1'], runs: ['apple'], json: true };
+    const { results } = JSON.parse(await whatIfCommand(flags));
+    expect(results).toMatchObject([
+      { runId: 'apple-run', outcome: 'earlier', now: { rule: 'cycleLimitReached', cycle: 1, nextPhase: null } },
+    ]);
+  });
+
+  it.each([
+    ['limits.phaseMs=3', /"limits\.phaseMs" does not take part in decisions; expected one of limits\.maxCycles/u],
+    ['thresholds.confidence=2', /thresholds\.confidence/u],
+    ['confidence', /--set expects path=value/u],
+  ])('refuses %s', async (set, message) => {
+    await expect(whatIfCommand({ journals: temporaryFolder(), set: [set] })).rejects.toThrow(message);
+  });
+});

@@ -25,9 +25,9 @@ export function detailedAttributes(message: Message, uses: number): string {
   return `${messageAttributes(message)} ${standing}`;
 }
 
-/** Replaces what could end the attribute or the tag. */
+/** Replaces what could end the attribute or the tag. A bare machine's value may not be a string. */
 export function attribute(value: string): string {
-  return value.replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
+  return String(value).replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
 }
 
 /** Characters of the tags and line breaks around a message. */

@@ -124,6 +124,7 @@ function asEarlier(messages: readonly Message[]): readonly Message[] {
     tags: (message.tags ?? []).filter((tag) => tag !== REQUEST),
     references: (message.references ?? []).map(idOf),
     links: (message.links ?? []).map((link) => ({ ...link, to: idOf(link.to) })),
+    source: message.source ?? null,
   }));
 }
 

@@ -25,6 +25,9 @@ describe('a bare machine started with unvalidated messages', () => {
     ['an unknown role', { role: 'system' }],
     ['no content', { content: null }],
     ['no tags', { tags: undefined }],
+    ['tags that are not strings', { tags: [7] }],
+    ['no source', { source: undefined }],
+    ['a source without a path', { source: {} }],
   ])('[U3] [E3] always answers with a message that has %s', async (_, odd) => {
     const { actor, broken } = await startBareChain({
       messages: [{ ...assistantMessage('w', 'So.'), ...odd } as Message],

@@ -1,5 +1,5 @@
 import type { Message } from '../contracts/message.ts';
-import { TOKENS_PER_CHAR } from './usage.ts';
+import { tokensPerCharOf } from './usage.ts';
 
 /** Returns the attributes of a message that every prompt prints. */
 export function messageAttributes({ id, role, phase, source }: Message): string {
@@ -35,19 +35,32 @@ const TAG_CHARS = '<message >\n\n</message>\n'.length;
 /** Stands for the number of uses, which depends on the other messages. */
 const MANY_USES = 99_999;
 
-const known = new WeakMap<Message, number>();
-
-/** Returns the characters that the most detailed prompt adds to a message's content. Cached: messages are immutable. */
-export function attributeChars(message: Message): number {
-  const chars = known.get(message) ?? TAG_CHARS + detailedAttributes(message, MANY_USES).length;
-  known.set(message, chars);
-  return chars;
+interface Size {
+  readonly chars: number;
+  /** Estimated by script. */
+  readonly tokensPerChar: number;
 }
 
-/** Attributes are mostly ids, numbers and punctuation, which have more tokens per character than English text. */
-const TOKENS_PER_ATTRIBUTE_CHAR = 1.6 * TOKENS_PER_CHAR;
+const known = new WeakMap<Message, Size>();
+
+/** Returns the size of what the most detailed prompt adds to a message's content. Cached: messages are immutable. */
+function attributeSize(message: Message): Size {
+  const cached = known.get(message);
+  if (cached !== undefined) return cached;
+  const text = detailedAttributes(message, MANY_USES);
+  const size = { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
+  known.set(message, size);
+  return size;
+}
+
+/** Returns the characters that the most detailed prompt adds to a message's content. */
+export const attributeChars = (message: Message): number => attributeSize(message).chars;
+
+/** Attributes are mostly ids, numbers and punctuation, which have more tokens per character than prose. */
+const ATTRIBUTE_FACTOR = 1.6;
 
 /** Returns the estimated tokens that a prompt adds to a message's content; `tokensPerChar` is that of the context. */
 export function attributeTokens(message: Message, tokensPerChar: number): number {
-  return attributeChars(message) * Math.max(TOKENS_PER_ATTRIBUTE_CHAR, tokensPerChar);
+  const size = attributeSize(message);
+  return size.chars * Math.max(ATTRIBUTE_FACTOR * size.tokensPerChar, tokensPerChar);
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { phaseInput } from '../../../machines/policies/phase-input.ts';
 import { promptMessages } from '../../../machines/policies/prompt-window.ts';
 import { contextTokens, tokensAllowed } from '../../../machines/policies/understanding.ts';
+import { tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { contextArbitrary } from '../../support/arbitraries.ts';
@@ -96,5 +97,20 @@ describe('a prompt over many short messages', () => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  it('[U10] is within the window if its tags and paths are in a script with more tokens than the contents', () => {
+    const tags = Array.from({ length: 8 }, (_, at) => `重要的用户标签与其他说明${at}`);
+    const source = { path: '上海地铁/首班车与末班车时刻表/二号线.md', startLine: 1, endLine: 2 };
+    const messages = Array.from({ length: 400 }, (_, at) => searchMessage(`m${at}`, `Note ${at}.`, { tags, source }));
+    const state = aState({
+      messages,
+      contextWindowTokens: 32_000,
+      limits: someLimits({ maxMessages: 10_000 }),
+      recursion: { step: 1 },
+    });
+    const turns = promptSpec(prompts.understanding).turns(phaseInput(state, 'understanding'));
+    const tokens = turns.reduce((sum, { content }) => sum + content.length * tokensPerCharOf([content]), 0);
+    expect(tokens).toBeLessThanOrEqual(32_000);
   });
 });

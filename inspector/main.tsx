@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import './page.css';
+import { TOKEN_KEY } from '../src/inspection/wire.ts';
 import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { followAddress } from './ui-state/address.ts';
@@ -11,7 +12,19 @@ const root = document.getElementById('page') ?? document.body;
 
 async function sourceOf(page: Document): Promise<PageSource> {
   const embedded = embeddedRun(page);
-  return embedded === null ? socketSource(socketAddress(page.location)) : fileSource(embedded);
+  if (embedded !== null) return fileSource(embedded);
+  keepToken(page.location);
+  return socketSource(socketAddress(page.location));
+}
+
+/** Keeps the token for the next visit, without a cookie, which all ports of this host would receive. */
+function keepToken({ pathname }: Location): void {
+  const [, token = ''] = pathname.split('/');
+  try {
+    localStorage.setItem(TOKEN_KEY, token);
+  } catch {
+    // The browser keeps no data.
+  }
 }
 
 async function start(element: HTMLElement): Promise<void> {

@@ -3,9 +3,13 @@ import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
+import { createSecret, readSecret } from './installation-secret.ts';
+import { openInBrowser } from './open-in-browser.ts';
 
 export interface InspectFlags extends JournalFlags {
   readonly port?: number;
+  /** Opens the page in the browser. */
+  readonly open?: boolean;
 }
 
 /** `postchain inspect`: serves recorded runs until Ctrl-C. Returns the exit code. */
@@ -16,8 +20,9 @@ export async function inspectCommand(
 ): Promise<number> {
   const { journals, runId } = await findJournals(name, flags);
   const inspector = await openInspector({ journals, port: flags.port }, stderr);
-  stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
   if (runId !== null) inspector.choose(runId);
+  if (flags.open) openInBrowser(inspector.url);
+  stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
   await inspector.stay();
   await inspector.close();
   return 0;
@@ -37,6 +42,7 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
 }
 
 export interface Inspector {
+  readonly url: string;
   readonly statelyUrl: string;
   watch(run: Run): void;
   choose(runId: string): void;
@@ -45,14 +51,21 @@ export interface Inspector {
   close(): Promise<void>;
 }
 
-/** Starts the inspector and prints its address. Rejects with `invalid_option` if the port is in use. */
+/**
+ * Starts the inspector and prints its address, which stays the same for a chosen port. Rejects with `invalid_option` if the port is in use.
+ */
 export async function openInspector(
   { journals, port = 0 }: { readonly journals: JournalStore; readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
-  const { url, statelyUrl, watch, choose, close } = await inspectionServer({ journals, port });
+  const { url, statelyUrl, watch, choose, close } = await inspectionServer({
+    journals,
+    port,
+    token: port === 0 ? undefined : installationToken(),
+  });
   out.write(`Inspector: ${url}\n`);
   return {
+    url,
     statelyUrl,
     watch,
     choose,
@@ -62,6 +75,13 @@ export async function openInspector(
     },
     close,
   };
+}
+
+const TOKEN = 'inspector.key';
+
+/** Returns this user's token, created on first use; undefined if it cannot be stored. */
+function installationToken(): string | undefined {
+  return (readSecret(TOKEN).secret ?? createSecret(TOKEN))?.toString('base64url');
 }
 
 async function untilStopped(): Promise<void> {

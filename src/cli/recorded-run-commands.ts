@@ -64,7 +64,12 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .command('inspect')
     .description('serve recorded runs in the inspector, a local web page, until Ctrl-C')
     .argument('[run]', `run to open first: ${RUN}`)
-    .option('--port <port>', 'port of the inspector (default: a free port)', portNumber)
+    .option(
+      '--port <port>',
+      'port of the inspector, for an address that stays the same (default: a free port)',
+      portNumber,
+    )
+    .option('--open', 'open the page in the browser')
     .option('--journals <place>', JOURNALS)
     .action(async (run, flags) => {
       const { inspectCommand } = await import('./inspect-command.ts');

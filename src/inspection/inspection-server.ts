@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -24,6 +25,7 @@ import {
 } from './request-authorizer.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint, statelyEndpoint } from './sockets.ts';
+import { TOKEN_KEY } from './wire.ts';
 
 export interface InspectionServer {
   /** The URL of the page. It contains a secret: anyone who knows it can see the runs and send them events. */
@@ -53,13 +55,13 @@ const MAX_FIRST_LIST_MS = 2_000;
  * is in use.
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
-  const { journals, port, page } = readInspectionOptions(options);
+  const { journals, port, page, token } = readInspectionOptions(options);
   const runs = runList(journals);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
   const connections = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
   const { port: actualPort } = server.address() as AddressInfo;
-  const authorizer = createRequestAuthorizer(actualPort, connections.keep);
+  const authorizer = createRequestAuthorizer(actualPort, connections.keep, token);
   const endpoints = new Map<string, SocketEndpoint>([
     [
       'socket',
@@ -73,7 +75,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
     ['stately', statelyEndpoint(runs)],
   ]);
   const sockets = openSockets(authorizer, endpoints);
-  server.on('request', requestHandler(authorizer, pageFiles(page)));
+  server.on('request', requestHandler(authorizer, pageFiles(page), token === undefined ? null : returnPage));
   server.on('upgrade', sockets.upgrade);
   // The first page should have the complete list at once.
   await Promise.race([runs.refresh(), sleep(MAX_FIRST_LIST_MS, undefined, { ref: false })]);
@@ -113,16 +115,39 @@ async function closeAll(server: Server, closeSockets: () => Promise<void>): Prom
   await closed;
 }
 
-/** Returns a handler that serves the page's files. */
-function requestHandler(authorizer: RequestAuthorizer, files: PageFiles) {
+/** Returns a handler that serves the page's files. `root` is served without the token. */
+function requestHandler(authorizer: RequestAuthorizer, files: PageFiles, root: StaticPage | null) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const authorized = authorizer.authorize(request);
-    if (isRejection(authorized)) reject(request, response, authorized);
+    const isRoot = authorized === notFound && request.url === '/' && request.method === 'GET';
+    if (isRoot && root !== null) {
+      response.writeHead(200, { ...plainHeaders, 'content-security-policy': root.policy, 'content-type': HTML });
+      response.end(root.html);
+    } else if (isRejection(authorized)) reject(request, response, authorized);
     // Relative paths in the page need the trailing slash.
     else if (authorized.path === null) redirect(response, `/${authorizer.token}/`);
     else serve(await files.read(authorized.path), authorized.host, request, response);
   };
 }
+
+interface StaticPage {
+  readonly html: string;
+  /** Its content security policy. */
+  readonly policy: string;
+}
+
+const RETURN_SCRIPT = `let token = null;
+try { token = localStorage.getItem('${TOKEN_KEY}'); } catch {}
+if (/^[\\w-]{32,128}$/.test(token ?? '')) location.replace('/' + token + '/' + location.hash);`;
+
+/** Leads a browser that has opened the inspector before to it: the page keeps the token in its own storage, which no other port reads. */
+const returnPage: StaticPage = {
+  html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>PostChain inspector</title>
+<p>This browser does not know the inspector yet. Open the address that the command line printed.</p>
+<script>${RETURN_SCRIPT}</script></html>
+`,
+  policy: `default-src 'none'; frame-ancestors 'none'; script-src 'sha256-${createHash('sha256').update(RETURN_SCRIPT).digest('base64')}'`,
+};
 
 function serve(file: PageFile | Rejection, host: string, request: IncomingMessage, response: ServerResponse): void {
   if ('status' in file) reject(request, response, file);
@@ -159,9 +184,11 @@ interface PageFiles {
   read(path: string): Promise<PageFile | Rejection>;
 }
 
+const HTML = 'text/html; charset=utf-8';
+
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
+  '.html': HTML,
   '.ico': 'image/x-icon',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
@@ -199,6 +226,11 @@ export interface InspectionOptions {
   /** 0, the default, uses any free port. */
   readonly port?: number | undefined;
   /**
+   * The secret in the address, 32 to 128 characters of base64url; by default a random one. With a fixed token and port, the address stays the
+   * same, and a browser that has opened it also finds the page without the token.
+   */
+  readonly token?: string | undefined;
+  /**
    * The directory of the page's files.
    * @internal
    */
@@ -212,12 +244,17 @@ const optionsSchema = z.strictObject({
     .nullable()
     .default(null),
   port: z.int(PORT_RANGE).min(0, PORT_RANGE).max(65_535, PORT_RANGE).default(0),
+  token: z
+    .string()
+    .regex(/^[\w-]{32,128}$/u, 'expected 32 to 128 characters of base64url')
+    .optional(),
   page: z.string('expected a directory').optional(),
 });
 
 interface InspectionSettings {
   readonly journals: JournalStore | null;
   readonly port: number;
+  readonly token?: string | undefined;
   readonly page: string;
 }
 

@@ -27,9 +27,12 @@ const TOKEN_BYTES = 24;
 
 export const notFound: Rejection = { status: 404, text: 'Not found.' };
 
-/** Returns the authorizer of a server on this port. `accepted` is called with the connection of each allowed request. */
-export function createRequestAuthorizer(port: number, accepted: (socket: Socket) => void): RequestAuthorizer {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+/** Returns the authorizer of a server on this port; its token is random unless one is given. `accepted` is called with the connection of each allowed request. */
+export function createRequestAuthorizer(
+  port: number,
+  accepted: (socket: Socket) => void,
+  token = randomBytes(TOKEN_BYTES).toString('base64url'),
+): RequestAuthorizer {
   const tokenDigest = digestOf(token);
   // URL drops the default port, as browsers do.
   const hosts = ['127.0.0.1', 'localhost', '[::1]'].map((name) => new URL(`http://${name}:${port}`).host);

@@ -8,6 +8,9 @@ import type { Chart } from '../engine/charts/chart.ts';
  */
 export const WIRE_VERSION = 3;
 
+/** Where the page keeps the token in its own storage. */
+export const TOKEN_KEY = 'postchain-token';
+
 /** A run that a page can open. */
 export interface InspectedRun {
   readonly runId: string;

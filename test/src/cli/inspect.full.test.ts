@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -189,6 +189,45 @@ describe('postchain inspect', () => {
       expect(stderr).toMatch(message);
       expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
     }
+  });
+
+  it('keeps its address on a chosen port, with a token that only this user can read', async () => {
+    const home = temporaryFolder();
+    const user = aUser({ POSTCHAIN_HOME: home });
+    const first = user.start('inspect', '--port', '0');
+    const free = new URL(await addressIn(first)).port;
+    first.child.kill('SIGINT');
+    await first.finished;
+    const addresses: string[] = [];
+    for (let at = 0; at < 2; at += 1) {
+      const started = user.start('inspect', '--port', free);
+      addresses.push(await addressIn(started));
+      started.child.kill('SIGINT');
+      await started.finished;
+    }
+    expect(addresses[0]).toBe(addresses[1]);
+    expect(statSync(join(home, 'inspector.key')).mode & 0o777).toBe(0o600);
+    const other = aUser({ POSTCHAIN_HOME: temporaryFolder() }).start('inspect', '--port', free);
+    expect(await addressIn(other)).not.toBe(addresses[0]);
+  });
+
+  it.skipIf(process.platform !== 'linux')('opens the browser without the token in its arguments', async () => {
+    const bin = temporaryFolder();
+    const seen = join(bin, 'seen');
+    const script = `#!/bin/sh\nfile="\${1#file://}"\nprintf '%s\\n' "$1" > ${seen}.new\nstat -c %a "$file" >> ${seen}.new\ncat "$file" >> ${seen}.new\nmv ${seen}.new ${seen}\n`;
+    writeFileSync(join(bin, 'xdg-open'), script, { mode: 0o755 });
+    const user = aUser({ PATH: `${bin}:${process.env['PATH']}` });
+    const started = user.start('inspect', '--open');
+    const url = await addressIn(started);
+    await expect.poll(() => existsSync(seen)).toBe(true);
+    const [argument = '', mode, ...page] = readFileSync(seen, 'utf8').split('\n');
+    expect(argument).toMatch(/^file:\/\/\/.*\.html$/u);
+    expect(argument).not.toContain(new URL(url).pathname.replaceAll('/', ''));
+    expect(mode).toBe('600');
+    expect(page.join('')).toContain(`content="0;url=${url}"`);
+    started.child.kill('SIGINT');
+    await started.finished;
+    expect(existsSync(argument.replace('file://', ''))).toBe(false);
   });
 
   it('is loaded only by the commands that need it', async () => {

@@ -99,7 +99,7 @@ export function resolveConsent(
     if (itemChoice === undefined && !asksConsent(operation)) return operation;
     // Other operations lose no content, so there is nothing to override.
     if (!isLoss(operation)) return operation;
-    const given = knownChoice(itemChoice ?? choice);
+    const given = knownChoice(itemChoice === undefined ? choice : itemChoice);
     const decided = given ?? 'keep';
     // A message without a planned summary cannot be summarized: it is kept.
     const consent = decided === 'summarize' && operation.operation !== 'TRANSFORM' ? 'keep' : decided;

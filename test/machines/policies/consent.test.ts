@@ -110,6 +110,14 @@ describe('the decision of the user', () => {
     expect(reasons[2]).toBe('kept by the user');
   });
 
+  it.each([null, '', 7, 'delete'])(
+    '[U8] keeps a message whose own choice is %j, whatever was chosen for all',
+    (own) => {
+      const [first] = resolveConsent(batch, 'remove', { u1: own });
+      expect(first).toMatchObject({ operation: 'TAG', reason: 'kept because the reply was not understood' });
+    },
+  );
+
   it('[U8] marks kept messages so that they are not asked about again', () => {
     const [first] = applyOperations(messages, resolveConsent(batch, 'keep'));
     expect(first?.tags).toContain(KEPT_BY_USER);

@@ -46,7 +46,7 @@ const taskPoliciesSchema = z.strictObject(
 export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicies {
   if (given === undefined) return { rules: {}, numbers: {}, grading: {} };
   const isByTask = PROMPT_NAMES.some((name) => Object.hasOwn(Object(given), name));
-  parseOption(isByTask ? taskPoliciesSchema : taskPolicySchema, given, 'policy');
+  parseOption(z.object({ policy: isByTask ? taskPoliciesSchema : taskPolicySchema }), { policy: given }, 'options');
   const ofTask = (name: PromptName): RetryPolicy =>
     (isByTask ? (given as TaskPolicies)[name] : (given as RetryPolicy)) ?? {};
   const byTask = <Value extends object>(of: (policy: RetryPolicy) => Value): Readonly<Record<string, Value>> =>

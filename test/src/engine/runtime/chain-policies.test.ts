@@ -69,12 +69,24 @@ describe('the retry policy of a chain', () => {
   });
 
   it.each([
-    ['an unknown number', { maxCorection: 1 }, /^maxCorection: unknown option; expected one of maxCorrections, /u],
-    ['an unknown number of a task', { yield: { retries: 1 } }, /^yield\.retries: unknown option; /u],
-    ['an unknown task', { yield: {}, thinking: {} }, /^thinking: unknown option; expected one of action, /u],
-    ['a negative number', { intention: { maxCorrections: -1 } }, /maxCorrections: expected a number of at least 0/u],
-    ['models', { fallbackModels: [{}] }, /fallbackModels: expected none; set the option fallbackModels of the chain/u],
-    ['a rule that is not a function', { shouldRetry: true }, /shouldRetry: expected a function/u],
+    [
+      'an unknown number',
+      { maxCorection: 1 },
+      /^policy\.maxCorection: unknown option; expected one of maxCorrections, /u,
+    ],
+    ['an unknown number of a task', { yield: { retries: 1 } }, /^policy\.yield\.retries: unknown option; /u],
+    ['an unknown task', { yield: {}, thinking: {} }, /^policy\.thinking: unknown option; expected one of action, /u],
+    [
+      'a negative number',
+      { intention: { maxCorrections: -1 } },
+      /^policy\.intention\.maxCorrections: expected a number of at least 0/u,
+    ],
+    [
+      'models',
+      { fallbackModels: [{}] },
+      /^policy\.fallbackModels: expected none; set the option fallbackModels of the chain/u,
+    ],
+    ['a rule that is not a function', { shouldRetry: true }, /^policy\.shouldRetry: expected a function/u],
   ])('[A3] rejects %s', (_, policy, message) => {
     expect(() => scriptedChain({}, { policy: policy as never })).toThrow(message);
   });

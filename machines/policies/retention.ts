@@ -121,6 +121,13 @@ export function stayingCount(messages: readonly Message[]): number {
   return messages.filter((message) => message.role === 'user' || fixed.has(message)).length;
 }
 
+/** Returns by how many messages a context exceeds its limit, beyond the share for messages that may be removed. */
+export function excessMessages(messages: readonly Message[], maxMessages: number): number {
+  const staying = stayingCount(messages);
+  const space = Math.max(maxMessages - staying, shareOfCount(maxMessages));
+  return Math.max(0, staying - maxMessages) + Math.max(0, messages.length - staying - space);
+}
+
 /** Returns the newest assistant messages of this run and of the conversation before it. */
 function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
   const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
@@ -321,6 +328,8 @@ const below = ({ relevance }: Rated, threshold: number): string =>
  */
 const OTHERS_SHARE = 0.25;
 
+const shareOfCount = (maxMessages: number): number => Math.ceil(OTHERS_SHARE * maxMessages);
+
 /**
  * Makes the context fit its limits: the most relevant messages stay whole; what does not fit is removed, or summarized if
  * it is an assistant message and the summary fits. If user messages leave too little space, the user is asked about the
@@ -343,7 +352,7 @@ function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[])
       : `${fixed.messages + others.messages} messages exceed the limit of ${maxMessages}`;
   const needed = {
     tokens: Math.min(others.tokens, OTHERS_SHARE * tokensAllowed),
-    messages: Math.min(others.messages, Math.ceil(OTHERS_SHARE * maxMessages)),
+    messages: Math.min(others.messages, shareOfCount(maxMessages)),
   };
   const freed = mayAsk ? askAbout(draft, free, space, needed, reason) : space;
   const messages = Math.max(needed.messages, freed.messages);

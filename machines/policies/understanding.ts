@@ -16,7 +16,7 @@ import { withApproval } from './consent.ts';
 import { applyOperations, isLoss, type Loss } from './context.ts';
 import { attributeChars, attributeTokens } from './message-attributes.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
-import { planRetention, stayingCount } from './retention.ts';
+import { excessMessages, planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
 
 /** Stands for the reply if no model rated the context. */
@@ -258,22 +258,20 @@ export function statistics({
     const tokens = tokensAfterOperation(measures.tokens[at] ?? 0, content, change.get(id));
     return tokens === null ? null : tokens + (added[at] ?? 0);
   });
-  const pruned = left.filter((tokens) => tokens === null).length;
-  const staying = stayingCount(messages.filter((_, at) => left[at] !== null));
-  const messagesAfter = messages.length - pruned;
+  const remaining = messages.filter((_, at) => left[at] !== null);
   const sum = (all: readonly (number | null)[]): number => Math.round(all.reduce((a: number, b) => a + (b ?? 0), 0));
   const tokensAfter = sum(left);
   return {
     messagesBefore: messages.length,
-    messagesAfter,
+    messagesAfter: remaining.length,
     tokensBefore: sum([...measures.tokens, ...added]),
     tokensAfter,
     tokensAllowed,
     estimated: measures.estimated,
-    pruned,
+    pruned: messages.length - remaining.length,
     summarized: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
     tokensOver: Math.max(0, tokensAfter - tokensAllowed),
-    messagesOver: Math.max(0, staying - maxMessages),
+    messagesOver: excessMessages(remaining, maxMessages),
   };
 }
 

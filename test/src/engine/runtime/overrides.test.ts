@@ -289,4 +289,17 @@ describe('[U9] with approval of all operations', () => {
     for (const id of Object.values(IDS)) expect(messageOf(started, id)?.content).toBe(contentOf(id));
     await finish(started);
   });
+
+  it('[U10] the answer reports what exceeds the limit because nobody approved its removal', async () => {
+    const history = Array.from({ length: 12 }, (_, at) => ({ role: 'assistant' as const, content: `Answer ${at}.` }));
+    const { run } = startScripted(
+      {},
+      { approval: 'all', consent: 'keep', limits: { maxMessages: 4 } },
+      { history, startAt: 'understanding' },
+    );
+    const { metadata } = await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics).toMatchObject({ messagesAfter: 13, messagesOver: 9 });
+    expect(metadata.reason).toBe('context_over_limit');
+  });
 });

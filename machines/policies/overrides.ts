@@ -35,7 +35,7 @@ export function overrule(state: ChainState, { messageId, choice }: Override): Ov
   const unchangedBecause = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
   if (state.envelope.operations.filter(isOverride).length >= MAX_WAITING)
     return unchangedBecause(
-      `${MAX_WAITING} decisions already wait for the next phase; repeat this one when it has started`,
+      `${MAX_WAITING} decisions already wait for the next phase; repeat this one after it starts`,
     );
   if (message === undefined) return unchangedBecause('the context has no message with this id');
   const fixed = FIXED_TAGS.find((tag) => message.tags.includes(tag));

@@ -312,7 +312,7 @@ interface LastWord {
 export function lastWord({ finalizeOrThrow }: RetryHooks, failure: Failure, execution: AttemptExecution): LastWord {
   const { value, broke } = runHook('finalizeOrThrow', () => requireValue(finalizeOrThrow?.(failure, execution)));
   if (broke === null) return { final: value === undefined ? null : { value }, failure };
-  // The stage remains that of the last attempt: a chain without a reachable model ends by it.
+  // The chain recognizes an unreachable model by the stage of the last attempt.
   return { final: null, failure: { ...failure, code: broke.code, message: broke.message } };
 }
 

@@ -3,7 +3,7 @@ import { isUnspaced } from './words.ts';
 const MAX_CHARS = 20_000;
 /** Digits and Chinese numerals. */
 const NUMERAL = String.raw`[\p{N}零〇一二三四五六七八九十百千万两]`;
-/** The start of a word that goes on after its number, maybe as an ordinal number. */
+/** The start of a word that continues after its number, which may be ordinal. */
 const COUNTS = new RegExp(`^第?${NUMERAL}*$`, 'u');
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 

@@ -28,7 +28,7 @@ export function invalidOption(what: string, given: unknown, error: z.ZodError, s
   );
 }
 
-/** Returns the issue inside the only member of a union that has the value's type: it says more than that of the union. */
+/** Returns the issue inside the only member of a union that has the value's type: it is more specific than that of the union. */
 function issueInside(issue: z.core.$ZodIssue | undefined): z.core.$ZodIssue | undefined {
   if (issue?.code !== 'invalid_union') return issue;
   const inside = issue.errors.flatMap(([first]) => (first === undefined || isAboutType(first) ? [] : [first]));

@@ -178,7 +178,7 @@ function mustSync(entries: readonly JournalEntry[], fsync: Fsync): boolean {
 
 /** Reads a journal that may grow. */
 export interface JournalTail {
-  /** Yields the entries after those that were read before, each with its JSON. Rejects with `invalid_journal`, then and from then on. */
+  /** Yields the entries after those that were read before, each with its JSON. Rejects with `invalid_journal`, as does every later call. */
   read(): AsyncGenerator<ReadEntry>;
 }
 

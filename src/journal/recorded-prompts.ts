@@ -9,7 +9,7 @@ import { type PostChainOptions, resolveOptions } from '../engine/runtime/options
 import { runStartOf } from './journal-lines.ts';
 import { replaySteps, requireSameChart } from './replay.ts';
 
-/** What a model was asked, rebuilt from the replayed state of a run and the templates of its prompts. */
+/** The request of a model call, rebuilt from the replayed state of a run and the templates of its prompts. */
 export interface RebuiltPrompt {
   readonly name: string;
   readonly version: number;
@@ -62,7 +62,7 @@ export function* promptSteps(
       if (call === undefined)
         throw new PostChainError(
           'invalid_journal',
-          `The prompt of entry ${seq} cannot be rebuilt: the run does not replay up to there, or the entry is no prompt.`,
+          `The prompt of entry ${seq} cannot be rebuilt: the run does not replay up to there, or the entry is not a prompt.`,
         );
       return rebuilt(parts.prompts[call.input.task as Task], call.input, call.digest, start);
     },

@@ -95,8 +95,8 @@ export function replayEntries(
 }
 
 /**
- * Replays entries as `replayEntries` does, one per step (two in the first), so that other work can run in between. The list may grow until the
- * step after its last entry.
+ * Replays entries as `replayEntries` does, one per step, except for two in the first, so that other work can run in between. Entries may be
+ * appended to the list until the step after its last entry.
  */
 export function* replaySteps(
   start: RunStart,

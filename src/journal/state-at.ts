@@ -39,8 +39,8 @@ export function stateHistory(
 }
 
 /**
- * Yields the states of a run, one batch per entry (the first is that of two), so that other work can run in between. The list may grow until
- * the step after its last entry. Returns the `problem` of `stateHistory`.
+ * Yields the states of a run, one batch per entry, except that the first covers two, so that other work can run in between. Entries may be
+ * appended to the list until the step after its last entry. Returns the `problem` of `stateHistory`.
  */
 export function* stateSteps(
   entries: readonly JournalEntry[],

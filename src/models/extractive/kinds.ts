@@ -1,6 +1,6 @@
 import { definitionOf } from '../../documents/definitions.ts';
 
-/** How a text fits a question: `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
+/** How a text fits a question: `defines` if it defines the term that is asked for, `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
 export type Fit = 'defines' | 'fits' | 'open' | 'doubtful' | 'unfit';
 
 const NUMBER =

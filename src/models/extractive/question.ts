@@ -45,7 +45,7 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
   const bits = new Map(words.map(([stem], at) => [stem, 1 << at]));
   const unspaced = [...bits].filter(([word]) => isUnspaced(word));
   const patterns = unspaced.map(([word, bit]) => ({ pattern: unspacedPattern(word), bit }));
-  const contents = texts.map(({ content }) => content);
+  const contents = texts.map(({ content }) => content.slice(0, MAX_CHARS));
   const numbers = numberedNames(asked.slice(0, 30), contents).map(({ number, pattern }) => {
     return { pattern, mask: stemsOf(number).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0) };
   });

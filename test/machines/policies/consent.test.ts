@@ -104,7 +104,7 @@ describe('the decision of the user', () => {
     });
   });
 
-  it('[U8] says on each message that a reply which was not understood kept it', () => {
+  it('[U8] records on each message that the reply was not understood', () => {
     const reasons = resolveConsent(batch, 'explode', { u2: 'keep' }).map(({ reason }) => reason);
     expect(reasons[0]).toBe('kept because the reply was not understood');
     expect(reasons[2]).toBe('kept by the user');

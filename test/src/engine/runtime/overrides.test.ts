@@ -194,7 +194,7 @@ describe('[U12] the history of a run that ends before the next phase', () => {
 });
 
 describe('[U9] many decisions at once', () => {
-  it('read each message of the context a fixed number of times, and are refused beyond 1,000', () => {
+  it('read each message of the context a fixed number of times, and are rejected beyond 1,000', () => {
     let readings = 0;
     const many = Array.from({ length: 1_100 }, (_, at) =>
       Object.defineProperty(aMessage({ content: LONG }), 'id', {

@@ -312,8 +312,9 @@ interface LastWord {
 export function lastWord({ finalizeOrThrow }: RetryHooks, failure: Failure, execution: AttemptExecution): LastWord {
   const { value, broke } = runHook('finalizeOrThrow', () => requireValue(finalizeOrThrow?.(failure, execution)));
   if (broke === null) return { final: value === undefined ? null : { value }, failure };
-  // The chain recognizes an unreachable model by the stage of the last attempt.
-  return { final: null, failure: { ...failure, code: broke.code, message: broke.message } };
+  // The chain recognizes an unreachable model by the stage of the last attempt, unless its prompt was too long.
+  const stage = failure.code === 'prompt_too_long' ? broke.stage : failure.stage;
+  return { final: null, failure: { ...failure, stage, code: broke.code, message: broke.message } };
 }
 
 /** Returns the failure of a value that the policy gave and that does not validate. */

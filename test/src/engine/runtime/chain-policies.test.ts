@@ -68,6 +68,23 @@ describe('the retry policy of a chain', () => {
     });
   });
 
+  it('[A3] reports what finalizeOrThrow throws if a prompt was too long, and continues', async () => {
+    const failure = {
+      code: 'prompt_too_long',
+      message: 'the prompt has 9 tokens too many',
+      status: 400,
+      retryable: false,
+    };
+    const finalizeOrThrow = (): never => {
+      throw new Error('ask a human');
+    };
+    const { run } = startScripted({ observation: { failure } }, { policy: { observation: { finalizeOrThrow } } });
+    const { metadata } = await run.answer;
+    expect(metadata.failures[0]?.failure.code).toBe('policy_failed');
+    expect(metadata.reason).not.toBe('model_unavailable');
+    expect(metadata.cycles).toBe(1);
+  });
+
   it.each([
     [
       'an unknown number',

@@ -20,6 +20,11 @@ const MAX_WAITING = 1_000;
 
 const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
 
+/** The turn that a session stores is made with the answer, so it would lack any later decision. */
+const TOO_LATE = 'the run already has its answer, which is being stored in the session';
+
+const unchanged = (messageId: string, problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
+
 /** Messages with these tags can be kept, but neither summarized nor removed. */
 const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
 
@@ -29,10 +34,11 @@ const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
  * user, which the next phase already sees.
  */
 export function overrule(state: ChainState, { messageId, choice }: Override): Overruled {
+  const unchangedBecause = (problem: string): Overruled => unchanged(messageId, problem);
+  if (state.answer !== null) return unchangedBecause(TOO_LATE);
   const losses = [...everyOperation(state)].filter((one) => isLoss(one) && one.target === messageId);
   const { changes, undone } = without(state, losses);
   const message = visibleMessage({ ...state, ...changes }, messageId);
-  const unchangedBecause = (problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
   if (state.envelope.operations.filter(isOverride).length >= MAX_WAITING)
     return unchangedBecause(
       `${MAX_WAITING} decisions already wait for the next phase; repeat this one after it starts`,
@@ -79,9 +85,9 @@ const REASONS: Readonly<Record<ConsentChoice, string>> = {
 
 /** Undoes one operation of the run, whether it is planned or applied. The others keep their effect. */
 export function undoOperation(state: ChainState, operationId: string): Overruled {
+  if (state.answer !== null) return unchanged('', TOO_LATE);
   const operation = [...everyOperation(state)].find(({ id }) => id === operationId);
-  if (operation === undefined)
-    return { messageId: '', undone: [], problem: `no operation "${operationId}" can be undone`, changes: {} };
+  if (operation === undefined) return unchanged('', `no operation "${operationId}" can be undone`);
   const { changes, undone } = without(state, [operation]);
   const also = changesContent(state, changes) ? unmeasured({ ...state, ...changes }) : {};
   return { messageId: operation.target, undone, problem: null, changes: { ...changes, ...also } };

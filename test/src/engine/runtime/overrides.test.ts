@@ -9,6 +9,7 @@ import { replay } from '../../../../src/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage, aState } from '../../../support/contract-samples.ts';
 import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { startInSession, stubSessions } from '../../../support/sessions.ts';
 
 type Started = ReturnType<typeof startScripted>;
 
@@ -191,6 +192,28 @@ describe('[U12] the history of a run that ends before the next phase', () => {
     expect(left).toEqual(started.run.actor.getSnapshot().context.messages);
     expect(replay(JSON.parse(JSON.stringify(started.run.journal))).divergence).toBeNull();
   });
+});
+
+describe('[U15] a decision while the session is stored', () => {
+  it.each([overrule('s1.m1', 'remove'), { type: 'context.undone', operationId: 's5.o1' } as const])(
+    'changes nothing and says why, because the stored turn would lack it: %j',
+    async (event) => {
+      let release = (): void => {};
+      const stored = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const sessions = stubSessions({ append: () => stored });
+      const { run } = startInSession(sessions, {}, { consent: 'keep' });
+      await settle(200);
+      expect(run.actor.getSnapshot().value).toBe('remembering');
+      const { messages } = run.actor.getSnapshot().context;
+      run.send(event);
+      release();
+      await run.answer;
+      expect(entriesOf(run, 'context-overruled')[0]?.problem).toMatch(/^the run already has its answer/);
+      expect(run.actor.getSnapshot().context.messages).toBe(messages);
+    },
+  );
 });
 
 describe('[U9] many decisions at once', () => {

@@ -46,6 +46,7 @@ export interface Inspector {
   readonly send: PageSource['send'];
   readonly test: PageSource['test'];
   readonly prompt: PageSource['prompt'];
+  readonly act: PageSource['act'];
   readonly remove: PageSource['remove'];
   readonly exportRun: PageSource['exportRun'];
 }
@@ -153,6 +154,7 @@ export function createInspector(source: PageSource): Inspector {
     send: source.send,
     test: source.test,
     prompt: source.prompt,
+    act: source.act,
     remove: source.remove,
     exportRun: source.exportRun,
   };

@@ -1,10 +1,12 @@
 import { unpackPrompt } from '../../src/inspection/packed-prompts.ts';
 import {
+  type ActAnswer,
   type ExportAnswer,
   type ExportedRun,
   type InspectedRun,
   type PageMessage,
   type PromptAnswer,
+  type RunAction,
   type RunCharts,
   type ServerMessage,
   WIRE_VERSION,
@@ -36,6 +38,8 @@ export interface PageSource {
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
+  /** Continues or replays a recorded run. Never rejects. */
+  act(runId: string, action: RunAction, isTrusted: boolean): Promise<ActAnswer>;
   /** Deletes a recorded run. Resolves to the problem in one line, or null. Never rejects. */
   remove(runId: string): Promise<string | null>;
   /** A run as one page. Never rejects. */
@@ -46,6 +50,8 @@ export interface PageSource {
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
+
+const NOT_DONE = { runId: null, note: '', needsTrust: null } as const;
 
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
@@ -115,6 +121,7 @@ export function socketSource(address: string): PageSource {
       case 'test':
       case 'prompt':
       case 'removed':
+      case 'acted':
       case 'exported':
         waiting.get(message.id)?.(message);
         return waiting.delete(message.id);
@@ -148,6 +155,10 @@ export function socketSource(address: string): PageSource {
     async test(runId) {
       const answer = await ask((id) => ({ type: 'test', id, runId }));
       return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
+    },
+    async act(runId, action, isTrusted) {
+      const answer = await ask((id) => ({ type: 'act', id, runId, action, isTrusted }));
+      return answer.type === 'acted' ? answer.result : { ...NOT_DONE, problem: answer.problem };
     },
     remove: async (runId) => (await ask((id) => ({ type: 'remove', id, runId }))).problem,
     async exportRun(runId) {
@@ -206,6 +217,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     open: () => {},
     send: async () => EXPORTED_FILE,
     test: async () => ({ text: '', problem: EXPORTED_FILE }),
+    act: async () => ({ ...NOT_DONE, problem: EXPORTED_FILE }),
     remove: async () => EXPORTED_FILE,
     exportRun: async () => ({ html: '', problem: EXPORTED_FILE }),
     prompt: async (_, seq) => unpackPrompt(prompts, seq),

@@ -23,18 +23,22 @@ export function terminalAnswerer(terminal: Terminal): Answerer {
   };
 }
 
-/** Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep". */
-export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>): Answerer {
+/**
+ * Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep". With a page that
+ * answers too, it leaves consent, and directions after the end of the input, to the page.
+ */
+export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, hasPage = false): Answerer {
   let reader: Interface | null = null;
   let lines: AsyncIterator<string> | null = null;
   return {
-    consent: async () => ({ type: 'consent.given', choice: 'keep', by: 'default' }),
+    consent: async () => (hasPage ? null : { type: 'consent.given', choice: 'keep', by: 'default' }),
     async direction(proposal) {
       reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
       // Piped input is not echoed, so the prompt ends its own line.
       out.write(`  Next phase (${DIRECTIONS.join(', ')}) [${oneLine(proposal)}]:${input.isTTY ? ' ' : '\n'}`);
       const { value, done } = await lines.next();
+      if (done && hasPage) return null;
       return directionEvent(done ? 'finish' : value.trim() || proposal);
     },
     close: () => reader?.close(),

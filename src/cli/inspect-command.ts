@@ -3,6 +3,7 @@ import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
+import { inspectedActions } from './inspected-actions.ts';
 import { createSecret, readSecret } from './installation-secret.ts';
 import { openInBrowser } from './open-in-browser.ts';
 
@@ -18,8 +19,8 @@ export async function inspectCommand(
   flags: InspectFlags,
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
-  const { journals, runId } = await findJournals(name, flags);
-  const inspector = await openInspector({ journals, port: flags.port }, stderr);
+  const { journals, runId, isFile } = await findJournals(name, flags);
+  const inspector = await openInspector({ journals, isFile, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   if (flags.open) openInBrowser(inspector.url);
   stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
@@ -33,12 +34,12 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
   if (name === undefined) {
     const journals = openJournals(flags);
     await journals.list();
-    return { journals, runId: null };
+    return { journals, runId: null, isFile: false };
   }
   const { store, runId, isFile } = await findRun(name, flags);
   for await (const _ of store.read(runId)) break;
   // A file lists itself by its absolute path.
-  return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId };
+  return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId, isFile };
 }
 
 export interface Inspector {
@@ -55,12 +56,17 @@ export interface Inspector {
  * Starts the inspector and prints its address, which stays the same for a chosen port. Rejects with `invalid_option` if the port is in use.
  */
 export async function openInspector(
-  { journals, port = 0 }: { readonly journals: JournalStore; readonly port?: number | undefined },
+  {
+    journals,
+    isFile = false,
+    port = 0,
+  }: { readonly journals: JournalStore; readonly isFile?: boolean; readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
   const { url, statelyUrl, watch, choose, close } = await inspectionServer({
     journals,
     port,
+    actions: inspectedActions(journals, isFile),
     token: port === 0 ? undefined : installationToken(),
   });
   out.write(`Inspector: ${url}\n`);

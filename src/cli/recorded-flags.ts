@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { runStartOf } from '../journal/journal-lines.ts';
 import { type Asker, ask, askerFor, type SelectOptions, type Terminal } from './ask-user.ts';
@@ -46,17 +47,24 @@ export async function flagsToContinue(
   streams: Streams,
 ): Promise<ContinueFlags> {
   const start = await startOf(store.read(runId));
-  const { directory, ...recorded } = recordedFlags(start);
+  const { directory: _, ...recorded } = recordedFlags(start);
   const asker = askerFor(given, streams);
-  const actions = actionsOf(recorded, given);
-  const doubt = doubtOf(start, { isFile, directory: recorded.mcp && given.mcp === undefined ? directory : undefined });
-  if (doubt !== null && given.trust !== true) await requireTrust(start, actions, doubt, asker);
+  const question = trustQuestion(start, isFile, given);
+  if (question !== null && given.trust !== true) await requireTrust(start, question, asker);
   const baseUrl = await chooseBaseUrl(start, recorded, given, asker);
   const mcp = given.mcp ?? (recorded.mcp && (await withKeys(start, recorded.mcp, asker)));
   return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
 }
 
-async function startOf(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
+/** Returns what the user must confirm before a run is continued; null if it opens nothing, or this installation signed it. */
+export function trustQuestion(start: RunStart, isFile: boolean, given: RunFlags = {}): NeedsTrust | null {
+  const { directory, ...recorded } = recordedFlags(start);
+  const actions = actionsOf(recorded, given);
+  const doubt = doubtOf(start, { isFile, directory: recorded.mcp && given.mcp === undefined ? directory : undefined });
+  return doubt === null || actions.length === 0 ? null : { doubt, actions };
+}
+
+export async function startOf(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
   for await (const entry of entries) return runStartOf([entry]);
   return runStartOf([]);
 }
@@ -115,8 +123,7 @@ function doubtOf(
   return null;
 }
 
-async function requireTrust({ runId }: RunStart, actions: readonly string[], doubt: string, asker: Asker) {
-  if (actions.length === 0) return;
+async function requireTrust({ runId }: RunStart, { doubt, actions }: NeedsTrust, asker: Asker) {
   if (asker !== null) {
     asker.screen.line(`Run ${oneLine(runId)} may not be what you expect: ${doubt}. To continue it, postchain would`);
     for (const action of actions) asker.screen.line(`  ${action}`);

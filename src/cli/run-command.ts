@@ -103,7 +103,7 @@ async function follow(
   if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run has already ended.');
   const { interrupt, isTerminated, stopListening } = handleSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
-  const questions = createQuestions(run, answererFor(flags.consent, quiet, terminal), screen);
+  const questions = createQuestions(run, answererFor(flags, quiet, terminal), screen);
   const progress = createProgress(screen);
   for await (const event of run.events) {
     // A prompt that no longer applies must close before anything else is printed.
@@ -119,12 +119,12 @@ async function follow(
   return { answer, isRecorded: run.journalFailure === null, isTerminated: isTerminated() };
 }
 
-/** At a terminal the user answers, otherwise lines of the input. A quiet run does not ask for consent. */
-function answererFor(consent: RunFlags['consent'], quiet: boolean, terminal: Terminal): Answerer {
+/** At a terminal the user answers, otherwise lines of the input, and after its end the inspector's page. A quiet run does not ask for consent. */
+function answererFor({ consent, inspect = false }: RunFlags, quiet: boolean, terminal: Terminal): Answerer {
   const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
-  const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal);
+  const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
   if (consent !== undefined) return withConsent(answerer, consent, 'option');
-  return quiet ? withConsent(answerer, 'keep', 'default') : answerer;
+  return quiet && (isInteractive || !inspect) ? withConsent(answerer, 'keep', 'default') : answerer;
 }
 
 /** An exit code of its own, because a run with this end cannot be resumed or replayed, whatever its answer. */

@@ -23,6 +23,7 @@ import {
   type Rejection,
   type RequestAuthorizer,
 } from './request-authorizer.ts';
+import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint, statelyEndpoint } from './sockets.ts';
 import { TOKEN_KEY } from './wire.ts';
@@ -55,7 +56,7 @@ const MAX_FIRST_LIST_MS = 2_000;
  * is in use.
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
-  const { journals, port, page, token } = readInspectionOptions(options);
+  const { journals, port, page, token, actions } = readInspectionOptions(options);
   const runs = runList(journals);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
   const connections = limitConnections(server, MAX_CONNECTIONS);
@@ -69,7 +70,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         maxMessageBytes: MAX_MESSAGE_BYTES,
         maxSockets: MAX_PAGES,
         allows: isOwnOrigin,
-        accept: (socket) => servePage(socket, runs),
+        accept: (socket) => servePage(socket, runs, actions),
       },
     ],
     ['stately', statelyEndpoint(runs)],
@@ -230,6 +231,8 @@ export interface InspectionOptions {
    * same, and a browser that has opened it also finds the page without the token.
    */
   readonly token?: string | undefined;
+  /** Resumes and forks recorded runs for the page; without it, the page only shows them. */
+  readonly actions?: RunActions | undefined;
   /**
    * The directory of the page's files.
    * @internal
@@ -241,6 +244,9 @@ const PORT_RANGE = 'expected an integer from 0 to 65535';
 
 const optionsSchema = z.strictObject({
   journals: hasMethod<JournalStore>('list', 'expected a journal store, for example fileJournals("runs")')
+    .nullable()
+    .default(null),
+  actions: hasMethod<RunActions>('fork', 'expected an object with the methods resume and fork')
     .nullable()
     .default(null),
   port: z.int(PORT_RANGE).min(0, PORT_RANGE).max(65_535, PORT_RANGE).default(0),
@@ -255,6 +261,7 @@ interface InspectionSettings {
   readonly journals: JournalStore | null;
   readonly port: number;
   readonly token?: string | undefined;
+  readonly actions: RunActions | null;
   readonly page: string;
 }
 

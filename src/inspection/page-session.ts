@@ -6,9 +6,17 @@ import { jsonOf } from '../journal/journal-lines.ts';
 import { promptSteps, type RecordedPrompts } from '../journal/recorded-prompts.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import { exportRun, withoutSignature } from './export-run.ts';
+import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing, shownPrompt } from './source.ts';
-import { type PageMessage, type RunCharts, type ServerMessage, type ShownPrompt, WIRE_VERSION } from './wire.ts';
+import {
+  type PageMessage,
+  type RunAction,
+  type RunCharts,
+  type ServerMessage,
+  type ShownPrompt,
+  WIRE_VERSION,
+} from './wire.ts';
 
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
@@ -20,7 +28,7 @@ const MAX_OPEN = 16;
 const MAX_WAITING = 8;
 
 /** Serves one page until its socket closes. No message makes it throw. */
-export function servePage(socket: WebSocket, runs: RunList): void {
+export function servePage(socket: WebSocket, runs: RunList, actions: RunActions | null = null): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentRevision = -1;
@@ -147,6 +155,10 @@ export function servePage(socket: WebSocket, runs: RunList): void {
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else if (message.type === 'test') void test(message);
+    else if (message.type === 'act')
+      void act(runs, actions, message).then((result) =>
+        page.send({ type: 'acted', id: message.id, result, problem: result.problem }),
+      );
     else if (message.type === 'remove') void remove(message);
     else if (message.type === 'export') void exportPage(message);
     else void prompt(message);
@@ -236,11 +248,18 @@ const MAX_ID_CHARS = 4_096;
 const runId = z.string().max(MAX_ID_CHARS);
 const id = z.int().min(0);
 
+const actionSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('resume') }),
+  z.object({ type: z.literal('fork'), at: z.int().min(0), set: z.record(z.string(), z.unknown()) }),
+  z.object({ type: z.literal('replay') }),
+]) satisfies z.ZodType<RunAction>;
+
 const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), runId, from: z.int().min(0) }),
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),
+  z.object({ type: z.literal('act'), id, runId, action: actionSchema, isTrusted: z.boolean() }),
   z.object({ type: z.literal('remove'), id, runId }),
   z.object({ type: z.literal('export'), id, runId }),
   z.object({ type: z.literal('prompt'), id, runId, seq: z.int().min(0) }),

@@ -68,6 +68,32 @@ export interface ShownPrompt {
   readonly note: string | null;
 }
 
+/** What a page can do with a recorded run. */
+export type RunAction =
+  | { readonly type: 'resume' }
+  /** Starts a run that repeats this one up to an entry and continues with changes, by path, as `chain.fork` takes them. */
+  | { readonly type: 'fork'; readonly at: number; readonly set: Readonly<Record<string, unknown>> }
+  /** Replays the run without a model and compares every entry. */
+  | { readonly type: 'replay' };
+
+/** A run that this installation did not start, so that the user must confirm what continuing it would open. */
+export interface NeedsTrust {
+  /** A phrase after "because". */
+  readonly doubt: string;
+  /** Phrases that complete "To continue it, postchain would …". */
+  readonly actions: readonly string[];
+}
+
+export interface ActAnswer {
+  /** The run that was started or resumed; null if none. */
+  readonly runId: string | null;
+  /** A result in one sentence; may be empty. */
+  readonly note: string;
+  /** Send the action again with `isTrusted` to confirm. */
+  readonly needsTrust: NeedsTrust | null;
+  readonly problem: string | null;
+}
+
 export interface ExportAnswer {
   /** One file that opens from disk; empty if there is a problem. */
   readonly html: string;
@@ -121,6 +147,8 @@ export type ServerMessage =
   /** The result of the `send` or `test` message with this id. `problem` is null on success. */
   | { readonly type: 'sent'; readonly id: number; readonly problem: string | null }
   | { readonly type: 'test'; readonly id: number; readonly text: string; readonly problem: string | null }
+  /** The result of the `act` message with this id. The new run is in the list. */
+  | ({ readonly type: 'acted'; readonly id: number } & { readonly result: ActAnswer; readonly problem: string | null })
   /** The result of the `remove` message with this id: null if the run was deleted. */
   | { readonly type: 'removed'; readonly id: number; readonly problem: string | null }
   /** The result of the `export` message with this id. */
@@ -136,6 +164,14 @@ export type PageMessage =
   | { readonly type: 'send'; readonly id: number; readonly runId: string; readonly event: unknown }
   /** Requests a Vitest test that replays the run. */
   | { readonly type: 'test'; readonly id: number; readonly runId: string }
+  /** Continues or replays a recorded run. */
+  | {
+      readonly type: 'act';
+      readonly id: number;
+      readonly runId: string;
+      readonly action: RunAction;
+      readonly isTrusted: boolean;
+    }
   /** Deletes a recorded run. */
   | { readonly type: 'remove'; readonly id: number; readonly runId: string }
   /** Requests a run as one page. */

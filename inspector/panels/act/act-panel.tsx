@@ -4,11 +4,12 @@ import { contextAt } from '../../fold/context-at.ts';
 import { formatNumber } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
-import { type Delivery, deliveriesOf, waitingAt } from '../../fold/user-events.ts';
+import { type Delivery, deliveriesOf, type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
+import { RecordedRun } from './recorded-run.tsx';
 import { WaitingForUser } from './waiting-for-user.tsx';
 
 /** Sends events to a live run, always in its current state, wherever the cursor is. */
@@ -17,10 +18,18 @@ export function ActPanel({ inspector, view }: PanelProps) {
   const now = count - 1;
   const obstacle = whyNoEvents(inspector, view);
   const hasSent = sent.value.some(({ runId }) => runId === run.runId);
+  const isRecorded = run.kind === 'run' && !run.live && inspector.connection.value === 'open';
   if (obstacle !== null)
     return (
       <div class="act">
-        <p>{obstacle}</p>
+        {isRecorded ? (
+          <>
+            {run.status !== 'interrupted' && run.status !== 'running' && <p>{obstacle}</p>}
+            <RecordedRun inspector={inspector} view={view} />
+          </>
+        ) : (
+          <p>{obstacle}</p>
+        )}
         {hasSent && <SentList inspector={inspector} view={view} />}
       </div>
     );
@@ -31,7 +40,9 @@ export function ActPanel({ inspector, view }: PanelProps) {
   return (
     <div class="act">
       <PastNote inspector={inspector} view={view} />
-      {waiting !== null && <WaitingForUser waiting={waiting} isBusy={isBusy} onSend={send} />}
+      {waiting !== null && (
+        <WaitingForUser waiting={waiting} keepsAtMs={keepsAtMs(view, waiting)} isBusy={isBusy} onSend={send} />
+      )}
       <section aria-label="At any time">
         <h2>At any time</h2>
         <div class="buttons">
@@ -60,6 +71,13 @@ export function ActPanel({ inspector, view }: PanelProps) {
       <SentList inspector={inspector} view={view} />
     </div>
   );
+}
+
+/** When the run stops waiting for consent, as milliseconds since 1970; null if that is unknown. */
+function keepsAtMs({ run, fold, count }: RunView, { askedAt, ...waiting }: Waiting): number | null {
+  const waitMs = contextAt(fold, count - 1).state?.limits.consentMs;
+  const keepsAt = Date.parse(run.startedAt) + fold.timeLine.atMs(askedAt) + (waitMs ?? Number.NaN);
+  return waiting.for === 'consent' && Number.isFinite(keepsAt) ? keepsAt : null;
 }
 
 /** Why the run accepts no events; null if it does. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
 import { formatDecimal, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -6,15 +6,37 @@ import type { Waiting } from '../../fold/user-events.ts';
 import { LongText } from '../long-text.tsx';
 import { DirectForm, type EventFormProps, SendButton } from './event-forms.tsx';
 
+interface WaitingProps extends EventFormProps {
+  readonly waiting: Waiting;
+  /** When the run stops waiting, as milliseconds since 1970; null if that is unknown. */
+  readonly keepsAtMs: number | null;
+}
+
+/** Counts the seconds to a time. */
+function Countdown({ toMs }: { readonly toMs: number }) {
+  const [nowMs, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.ceil((toMs - nowMs) / 1_000);
+  return seconds > 0 ? (
+    <>
+      {' '}
+      in <b role="timer">{seconds} s</b>
+    </>
+  ) : null;
+}
+
 /** The user's decision that the run waits for, with the form that answers it. */
-export function WaitingForUser({ waiting, isBusy, onSend }: EventFormProps & { readonly waiting: Waiting }) {
+export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingProps) {
   if (waiting.for === 'consent')
     return (
       <section class="card waiting" aria-label="The run waits for consent">
         <h2>The run waits for consent (entry {formatNumber(waiting.askedAt)})</h2>
         <p>
           May the run shorten or remove {pluralize(waiting.request.items.length, 'message')}? If nobody answers in time,
-          it keeps all of them.
+          it keeps all of them{keepsAtMs !== null && <Countdown key={waiting.askedAt} toMs={keepsAtMs} />}.
         </p>
         <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
       </section>

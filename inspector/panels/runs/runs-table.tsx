@@ -112,7 +112,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
         <div class="first-steps">
           <h2>No runs yet</h2>
           <p>Start one in a terminal. It appears here by itself:</p>
-          <pre>postchain run "What does the Yield phase decide?" --docs docs</pre>
+          <pre>postchain run "How does a run end?" --docs docs</pre>
           <p>
             Runs of your own program appear too, if it uses <code>fileJournals</code> or <code>sqliteJournals</code>{' '}
             with the same place.

@@ -116,6 +116,24 @@ describe('postchain run --inspect', () => {
     expect((await resumed.finished).code).toBe(3);
   });
 
+  it('lets the page answer a question for consent, without a terminal', async () => {
+    const user = aUser({});
+    const history = join(temporaryFolder(), 'history.json');
+    writeFileSync(history, JSON.stringify([{ role: 'user', content: `Please. ${'It is a long story. '.repeat(80)}` }]));
+    const started = user.start('run', 'What is a cycle?', '--docs', 'docs', '--history', history, '--inspect');
+    const { page, runId } = await openedRun(started);
+    await expect.poll(() => page.entries(runId).some(({ type }) => type === 'consent-asked')).toBe(true);
+    page.say({ type: 'send', id: 1, runId, event: { type: 'consent.given', choice: 'remove' } });
+    expect(await page.reply(1)).toMatchObject({ problem: null });
+    await page.end(runId);
+    const given = page
+      .entries(runId)
+      .filter((entry) => entry.type === 'delivery')
+      .map(({ event }) => event);
+    expect(given).toContainEqual({ type: 'consent.given', choice: 'remove' });
+    expect(given).not.toContainEqual(expect.objectContaining({ choice: 'keep' }));
+  });
+
   it('does not start the run if the port is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
@@ -189,6 +207,42 @@ describe('postchain inspect', () => {
       expect(stderr).toMatch(message);
       expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
     }
+  });
+
+  it('resumes and forks recorded runs for the page, with the rules of the command line', async () => {
+    const model = await aWaitingModel('yield');
+    const user = aUser(model.env);
+    const killed = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
+    await expect.poll(() => killed.text.stderr).toMatch(/understanding/iu);
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    model.go();
+    const page = await openPage(await addressIn(user.start('inspect')));
+    const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
+    const runId = runs[0]?.runId ?? '';
+    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, isTrusted: false });
+    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
+    await page.runs((list) => list.runs[0]?.status === 'completed');
+    const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
+    page.say({ type: 'act', id: 2, runId, action: fork, isTrusted: false });
+    expect(await page.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
+    await page.runs((list) => list.runs.length === 2 && list.runs.every(({ status }) => status === 'completed'));
+    const stranger = aUser({ ...model.env }, user.place);
+    const strange = await openPage(await addressIn(stranger.start('inspect')));
+    await strange.runs((list) => list.runs.length === 2);
+    strange.say({ type: 'act', id: 1, runId, action: fork, isTrusted: false });
+    expect(await strange.reply(1)).toMatchObject({
+      result: {
+        runId: null,
+        needsTrust: {
+          doubt: expect.stringMatching(/another installation/u),
+          actions: [expect.stringMatching(/^read docs/u)],
+        },
+      },
+    });
+    strange.say({ type: 'act', id: 2, runId, action: fork, isTrusted: true });
+    expect(await strange.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
+    await strange.runs((list) => list.runs.length === 3 && list.runs.every(({ status }) => status === 'completed'));
   });
 
   it('keeps its address on a chosen port, with a token that only this user can read', async () => {

@@ -39,6 +39,7 @@ const source: PageSource = {
   },
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
+  act: async () => ({ runId: null, note: '', needsTrust: null, problem: null }),
   remove: async () => null,
   exportRun: async () => ({ html: '', problem: null }),
   async prompt(runId, seq) {

@@ -1,0 +1,189 @@
+import { useState } from 'preact/hooks';
+import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
+import { contextAt } from '../../fold/context-at.ts';
+import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
+import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { activePanel } from '../../ui-state/panel.ts';
+import { compareWith } from '../compare/compare-panel.tsx';
+import type { PanelProps } from '../panel.tsx';
+
+/** Continues a run that is not live: resumes it, forks it at the cursor with changes, or replays it. */
+export function RecordedRun({ inspector, view }: PanelProps) {
+  const { run, at } = view;
+  const [isBusy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly result: ActAnswer } | null>(null);
+
+  async function act(action: RunAction, isTrusted = false): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    const result = await inspector.act(run.runId, action, isTrusted);
+    setBusy(false);
+    setAsked({ action, result });
+    if (result.runId === null || result.runId === run.runId) return;
+    compareWith(inspector, run.runId);
+    inspector.selectRun(result.runId);
+    activePanel.value = 'compare';
+  }
+
+  const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};
+  return (
+    <div class="recorded">
+      {run.status === 'running' && <p>Another process executes this run. To send it events, open its own inspector.</p>}
+      {run.status === 'interrupted' && (
+        <section aria-label="Resume">
+          <h2>This run was interrupted</h2>
+          <p>It continues where it stopped, and repeats no finished call.</p>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
+            Resume
+          </button>
+        </section>
+      )}
+      {needsTrust !== null && asked !== null && (
+        <section class="card waiting" aria-label="Confirmation" role="alert">
+          <h2>This run may not be what you expect</h2>
+          <p>{revealHidden(needsTrust.doubt)}. To continue it, PostChain would</p>
+          <ul class="actions">
+            {needsTrust.actions.map((action) => (
+              <li key={action} class="verbatim">
+                {revealHidden(action)}
+              </li>
+            ))}
+          </ul>
+          <div class="buttons">
+            <button type="button" onClick={() => setAsked(null)}>
+              Cancel
+            </button>
+            <button type="button" class="danger" disabled={isBusy} onClick={() => void act(asked.action, true)}>
+              I trust this run: continue
+            </button>
+          </div>
+        </section>
+      )}
+      {problem !== null && (
+        <p class="wrong verbatim" role="alert">
+          {revealHidden(problem)}
+        </p>
+      )}
+      <ForkForm key={run.runId} view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
+      <section aria-label="Replay">
+        <h2>Replay</h2>
+        <p class="muted">
+          Runs the charts of this version on the recorded events, without a model, and compares every entry.
+        </p>
+        <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
+          Replay
+        </button>
+        <p role="status" class="verbatim">
+          {revealHidden(note)}
+        </p>
+      </section>
+    </div>
+  );
+}
+
+interface Change {
+  readonly path: string;
+  readonly value: string;
+}
+
+const NO_CHANGE: Change = { path: '', value: '' };
+
+interface ForkFormProps {
+  readonly view: RunView;
+  readonly isBusy: boolean;
+  readonly onFork: (set: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Starts a new run that is identical up to the cursor. */
+function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
+  const { at, count } = view;
+  const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);
+  const known = knownValues(view);
+  const change = (index: number, part: Partial<Change>): void =>
+    setChanges((before) => before.map((one, place) => (place === index ? { ...one, ...part } : one)));
+
+  function submit(submitted: Event): void {
+    submitted.preventDefault();
+    const set = changes
+      .filter(({ path }) => path.trim() !== '')
+      .map(({ path, value }) => [path.trim(), valueIn(value)]);
+    onFork(Object.fromEntries(set));
+  }
+
+  return (
+    <form class="fork" aria-label="Fork" onSubmit={submit}>
+      <h2>Fork at entry {formatNumber(at)}</h2>
+      <p class="muted">
+        A new run repeats this one up to the cursor and continues with the changes. Recorded results of identical calls
+        are reused; others call the model.
+      </p>
+      <datalist id="fork-paths">
+        {Object.keys(known).map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+      {changes.map(({ path, value }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a change has no other identity
+        <div class="fork-change" key={index}>
+          <label>
+            <span class="visually-hidden">Change {index + 1}</span>
+            <input
+              list="fork-paths"
+              placeholder="thresholds.confidence"
+              value={path}
+              onInput={({ currentTarget }) => change(index, { path: currentTarget.value })}
+            />
+          </label>
+          <label>
+            <span class="visually-hidden">Value {index + 1}</span>
+            <input
+              placeholder={known[path] === undefined ? 'value' : `now ${jsonExcerpt(known[path], 60)}`}
+              value={value}
+              onInput={({ currentTarget }) => change(index, { value: currentTarget.value })}
+            />
+          </label>
+        </div>
+      ))}
+      <div class="buttons">
+        <button type="button" onClick={() => setChanges([...changes, NO_CHANGE])}>
+          Add a change
+        </button>
+        <button type="submit" class="primary" disabled={isBusy || at < 1 || at >= count}>
+          Fork at entry {formatNumber(at)}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What can be changed at the cursor, by path, with its current value: limits, thresholds, the direction, and fields of the next reply. */
+function knownValues({ log, fold, at, count }: RunView): Readonly<Record<string, unknown>> {
+  const { state } = contextAt(fold, at);
+  const known: Record<string, unknown> = { phase: PHASE_NAMES.join(', ') };
+  for (const [group, values] of Object.entries({
+    limits: state?.limits,
+    thresholds: state?.thresholds,
+    reply: nextReply(),
+  }))
+    for (const [name, value] of Object.entries(values ?? {})) known[`${group}.${name}`] = value;
+  return known;
+
+  function nextReply(): object | undefined {
+    for (const seq of fold.entries.of('call-event')) {
+      if (seq < at || seq >= count) continue;
+      const entry = log.entry(seq);
+      if (entry.type === 'call-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
+    }
+    return undefined;
+  }
+}
+
+/** JSON or, failing that, text. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,56 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { Run } from '../engine/runtime/run.ts';
+import { divergenceText, replay } from '../journal/replay.ts';
+import type { RunList } from './runs.ts';
+import { problemOf } from './source.ts';
+import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';
+
+/** Continues recorded runs for the page: `chain.resume` and `chain.fork` of your chain, or functions that ask for trust first. */
+export interface RunActions {
+  resume(runId: string, options: ActionOptions): Promise<Run | NeedsTrust>;
+  fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
+}
+
+export interface ActionOptions {
+  /** Whether the user has confirmed what the run would open. */
+  readonly isTrusted: boolean;
+}
+
+type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
+
+/** Does what a page asked for with a recorded run. Never rejects. */
+export async function act(
+  runs: RunList,
+  actions: RunActions | null,
+  { runId, action, isTrusted }: { readonly runId: string; readonly action: RunAction; readonly isTrusted: boolean },
+): Promise<ActAnswer> {
+  const nothing: ActAnswer = { runId: null, note: '', needsTrust: null, problem: null };
+  try {
+    if (action.type === 'replay') return { ...nothing, note: await replayed(runs, runId) };
+    if (actions === null)
+      throw new PostChainError(
+        'invalid_option',
+        'This inspector cannot continue runs; use "postchain inspect", or pass "actions" to inspectionServer.',
+      );
+    const options = { isTrusted };
+    const { type, ...change } = action;
+    const result =
+      type === 'resume'
+        ? await actions.resume(runId, options)
+        : await actions.fork(runId, change as ForkChange, options);
+    if ('doubt' in result) return { ...nothing, needsTrust: result };
+    runs.watch(result);
+    return { ...nothing, runId: result.runId };
+  } catch (error) {
+    return { ...nothing, problem: problemOf(error) };
+  }
+}
+
+async function replayed(runs: RunList, runId: string): Promise<string> {
+  const entries = await (await runs.find(runId))?.entries?.();
+  if (entries === undefined) throw new PostChainError('invalid_journal', 'Only a PostChain run can be replayed.');
+  const { divergence } = replay(entries);
+  return divergence === null
+    ? `Identical: the charts of this version make the same ${entries.length} entries.`
+    : `Different: ${divergenceText(divergence)}`;
+}

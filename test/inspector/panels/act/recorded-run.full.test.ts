@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { browserFor, openInspector } from '../../../support/inspector/inspector-page.ts';
+import { axeViolations } from '../../../support/inspector/page-checks.ts';
+import { scriptedChain } from '../../../support/run-chain.ts';
+
+const browser = await browserFor('acting on recorded runs');
+
+const journals = memoryJournals();
+let made = 0;
+const { chain } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
+const run = chain.run({ request: 'Is it so?' });
+await run.answer;
+const [start, ...others] = run.journal as [JournalEntry, ...JournalEntry[]];
+const writer = journals.create('half');
+writer.write([{ ...start, runId: 'half' } as JournalEntry, ...others.slice(0, 40)]);
+writer.close();
+
+let server: InspectionServer;
+beforeAll(async () => {
+  const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
+  server = await inspectionServer({
+    journals,
+    actions: {
+      resume: async (runId, { isTrusted }) => (isTrusted ? chain.resume(runId) : doubt),
+      fork: (runId, change) => chain.fork(runId, change),
+    },
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+const open = (hash: string) => openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
+
+describe.skipIf(browser === null)('Act on a recorded run', () => {
+  it('forks at the cursor with a change and opens the new run beside the old one', async () => {
+    const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+    const { page, close } = await open(`/run/whole/${at}?panel=act`);
+    await page.getByText('This run has ended').waitFor();
+    const form = page.getByRole('form', { name: 'Fork' });
+    await form.getByLabel('Change 1').fill('thresholds.nothing');
+    await form.getByLabel('Value 1').fill('0.99');
+    const fork = form.getByRole('button', { name: `Fork at entry ${at}` });
+    await fork.click();
+    await page.getByText('"thresholds.nothing" does not exist').waitFor();
+    expect(await axeViolations(page, '.panel-area')).toEqual([]);
+    await form.getByLabel('Change 1').fill('thresholds.confidence');
+    await fork.click();
+    await page.locator('main[data-run^="new-"] .compare-panel').waitFor();
+    await page.getByRole('heading', { name: 'Steps' }).waitFor();
+    expect((await journals.list()).map(({ runId }) => runId)).toContain('new-3');
+    await close();
+  });
+
+  it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {
+    const { page, close } = await open('/run/half?panel=act');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('start mcp "npx some-server"').waitFor();
+    await page.getByRole('button', { name: 'I trust this run: continue' }).click();
+    await page
+      .locator('.page-header .pill')
+      .getByText(/completed/u)
+      .waitFor();
+    expect((await journals.list()).find(({ runId }) => runId === 'half')?.status).toBe('completed');
+    await page.getByText('This run has ended').waitFor();
+    await close();
+  });
+
+  it('replays a run', async () => {
+    const { page, close } = await open('/run/whole?panel=act');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page
+      .getByText(`Identical: the charts of this version make the same ${run.journal.length} entries.`)
+      .waitFor();
+    await close();
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { RunActions } from '../../../src/inspection/run-actions.ts';
+import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
+import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
+
+/** A store with an ended run, `whole`, and an interrupted one, `half`; the chain that recorded them, and its actions. */
+async function recordings() {
+  const journals = memoryJournals();
+  let made = 0;
+  const { chain, model } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
+  const run = chain.run({ request: 'Is it so?' });
+  await run.answer;
+  const [start, ...others] = run.journal as [JournalEntry, ...JournalEntry[]];
+  const cut = others.findIndex(({ type }) => type === 'phase-end') + 1;
+  const writer = journals.create('half');
+  writer.write([{ ...start, runId: 'half' } as JournalEntry, ...others.slice(0, cut)]);
+  writer.close();
+  const actions: RunActions = {
+    resume: (runId) => chain.resume(runId),
+    fork: (runId, change) => chain.fork(runId, change),
+  };
+  return { journals, actions, model, journal: run.journal };
+}
+
+let nextId = 1;
+async function act(page: TestPage, runId: string, action: RunAction, isTrusted = false): Promise<ActAnswer> {
+  const id = nextId++;
+  page.say({ type: 'act', id, runId, action, isTrusted });
+  const reply = await page.reply(id);
+  return (reply as Extract<typeof reply, { type: 'acted' }>).result;
+}
+
+const NOTHING: ActAnswer = { runId: null, note: '', needsTrust: null, problem: null };
+
+describe('a page acts on a recorded run', () => {
+  it('resumes an interrupted run, which continues where it was, for the page that has it open', async () => {
+    const { journals, actions, model } = await recordings();
+    const page = await openPage((await startInspector({ journals, actions })).url);
+    const { runs } = await page.runs((list) => list.runs.length === 2);
+    expect(runs.find(({ runId }) => runId === 'half')).toMatchObject({ status: 'interrupted' });
+    const before = model.calls.length;
+    expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, runId: 'half' });
+    await page.runs((list) => list.runs.some(({ runId, status }) => runId === 'half' && status === 'completed'));
+    page.say({ type: 'open', runId: 'half', from: 0 });
+    await page.end('half');
+    expect(page.entries('half').some(({ type }) => type === 'resumed')).toBe(true);
+    expect(page.entries('half').at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+    expect(model.calls.length - before).toBeLessThan(before);
+  });
+
+  it('forks at an entry with changes; the new run is watched', async () => {
+    const { journals, actions, journal } = await recordings();
+    const page = await openPage((await startInspector({ journals, actions })).url);
+    const at = journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+    const set = { 'limits.maxCycles': 2, 'thresholds.confidence': 0.99 };
+    const { runId, problem } = await act(page, 'whole', { type: 'fork', at, set });
+    expect({ runId, problem }).toEqual({ runId: 'new-2', problem: null });
+    page.say({ type: 'open', runId: 'new-2', from: 0 });
+    await page.end('new-2');
+    expect(page.entries('new-2')[0]).toMatchObject({
+      forkedFrom: { runId: 'whole', seq: at, changes: ['limits.maxCycles=2', 'thresholds.confidence=0.99'] },
+    });
+  });
+
+  it('learns what is wrong with a change', async () => {
+    const { journals, actions } = await recordings();
+    const page = await openPage((await startInspector({ journals, actions })).url);
+    const action = { type: 'fork', at: 5, set: { 'thresholds.nothing': 1 } } as const;
+    expect((await act(page, 'whole', action)).problem).toMatch(
+      /^"thresholds.nothing" does not exist; expected one of/u,
+    );
+  });
+
+  it('replays a run and learns whether it is identical', async () => {
+    const { journals, journal } = await recordings();
+    const page = await openPage((await startInspector({ journals })).url);
+    expect(await act(page, 'whole', { type: 'replay' })).toEqual({
+      ...NOTHING,
+      note: `Identical: the charts of this version make the same ${journal.length} entries.`,
+    });
+  });
+
+  it('is asked for trust first, and continues after it was given', async () => {
+    const { journals, actions } = await recordings();
+    const doubt = { doubt: 'it was started by someone else', actions: ['start mcp "rm -rf /"'] };
+    const careful: RunActions = {
+      ...actions,
+      resume: async (runId, { isTrusted }) => (isTrusted ? actions.resume(runId, { isTrusted }) : doubt),
+    };
+    const page = await openPage((await startInspector({ journals, actions: careful })).url);
+    expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, needsTrust: doubt });
+    expect((await page.runs()).runs.every(({ live }) => !live)).toBe(true);
+    expect(await act(page, 'half', { type: 'resume' }, true)).toEqual({ ...NOTHING, runId: 'half' });
+  });
+
+  it('cannot continue runs on a server without actions', async () => {
+    const { journals } = await recordings();
+    const page = await openPage((await startInspector({ journals })).url);
+    expect((await act(page, 'half', { type: 'resume' })).problem).toMatch(/^This inspector cannot continue runs/u);
+  });
+});

@@ -2,18 +2,15 @@ import { type Grounding, isBare, TERSE_WORDS } from './grounding.ts';
 import type { Features, Reading } from './reading.ts';
 
 /** What speaks against a claim that the task is complete; each 0 or 1, all 0 without evidence. */
-export type CompletionFeature = 'long' | 'recombined' | 'unrelated' | 'repeatedResults';
+export type CompletionFeature = 'long' | 'recombined' | 'repeatedResults';
 
 /** With less support than this, the evidence has only words of the answer that occur everywhere. */
 const INCIDENTAL = 0.1;
-/** A text with this share of the request covers it: as much as sufficiency requires by default. */
-const COVERED = 0.7;
 
 /**
  * Returns the features of an answer whose model claims completion.
  * - `long`: more than five words.
  * - `recombined`: the evidence has words of the answer, but not together: it was combined or changed.
- * - `unrelated`: a text covers the request, and no text has anything of the answer.
  * - `repeatedResults`: the search returned the same text more than once.
  *
  * An answer that a text has verbatim, a yes or no, and a choice from the request have none of these.
@@ -22,7 +19,6 @@ export function completionFeatures(
   answer: Reading,
   request: Reading,
   grounding: Grounding,
-  covered: number,
   repeated: boolean,
 ): Features<CompletionFeature> {
   const fromRequest = request.plain.includes(answer.plain);
@@ -32,7 +28,6 @@ export function completionFeatures(
   return {
     long: flag(answer.length > TERSE_WORDS),
     recombined: flag(support > INCIDENTAL),
-    unrelated: flag(grounding.support === 0 && covered >= COVERED),
     repeatedResults: flag(repeated),
   };
 }

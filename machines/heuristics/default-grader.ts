@@ -4,7 +4,7 @@ import { type CompletionFeature, completionFeatures } from './completion.ts';
 import { contradictionsIn } from './contradiction.ts';
 import { groundingOf } from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
-import { type Features, readEvidence, readStart, shareOf, weightIn } from './reading.ts';
+import { type Features, readEvidence, readStart } from './reading.ts';
 import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from './sufficiency.ts';
 import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS } from './weights.ts';
 
@@ -57,9 +57,7 @@ export function supportFor(request: string, answer: string, evidence: readonly E
 function completionOf({ request: asked, answer: given, evidence }: GradingInput): AnswerFeatures['completion'] {
   const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
   const grounding = groundingOf(answer, request, INVENTION.test(asked.slice(0, 100)) ? [] : texts);
-  const share = shareOf(request.terms, weightIn(texts, request));
-  const covered = Math.max(0, ...texts.map(({ terms }) => share((term) => terms.has(term))));
-  return completionFeatures(answer, request, grounding, covered, texts.length < evidence.length);
+  return completionFeatures(answer, request, grounding, texts.length < evidence.length);
 }
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */

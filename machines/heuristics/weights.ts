@@ -22,7 +22,7 @@ export function probability<Feature extends string>(model: Weights<Feature>, fea
  */
 export const COMPLETION_WEIGHTS: Weights<CompletionFeature> = {
   bias: 0.15,
-  weights: { long: -3.2, recombined: -3.92, unrelated: -0.28, repeatedResults: -3.45 },
+  weights: { long: -3.21, recombined: -3.92, repeatedResults: -3.45 },
 };
 
 /** The bias includes the odds of 0.7, the default threshold of sufficiency. */

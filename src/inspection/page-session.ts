@@ -250,7 +250,12 @@ const id = z.int().min(0);
 
 const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('resume') }),
-  z.object({ type: z.literal('fork'), at: z.int().min(0), set: z.record(z.string(), z.unknown()) }),
+  z.object({
+    type: z.literal('fork'),
+    at: z.int().min(0),
+    set: z.record(z.string(), z.unknown()),
+    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })).optional(),
+  }),
   z.object({ type: z.literal('replay') }),
 ]) satisfies z.ZodType<RunAction>;
 

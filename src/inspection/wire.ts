@@ -20,7 +20,8 @@ export interface InspectedRun {
   readonly title: string;
   /** ISO 8601; empty if unknown. */
   readonly startedAt: string;
-  readonly status: RunStatus;
+  /** `disconnected`: the program of a system has ended or closed its connection before the system ended. */
+  readonly status: RunStatus | 'disconnected';
   /** Whether it is running in this process. A live run accepts events. */
   readonly live: boolean;
   /** What the record omits or infers, one sentence each. */
@@ -72,7 +73,13 @@ export interface ShownPrompt {
 export type RunAction =
   | { readonly type: 'resume' }
   /** Starts a run that repeats this one up to an entry and continues with changes, by path, as `chain.fork` takes them. */
-  | { readonly type: 'fork'; readonly at: number; readonly set: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'fork';
+      readonly at: number;
+      readonly set: Readonly<Record<string, unknown>>;
+      /** Sent instead of the prompt whose entry is `at`. */
+      readonly turns?: readonly ChatTurn[] | undefined;
+    }
   /** Replays the run without a model and compares every entry. */
   | { readonly type: 'replay' };
 

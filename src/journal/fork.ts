@@ -8,7 +8,9 @@ import {
   type RunStart,
 } from '../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
+import type { ChatTurn } from '../../machines/contracts/model.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
+import type { EditRequest } from '../engine/attempts/provide-attempt.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';
@@ -33,6 +35,11 @@ export interface ForkOptions {
   readonly at: number;
   /** What to change there. */
   readonly set?: ForkChanges;
+  /**
+   * Sends these turns in the model call whose `prompt` entry is `at`, and uses the new reply. Later calls that stay the same keep their
+   * recorded results.
+   */
+  readonly turns?: readonly ChatTurn[] | undefined;
   /** JSON that the calling program stores in the fork's journal. Default: that of the run it forks. */
   readonly host?: RunOptions['host'];
   readonly signal?: AbortSignal;
@@ -61,13 +68,15 @@ interface ForkTarget {
 export function forkRun(
   { entries, runId }: ForkSource,
   { parts, journals }: ForkTarget,
-  { at, set = {}, host, signal }: ForkOptions,
+  { at, set = {}, turns, host, signal }: ForkOptions,
 ): Run {
   const start = runStartOf(entries);
   requireSameChart(start);
   const from = branchPoint(entries, at);
   const changes = readChanges(set, entries.slice(from));
-  const find = findRecorded({ start, entries, from, runId }, parts);
+  const edited = turns === undefined ? null : editedCall(entries, at);
+  const { find, keyOf } = findRecorded({ start, entries, from, runId, edited }, parts);
+  const edit = edited !== null && turns !== undefined ? editOnce(keyOf(edited), turns, runId) : null;
   const clock = createRunClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
   const forkStart: RunStart = {
     ...start,
@@ -76,14 +85,17 @@ export function forkRun(
     forkedFrom: {
       runId: start.runId,
       seq: at,
-      changes: Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
+      changes: [
+        ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
+        ...(turns === undefined ? [] : ['prompt']),
+      ],
       forkedAt: new Date(parts.clock.now()).toISOString(),
     },
   };
   const { opened } = replayEntries(
     forkStart,
     entries.slice(0, from),
-    { ...parts, clock },
+    { ...parts, clock, ...(edit && { editRequest: edit }) },
     {
       isSame: () => true,
       clockAfterRecording: { atMs: clock.elapsedMs },
@@ -115,17 +127,50 @@ function branchPoint(entries: readonly JournalEntry[], at: number): number {
  * request. Throws `invalid_journal` if this chain does not make the recorded requests.
  */
 function findRecorded(
-  { start, entries, from, runId }: ForkSource & { readonly start: RunStart; readonly from: number },
+  {
+    start,
+    entries,
+    from,
+    runId,
+    edited,
+  }: ForkSource & { readonly start: RunStart; readonly from: number; readonly edited: number | null },
   parts: ChainParts,
-): Recording['find'] {
+): { readonly find: Recording['find']; readonly keyOf: (call: number) => string | undefined } {
   const keys = new Map<number, string>();
   const execute: ActivityExecutor['execute'] = (call, activity) => void keys.set(call, callKey(activity, start));
   const { divergence } = replayEntries(start, entries, parts, { executor: { execute, wait: () => () => {} } });
   if (divergence !== null)
     throw new PostChainError('invalid_journal', `Cannot fork ${start.runId}: ${divergenceText(divergence)}`);
-  const calls = recordedCalls(entries).filter((recorded) => isAnswered(recorded) && endOf(recorded) >= from);
+  const calls = recordedCalls(entries).filter(
+    (recorded) => isAnswered(recorded) && endOf(recorded) >= from && recorded.call !== edited,
+  );
   const answers = callQueues(calls, ({ call }) => keys.get(call));
-  return (_, activity) => answers.take(callKey(activity, { runId }));
+  return { find: (_, activity) => answers.take(callKey(activity, { runId })), keyOf: (call) => keys.get(call) };
+}
+
+/** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
+function editedCall(entries: readonly JournalEntry[], at: number): number {
+  const prompt = entries[at];
+  const call = entries.findLast(
+    (entry) =>
+      entry.type === 'call-start' &&
+      entry.actor === 'readReply' &&
+      prompt?.type === 'prompt' &&
+      entry.seq < at &&
+      entry.attemptId === prompt.attemptId,
+  );
+  if (call?.type === 'call-start') return call.call;
+  throw invalidChange(`"turns" can be sent at a "prompt" entry only; entry ${at} is "${prompt?.type ?? 'missing'}"`);
+}
+
+/** Replaces the turns of the first call with this key. */
+function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: string): EditRequest {
+  let isDone = false;
+  return (input, request) => {
+    if (isDone || callKey({ actor: 'readReply', input }, { runId }) !== key) return null;
+    isDone = true;
+    return { ...request, turns, ...(request.turnsWithoutTools && { turnsWithoutTools: turns }) };
+  };
 }
 
 interface ParsedChanges {

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
 import { contextAt } from '../../fold/context-at.ts';
 import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
+import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { activePanel } from '../../ui-state/panel.ts';
@@ -66,6 +68,13 @@ export function RecordedRun({ inspector, view }: PanelProps) {
         </p>
       )}
       <ForkForm key={run.runId} view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
+      <EditPrompt
+        key={`prompt ${run.runId}`}
+        inspector={inspector}
+        view={view}
+        isBusy={isBusy}
+        onFork={(seq, turns) => void act({ type: 'fork', at: seq, set: {}, turns })}
+      />
       <section aria-label="Replay">
         <h2>Replay</h2>
         <p class="muted">
@@ -154,6 +163,78 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
         </button>
       </div>
     </form>
+  );
+}
+
+interface EditPromptProps extends PanelProps {
+  readonly isBusy: boolean;
+  readonly onFork: (seq: number, turns: readonly ChatTurn[]) => void;
+}
+
+/** Edits the prompt of the latest model call at the cursor, and runs that step again with it. */
+function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork }: EditPromptProps) {
+  const [edited, setEdited] = useState<{ readonly seq: number; readonly turns: readonly ChatTurn[] } | null>(null);
+  const [problem, setProblem] = useState('');
+  const seq = lastUpTo(fold.entries.of('prompt'), selection.to);
+  if (seq === undefined) return null;
+
+  async function load(at: number): Promise<void> {
+    const { prompt, problem: why } = await inspector.prompt(run.runId, at);
+    setProblem(why ?? '');
+    if (prompt === null) return;
+    const system = prompt.system === '' ? [] : [{ role: 'system', content: prompt.system } as const];
+    setEdited({ seq: at, turns: [...system, ...prompt.turns] });
+  }
+
+  const isOpen = edited !== null && edited.seq === seq;
+  return (
+    <section aria-label="Edit a prompt">
+      <h2>Edit the prompt of entry {formatNumber(seq)}</h2>
+      <p class="muted">The model is asked once more with your text, in a new run that is identical up to there.</p>
+      {problem !== '' && (
+        <p class="wrong verbatim" role="alert">
+          {revealHidden(problem)}
+        </p>
+      )}
+      {!isOpen && (
+        <button type="button" onClick={() => void load(seq)}>
+          Edit the prompt…
+        </button>
+      )}
+      {isOpen && (
+        <form
+          class="fork"
+          aria-label="Prompt"
+          onSubmit={(submitted) => {
+            submitted.preventDefault();
+            onFork(seq, edited.turns);
+          }}
+        >
+          {edited.turns.map(({ role, content }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
+            <label class="field" key={index}>
+              <span>{role}</span>
+              <textarea
+                rows={8}
+                spellcheck={false}
+                value={content}
+                onInput={({ currentTarget: { value } }) =>
+                  setEdited({ seq, turns: edited.turns.with(index, { role, content: value }) })
+                }
+              />
+            </label>
+          ))}
+          <div class="buttons">
+            <button type="button" onClick={() => setEdited(null)}>
+              Cancel
+            </button>
+            <button type="submit" class="primary" disabled={isBusy}>
+              Run this step again
+            </button>
+          </div>
+        </form>
+      )}
+    </section>
   );
 }
 

@@ -38,7 +38,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
           </select>
         </label>
       )}
-      {view !== null && <RunStatus view={view} />}
+      {view !== null && !(view.run.live && connection.value === 'lost') && <RunStatus view={view} />}
       {connection.value === 'lost' && (
         <span class="pill bad" role="status">
           not connected

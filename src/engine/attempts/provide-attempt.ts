@@ -82,7 +82,11 @@ export interface CallObserver {
 
 export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () => {} };
 
+/** Returns another request to send for a call, or null to send the one that its prompt made. */
+export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
+
 interface ReadReplyParts {
+  readonly editRequest?: EditRequest | undefined;
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
@@ -196,13 +200,13 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   };
 }
 
-function callOf({ models, specFor, replyForm }: ReadReplyParts, call: ReadReplyInput) {
+function callOf({ models, specFor, replyForm, editRequest }: ReadReplyParts, call: ReadReplyInput) {
   const model = models[call.model];
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
   const spec = specFor(call.task);
   const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true);
-  return { model, spec, request };
+  return { model, spec, request: editRequest?.(call, request) ?? request };
 }
 
 /** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */

@@ -32,7 +32,7 @@ import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
 import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
-import { type CallObserver, provideAttempt } from '../attempts/provide-attempt.ts';
+import { type CallObserver, type EditRequest, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
 import { requestDigest } from '../prompts/describe-prompt.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
@@ -49,6 +49,7 @@ export interface ActorParts {
   readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<PromptName, Prompt>>;
   readonly replyForm: ReplyForm;
+  readonly editRequest?: EditRequest;
   readonly policies: ResolvedPolicies;
   readonly scope: ScopeSource;
   readonly passages: PassageSource;
@@ -101,6 +102,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
     models: parts.models,
     specFor: (task) => promptSpec(parts.prompts[task as Task]),
     replyForm: parts.replyForm,
+    editRequest: parts.editRequest,
     dispatcher,
     hooks: recordedHooks(parts.policies.rules, scope),
     callScope: () => ({ clock: scope().clock, observer: callObserver(scope().observer) }),

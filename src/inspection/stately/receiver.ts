@@ -136,7 +136,7 @@ function openSystem(runId: string, journal: SystemJournal): OpenSystem {
       kind: 'system',
       title: journal.title,
       startedAt: journal.startedAt,
-      status: journal.status,
+      status: journal.status === 'interrupted' ? 'disconnected' : journal.status,
       live: !journal.ended,
       fidelity: journal.fidelity,
       summary: null,

@@ -10,7 +10,7 @@ const browser = await browserFor('acting on recorded runs');
 
 const journals = memoryJournals();
 let made = 0;
-const { chain } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
+const { chain, model } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
 const run = chain.run({ request: 'Is it so?' });
 await run.answer;
 const [start, ...others] = run.journal as [JournalEntry, ...JournalEntry[]];
@@ -67,6 +67,21 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
       .waitFor();
     expect((await journals.list()).find(({ runId }) => runId === 'half')?.status).toBe('completed');
     await page.getByText('This run has ended').waitFor();
+    await close();
+  });
+
+  it('edits the prompt of the call at the cursor and runs that step again', async () => {
+    const at = run.journal.findLast(({ type }) => type === 'prompt')?.seq ?? 0;
+    const { page, close } = await open(`/run/whole/${at}?panel=act`);
+    await page.getByRole('button', { name: 'Edit the prompt…' }).click();
+    const prompt = page.getByRole('form', { name: 'Prompt' });
+    const user = prompt.getByLabel('user');
+    expect(await user.inputValue()).toContain('Is it so?');
+    await user.fill('Is it really so?');
+    const before = model.calls.length;
+    await prompt.getByRole('button', { name: 'Run this step again' }).click();
+    await page.locator('main[data-run^="new-"] .compare-panel').waitFor();
+    expect(model.calls[before]?.turns.at(-1)).toEqual({ role: 'user', content: 'Is it really so?' });
     await close();
   });
 

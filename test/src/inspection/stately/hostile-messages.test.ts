@@ -184,7 +184,7 @@ describe('lost or reordered messages', () => {
     const receiver = received([actor('x:0')]);
     expect(receiver.systems[0]?.info()).toMatchObject({ status: 'running', live: true });
     receiver.close();
-    expect(receiver.systems[0]?.info()).toMatchObject({ status: 'interrupted', live: false });
+    expect(receiver.systems[0]?.info()).toMatchObject({ status: 'disconnected', live: false });
     expect(receiver.systems[0]?.info().fidelity).toContain('The connection closed before the program ended.');
     expect(receiver.systems[0]?.entries.at(-1)?.type).toBe('run-stopped');
   });

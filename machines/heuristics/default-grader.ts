@@ -1,8 +1,7 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
 import { type ClosingFeature, closingFeatures } from './closing.ts';
-import { type CompletionFeature, completionFeatures } from './completion.ts';
 import { contradictionsIn } from './contradiction.ts';
-import { groundingOf } from './grounding.ts';
+import { type CompletionFeature, completionFeatures, groundingOf } from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
 import { type Features, readEvidence, readStart } from './reading.ts';
 import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from './sufficiency.ts';
@@ -18,7 +17,7 @@ export function gradeByDefault(input: GradingInput): AnswerGrades {
   return {
     grounding: supportFor(request, answer, evidence),
     completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
-    sufficiency: sufficiencyOf(request, evidence, sufficiency),
+    sufficiency: sufficiencyOf(input, sufficiency),
     satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
     contradictions: contradictionsIn(request),
   };
@@ -61,11 +60,7 @@ function completionOf({ request: asked, answer: given, evidence }: GradingInput)
 }
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */
-function sufficiencyOf(
-  asked: string,
-  evidence: readonly EvidenceText[],
-  features: AnswerFeatures['sufficiency'],
-): number {
+function sufficiencyOf({ request: asked, evidence }: GradingInput, features: AnswerFeatures['sufficiency']): number {
   const [request, texts] = [readStart(asked), readEvidence(evidence)];
   const isRelated = texts.some(({ terms }) => [...request.terms].some((term) => terms.has(term)));
   return isRelated ? Math.max(probability(SUFFICIENCY_WEIGHTS, features), shareInOneSentence(request, texts) ** 2) : 0;

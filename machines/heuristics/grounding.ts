@@ -1,5 +1,5 @@
 import { isUnspaced } from '../text/words.ts';
-import { FULL_LENGTH, lengthFactor, type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
+import { type Features, FULL_LENGTH, type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
 export interface Grounding {
@@ -12,7 +12,7 @@ export interface Grounding {
 }
 
 /** A longer answer is a sentence: its names and numbers must be verbatim, not all of its words. */
-export const TERSE_WORDS = 5;
+const TERSE_WORDS = 5;
 /** Numbers and names weigh more than other words: answers get them wrong most often. */
 const NAME_FACTOR = 2;
 /** Words of at most this length that no text has, and that are not names, say nothing that can be checked: "It is so". */
@@ -22,15 +22,15 @@ const BARE = new Set('yes no ja nein oui non si sim nao да нет'.split(' '))
 const BARE_PHRASE = /^(?:是|不是|对|不|はい|いいえ|네|아니요)$/u;
 
 /** Whether an answer is only a yes or no, in one of several languages. */
-export function isBare(answer: Reading): boolean {
+function isBare(answer: Reading): boolean {
   const text = answer.plain.replaceAll(' ', '');
   return (answer.words.length === 1 && BARE.has(text)) || BARE_PHRASE.test(text);
 }
 
 /**
  * Returns how evidence supports an answer: the share of its words that the request does not have (of all words if it
- * has no others), weighted by how few sentences have them, names and numbers more, short words less: few
- * texts do not show how frequent those are. Linear in the texts.
+ * has no others), weighted by how few sentences have them, names and numbers more, short
+ * words less. Linear in the texts.
  */
 export function groundingOf(answer: Reading, request: Reading, texts: readonly Reading[]): Grounding {
   const nothing = { support: null, verbatim: false, inventsName: false };
@@ -42,12 +42,8 @@ export function groundingOf(answer: Reading, request: Reading, texts: readonly R
   const isSlight = (term: string) =>
     term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
   if (checked.every(isSlight)) return nothing;
-  const rarity = weightIn(texts, answer);
-  const emphasis = (term: string) => {
-    if (names.has(term)) return NAME_FACTOR;
-    return isFound(term) ? lengthFactor(term, names) : 1;
-  };
-  const weight = (term: string) => rarity(term) * emphasis(term);
+  const rarity = weightIn(texts, answer, true);
+  const weight = (term: string) => rarity(term) * (names.has(term) ? NAME_FACTOR : 1);
   return {
     support: shareOf(checked, weight)(isFound),
     verbatim: isVerbatim(answer, request, texts),
@@ -87,4 +83,34 @@ export function namesIn(words: readonly Word[]): readonly (readonly Word[])[] {
 /** Whether a text has the words one after another. */
 function has(text: Reading, words: readonly Word[]): boolean {
   return words.length > 0 && text.plain.includes(spaced(words.map(({ folded }) => folded)));
+}
+
+/** What speaks against a claim that the task is complete; each 0 or 1, all 0 without evidence. */
+export type CompletionFeature = 'long' | 'recombined' | 'repeatedResults';
+
+/** With less support than this, the evidence has only words of the answer that occur everywhere. */
+const INCIDENTAL = 0.1;
+
+/**
+ * Returns the features of an answer whose model claims completion.
+ * - `long`: more than five words.
+ * - `recombined`: the evidence has words of the answer, but not together: it was combined or changed.
+ * - `repeatedResults`: the search returned the same text more than once.
+ *
+ * An answer that a text has verbatim, a yes or no, and a choice from the request have none of these.
+ */
+export function completionFeatures(
+  answer: Reading,
+  request: Reading,
+  grounding: Grounding,
+  repeated: boolean,
+): Features<CompletionFeature> {
+  const fromRequest = request.plain.includes(answer.plain);
+  const open = grounding.support !== null && !grounding.verbatim && !isBare(answer) && !fromRequest;
+  const flag = (holds: boolean) => (open && holds ? 1 : 0);
+  return {
+    long: flag(answer.length > TERSE_WORDS),
+    recombined: flag((grounding.support ?? 0) > INCIDENTAL),
+    repeatedResults: flag(repeated),
+  };
 }

@@ -112,19 +112,16 @@ export type Features<Name extends string> = Readonly<Record<Name, number>>;
 /** How informative a term is, above 0. */
 export type Weight = (term: string) => number;
 
-/** Words of this length and more count in full. */
+/** Short words are frequent in every language (G. Zipf, 1935); words of this length and more count in full. */
 export const FULL_LENGTH = 6;
-
-/** Returns how much a term counts, 0..1: short words that are not names are frequent in every language (G. Zipf, 1935). */
-export const lengthFactor = (term: string, names: ReadonlySet<string>): number =>
-  names.has(term) || isUnspaced(term) ? 1 : Math.min(1, term.length / FULL_LENGTH) ** 2;
 
 /**
  * Returns the inverse document frequency (K. Spärck Jones, 1972) over the sentences of texts, in place of lists of stop
  * words: words that most sentences have weigh almost nothing. A term that no sentence has weighs the most, unless it is
- * a short word that is not a name of `asked`: it is probably a question word.
+ * a short word that is not a name of `asked`: it is probably a question word. With `allShort`, short words that
+ * sentences have weigh less, too: few texts do not show how frequent those are.
  */
-export function weightIn(texts: readonly Reading[], asked: Reading): Weight {
+export function weightIn(texts: readonly Reading[], asked: Reading, allShort = false): Weight {
   const having = new Map<string, number>();
   let sentences = 0;
   for (const text of texts)
@@ -135,7 +132,8 @@ export function weightIn(texts: readonly Reading[], asked: Reading): Weight {
   return (term) => {
     const texts = having.get(term) ?? 0;
     const rarity = Math.log(1 + (sentences + 0.5) / (texts + 0.5));
-    return texts === 0 ? rarity * lengthFactor(term, asked.names) : rarity;
+    const isShort = term.length < FULL_LENGTH && !asked.names.has(term) && !isUnspaced(term);
+    return isShort && (texts === 0 || allShort) ? rarity * (term.length / FULL_LENGTH) ** 2 : rarity;
   };
 }
 

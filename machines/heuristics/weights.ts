@@ -1,5 +1,5 @@
 import type { ClosingFeature } from './closing.ts';
-import type { CompletionFeature } from './completion.ts';
+import type { CompletionFeature } from './grounding.ts';
 import type { Features } from './reading.ts';
 import type { SufficiencyFeature } from './sufficiency.ts';
 

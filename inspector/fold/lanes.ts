@@ -1,57 +1,75 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
 import { lastName } from './chart-index.ts';
+import { formatDuration } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { firstIndexWhere } from './sorted.ts';
-import type { AttemptSpan, CallSpan, CapabilitySpan, PhaseSpan } from './spans.ts';
+import type { Selection } from './selection.ts';
+import { countStartedBy } from './sorted.ts';
+import type { AttemptSpan, CallSpan, CapabilitySpan, CycleSpan, PhaseSpan } from './spans.ts';
 import { MAX_GAP_MS } from './time-line.ts';
 
-/** A row of the timeline: the activity of one actor. */
+/** A row of the timeline. */
 export interface Lane {
   readonly name: string;
+  /** How deep it is nested: phases are part of cycles, model calls and tools of phases. */
+  readonly depth: number;
   /** Drawn on top of each other, in this order. */
   readonly strips: readonly Strip[];
 }
 
-/** Reads a model's reply; shown as an attempt instead. */
-const MODEL_ACTOR = 'readReply';
+/** Shown as attempts and capabilities instead. */
+const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'executeCapability']);
 
 /**
- * The first three lanes are always there, so that nothing moves during a run; lanes of other actors are added below.
+ * Cycles, phases, and what is part of a phase. These lanes are always there, so that nothing moves during a run; lanes of
+ * other activities are added below.
  */
 export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): readonly Lane[] } {
   const { spans, entries, transitions } = fold;
-  const loops: PhaseSpan[] = [];
   const waits: Wait[] = [];
-  const ports = new Map<string, CallSpan[]>();
-  const taken = { phases: 0, calls: 0, waits: 0 };
+  const taken = { calls: 0, waits: 0 };
+  const searches: CallSpan[] = [];
+  const toolCalls: CallSpan[] = [];
+  const activities = new Map([
+    ['Search', searches],
+    ['Tools', toolCalls],
+  ]);
   const fixedLanes: readonly Lane[] = [
-    { name: 'chain', strips: [phaseStrip(spans.phases)] },
-    { name: 'action', strips: [loopStrip(loops), capabilityStrip(spans.capabilities)] },
-    { name: 'attempts', strips: [attemptStrip(spans.attempts), waitStrip(waits, fold)] },
+    {
+      name: 'Cycles',
+      depth: 0,
+      strips: [
+        cycleStrip(spans.cycles),
+        markStrip(() => entries.of('decision'), 'decision'),
+        markStrip(() => entries.of('delivery'), 'event'),
+      ],
+    },
+    { name: 'Phases', depth: 1, strips: [phaseStrip(spans.phases)] },
+    { name: 'Model calls', depth: 2, strips: [attemptStrip(spans.attempts), waitStrip(waits, fold)] },
+    { name: 'Search', depth: 2, strips: [callStrip(searches)] },
+    { name: 'Tools', depth: 2, strips: [callStrip(toolCalls), capabilityStrip(spans.capabilities)] },
   ];
   const machineLanes: Lane[] = [];
-  const callLanes: Lane[] = [];
+  const activityLanes: Lane[] = [];
 
   function takeCall(call: CallSpan): void {
-    if (call.actor === MODEL_ACTOR) return;
+    if (SHOWN_OTHERWISE.has(call.actor)) return;
     const name = laneName(call.actor);
-    const cached = ports.get(name);
-    if (cached !== undefined) return void cached.push(call);
+    const known = activities.get(name);
+    if (known !== undefined) return void known.push(call);
     const calls = [call];
-    ports.set(name, calls);
-    callLanes.push({ name, strips: [callStrip(calls)] });
+    activities.set(name, calls);
+    activityLanes.push({ name, depth: kind === 'run' ? 2 : 0, strips: [callStrip(calls)] });
   }
 
   function takeRetry(seq: number): void {
-    for (let index = firstIndexWhere(spans.attempts, ({ from }) => from > seq) - 1; index >= 0; index -= 1) {
+    for (let index = countStartedBy(spans.attempts, seq) - 1; index >= 0; index -= 1) {
       const attempt = spans.attempts[index];
       if (attempt?.backOff?.at === seq) return void waits.push({ from: seq, attempt, index });
     }
   }
 
   function takeNew(): void {
-    for (const phase of spans.phases.slice(taken.phases)) if (phase.phase === 'action') loops.push(phase);
-    taken.phases = spans.phases.length;
     for (const call of spans.calls.slice(taken.calls)) takeCall(call);
     taken.calls = spans.calls.length;
     const retries = entries.of('attempt-retry');
@@ -62,42 +80,54 @@ export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): r
   return {
     lanes() {
       takeNew();
-      if (kind === 'run') return [...fixedLanes, ...callLanes];
+      if (kind === 'run') return [...fixedLanes, ...activityLanes];
       const names = transitions.machines;
       for (const name of names.slice(machineLanes.length))
-        machineLanes.push({ name, strips: [machineStrip(fold, name)] });
-      return [...machineLanes, ...callLanes];
+        machineLanes.push({ name, depth: 0, strips: [machineStrip(fold, name)] });
+      return [...machineLanes, ...activityLanes];
     },
   };
 }
 
-/** Activities that share a lane. Any other has its own lane: `weighWords` becomes `weigh words`. */
+/** Activities that share a lane. Any other has its own lane: `weighWords` becomes `Weigh words`. */
 const SHARED: Readonly<Record<string, string>> = {
-  retrievePassages: 'retrieval',
-  validateArguments: 'capability',
-  executeCapability: 'capability',
-  decideContinuation: 'capability',
-  recallSession: 'session',
-  appendTurn: 'session',
-  measureContext: 'embeddings',
-  compareAnswers: 'embeddings',
-  gradeAnswer: 'grading',
-  validateReply: 'validation',
+  retrievePassages: 'Search',
+  validateArguments: 'Tools',
+  decideContinuation: 'Tools',
+  recallSession: 'Session',
+  appendTurn: 'Session',
+  measureContext: 'Embeddings',
+  compareAnswers: 'Embeddings',
+  gradeAnswer: 'Grading',
+  validateReply: 'Validation',
 };
 
-const laneName = (actor: string): string => SHARED[actor] ?? actor.replace(/([A-Z])/gu, ' $1').toLowerCase();
+const laneName = (actor: string): string => SHARED[actor] ?? capitalized(words(actor));
+const words = (name: string): string => name.replace(/([A-Z])/gu, ' $1').toLowerCase();
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** The look of a bar. */
-export type Tone = PhaseSpan['phase'] | 'loop' | 'attempt' | 'wait' | 'call' | 'capability' | 'state';
+/** The look of a bar: the color of its phase, or that of its kind. */
+export type Tone = Phase | 'cycle' | 'wait' | 'other' | 'state' | 'decision' | 'event';
 
 /** What a bar shows; `to` is the last entry, null while in progress. */
 export interface Bar {
+  readonly kind: 'cycle' | 'wait' | 'event' | 'call' | Exclude<Selection['kind'], 'entry' | 'operations'>;
   readonly from: number;
   readonly to: number | null;
+  /** In full, for the card. */
+  readonly title: string;
+  /** On the bar, if it fits. */
   readonly label: string;
+  /** On the bar if the label does not fit. */
+  readonly short?: string;
   readonly tone: Tone;
   /** Why it failed, in one line; null if it did not. */
   readonly failure: string | null;
+  readonly isRetry?: boolean;
+  /** Of a state: its id in the chart. */
+  readonly stateId?: string | undefined;
+  /** Of a model call. */
+  readonly attempt?: AttemptSpan;
 }
 
 /** Bars of one kind, in start order. The list grows with the run. */
@@ -124,33 +154,52 @@ function stripOf<Item extends { readonly from: number }>(
 const failureText = (failure: Failure | null): string | null =>
   failure === null ? null : `${failure.code}: ${failure.message}`;
 
-const phaseStrip = (phases: readonly PhaseSpan[]): Strip =>
-  stripOf(phases, ({ phase, to, failure }) => ({ to, label: phase, tone: phase, failure: failureText(failure) }));
+const cycleStrip = (cycles: readonly CycleSpan[]): Strip =>
+  stripOf(cycles, ({ cycle, to }) => {
+    const title = `Cycle ${cycle}`;
+    return { kind: 'cycle', to, title, label: title, short: String(cycle), tone: 'cycle', failure: null };
+  });
 
-const loopStrip = (phases: readonly PhaseSpan[]): Strip =>
-  stripOf(phases, ({ to, failure }) => ({ to, label: 'action loop', tone: 'loop', failure: failureText(failure) }));
+const phaseStrip = (phases: readonly PhaseSpan[]): Strip =>
+  stripOf(phases, ({ phase, to, failure }) => {
+    const title = capitalized(phase);
+    return { kind: 'phase', to, title, label: title, tone: phase, failure: failureText(failure) };
+  });
 
 const capabilityStrip = (capabilities: readonly CapabilitySpan[]): Strip =>
-  stripOf(capabilities, ({ capability, index, to, failure }) => ({
+  stripOf(capabilities, ({ capability, to, error }) => ({
+    kind: 'capability',
     to,
-    label: `${capability} ${index + 1}`,
-    tone: 'capability',
-    failure: failureText(failure),
+    title: `Tool ${capability}`,
+    label: capability,
+    tone: 'action',
+    failure: error,
   }));
 
+/** Model calls are numbered over the whole run. */
 const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
-  stripOf(attempts, ({ task, attempt, to, failure }) => ({
-    to,
-    label: `${task} ${attempt}`,
-    tone: 'attempt',
-    failure: failureText(failure),
-  }));
+  stripOf(attempts, (attempt, index) => {
+    const name = attempt.attempt > 1 ? `${attempt.task}, attempt ${attempt.attempt}` : attempt.task;
+    return {
+      kind: 'attempt',
+      to: attempt.to,
+      title: `Model call ${index + 1}: ${name}`,
+      label: `${index + 1} ${name}`,
+      short: String(index + 1),
+      tone: attempt.phase ?? 'other',
+      failure: failureText(attempt.failure),
+      isRetry: attempt.attempt > 1,
+      attempt,
+    };
+  });
 
 const callStrip = (calls: readonly CallSpan[]): Strip =>
-  stripOf(calls, ({ actor, subject, outcome, to }) => ({
+  stripOf(calls, ({ actor, subject, phase, outcome, to }) => ({
+    kind: actor === 'retrievePassages' ? 'retrieval' : 'call',
     to,
-    label: subject || actor,
-    tone: 'call',
+    title: capitalized(words(actor)) + (subject === '' ? '' : `: ${subject}`),
+    label: subject || words(actor),
+    tone: phase ?? 'other',
     failure: outcome === 'failed' ? 'the call failed' : null,
   }));
 
@@ -174,12 +223,25 @@ function waitStrip(waits: readonly Wait[], { spans: { attempts, phases }, timeLi
     const phase = phases.at(-1);
     return phase?.to === null && phase.from <= from ? null : Math.max(from, dueAt);
   };
-  return stripOf(waits, (wait) => ({
-    to: endOf(wait),
-    tone: 'wait',
-    failure: null,
-    label: `wait ${Math.round(wait.attempt.backOff?.inMs ?? 0)} ms`,
-  }));
+  return stripOf(waits, (wait) => {
+    const label = `wait ${formatDuration(wait.attempt.backOff?.inMs ?? 0)}`;
+    return { kind: 'wait', to: endOf(wait), tone: 'wait', failure: null, title: `Waiting to retry: ${label}`, label };
+  });
+}
+
+/** Decisions and events sent to the run: moments without a duration. */
+function markStrip(seqs: () => readonly number[], kind: 'decision' | 'event'): Strip {
+  const title = kind === 'decision' ? 'Decision' : 'Event sent to the run';
+  return {
+    get size() {
+      return seqs().length;
+    },
+    from: (index) => seqs()[index] ?? 0,
+    bar(index) {
+      const seq = seqs()[index] ?? 0;
+      return { kind, from: seq, to: seq, title, label: '', tone: kind, failure: null };
+    },
+  };
 }
 
 /** The successive states of a machine. */
@@ -191,12 +253,20 @@ function machineStrip({ transitions }: RunFold, machine: string): Strip {
       return positions().length;
     },
     from,
-    bar: (index) => ({
-      from: from(index),
-      to: positions()[index + 1]?.since ?? null,
-      tone: 'state',
-      failure: null,
-      label: (positions()[index]?.targets ?? []).map(lastName).join(', ') || machine,
-    }),
+    bar(index) {
+      const targets = positions()[index]?.targets ?? [];
+      const label = targets.map(lastName).join(', ') || machine;
+      const to = positions()[index + 1]?.since ?? null;
+      return {
+        kind: 'state',
+        from: from(index),
+        to,
+        tone: 'state',
+        failure: null,
+        title: label,
+        label,
+        stateId: targets[0],
+      };
+    },
   };
 }

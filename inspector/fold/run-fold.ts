@@ -27,8 +27,8 @@ export interface RunFold {
 
 export function createRunFold(): RunFold {
   const entries = createEntryIndex();
-  const timeLine = createTimeLine();
   const spans = createSpanFold();
+  const timeLine = createTimeLine(spans.isBusy);
   const transitions = createTransitionLog();
   const context = createContextLog();
   const usage = createUsageLog();
@@ -44,6 +44,7 @@ export function createRunFold(): RunFold {
     externalEvents: externalEvents.externalEvents,
     states,
     take(entry) {
+      // The time line first: it asks what was running before the entry.
       for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states])
         fold.take(entry);
     },

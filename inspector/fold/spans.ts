@@ -2,14 +2,22 @@ import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import type { TokenUsage } from '../../machines/contracts/usage.ts';
+import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
+import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import type { EntryOf } from './entry-index.ts';
+import { countStartedBy, firstIndexWhere } from './sorted.ts';
+import type { TimeLine } from './time-line.ts';
 
 /** A range of entries; `to` is null while in progress. */
 interface Span {
   readonly from: number;
   to: number | null;
   failure: Failure | null;
+}
+
+/** From the first phase of a cycle to the first of the next, or to the end of its last phase. */
+export interface CycleSpan extends Span {
+  readonly cycle: number;
 }
 
 export interface PhaseSpan extends Span {
@@ -22,7 +30,13 @@ export interface AttemptSpan extends Span {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: number;
+  /** The index of the model: 0 is the first, 1 its first fallback. */
+  readonly model: number;
+  /** The phase that it belongs to; null after the last one. */
+  readonly phase: Phase | null;
   usage: TokenUsage | null;
+  /** In the currency of the run; null while running, and if the price of the model is unknown. */
+  cost: number | null;
   /** The entries with its text chunks, in order. */
   readonly deltas: number[];
   /** The entry of the complete reply; null if there is none (yet). */
@@ -37,6 +51,7 @@ export interface CallSpan extends Span {
   readonly actor: string;
   /** The task or the capability. */
   readonly subject: string;
+  readonly phase: Phase | null;
   /** Its last event. */
   outcome: CallEvent['type'] | null;
 }
@@ -44,10 +59,15 @@ export interface CallSpan extends Span {
 export interface CapabilitySpan extends Span {
   readonly capability: string;
   readonly index: number;
+  /** Why it failed; null if it did not. */
+  error: string | null;
 }
 
 /** All spans of a run, each list in start order. */
 export interface Spans {
+  /** Of the costs; null without prices. */
+  readonly currency: string | null;
+  readonly cycles: readonly CycleSpan[];
   readonly phases: readonly PhaseSpan[];
   readonly attempts: readonly AttemptSpan[];
   readonly calls: readonly CallSpan[];
@@ -56,8 +76,16 @@ export interface Spans {
 
 const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
 
+interface SpanFold {
+  readonly spans: Spans;
+  /** Whether a call is running. */
+  isBusy(): boolean;
+  take(entry: JournalEntry): void;
+}
+
 /** Folds entries, in order, into `spans`. */
-export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEntry): void } {
+export function createSpanFold(): SpanFold {
+  const cycles: CycleSpan[] = [];
   const phases: PhaseSpan[] = [];
   const attempts: AttemptSpan[] = [];
   const calls: CallSpan[] = [];
@@ -65,6 +93,13 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
   const open = new Map<number, { readonly span: CallSpan; readonly attemptId: string }>();
   /** The latest attempt of each id. */
   const newest = new Map<string, AttemptSpan>();
+  let prices: readonly (Price | null)[] = [];
+  let currency: string | null = null;
+
+  const phaseNow = (): Phase | null => {
+    const phase = phases.at(-1);
+    return phase?.to === null ? phase.phase : null;
+  };
 
   function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
     if (span === undefined || span.to !== null) return;
@@ -81,7 +116,7 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
   }
 
   function begin(entry: EntryOf<'attempt-start'>): void {
-    const { attemptId, task, attempt, seq } = entry;
+    const { attemptId, task, attempt, model, seq } = entry;
     end(attempts.at(-1), seq);
     const span: AttemptSpan = {
       attemptId,
@@ -90,7 +125,10 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
       from: seq,
       to: null,
       failure: null,
+      phase: phaseNow(),
+      model,
       usage: null,
+      cost: null,
       deltas: [],
       reply: null,
       backOff: null,
@@ -99,10 +137,42 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
     newest.set(attemptId, span);
   }
 
+  function endAttempt({ attemptId, seq, failure, usage }: EntryOf<'attempt-end'>): void {
+    const span = newest.get(attemptId);
+    end(span, seq, failure);
+    // A call that timed out has no last event.
+    for (const [number, { span: call, attemptId: id }] of open)
+      if (id === attemptId) {
+        end(call, seq);
+        open.delete(number);
+      }
+    if (span === undefined) return;
+    span.usage = usage;
+    span.cost = addCall(NO_USAGE, usage, prices[span.model] ?? null).cost;
+  }
+
+  function endCapability({ seq, result }: EntryOf<'capability-end'>): void {
+    const span = capabilities.at(-1);
+    end(span, seq);
+    if (span !== undefined && !result.success) span.error = result.error ?? 'it failed';
+  }
+
+  function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {
+    // The calls of the first phase are recorded before it.
+    if (phases.length > 0) abortOpen(seq);
+    end(phases.at(-1), seq);
+    if (cycles.at(-1)?.cycle !== cycle) {
+      end(cycles.at(-1), seq);
+      cycles.push({ cycle, from: seq, to: null, failure: null });
+    }
+    phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
+  }
+
   function call(entry: EntryOf<'call-start'>): void {
     const { call: number, actor, task, capability, attemptId, seq } = entry;
     const subject = task ?? capability ?? '';
-    const span: CallSpan = { call: number, actor, subject, from: seq, to: null, failure: null, outcome: null };
+    const begun = { call: number, actor, subject, phase: phaseNow(), from: seq };
+    const span: CallSpan = { ...begun, to: null, failure: null, outcome: null };
     calls.push(span);
     open.set(number, { span, attemptId: attemptId ?? '' });
   }
@@ -120,14 +190,13 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
   function take(entry: JournalEntry): void {
     const { seq } = entry;
     switch (entry.type) {
-      case 'phase-start': {
-        // The calls of the first phase are recorded before it.
-        if (phases.length > 0) abortOpen(seq);
-        end(phases.at(-1), seq);
-        const { phase, cycle, step } = entry;
-        phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
+      case 'run-start':
+        prices = entry.prices ?? [];
+        currency = entry.currency ?? null;
         break;
-      }
+      case 'phase-start':
+        beginPhase(entry);
+        break;
       case 'phase-end':
         end(phases.at(-1), seq, entry.failure);
         abortOpen(seq);
@@ -135,12 +204,9 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
       case 'attempt-start':
         begin(entry);
         break;
-      case 'attempt-end': {
-        const span = newest.get(entry.attemptId);
-        end(span, seq, entry.failure);
-        if (span !== undefined) span.usage = entry.usage;
+      case 'attempt-end':
+        endAttempt(entry);
         break;
-      }
       case 'attempt-retry': {
         const span = newest.get(entry.attemptId);
         if (span !== undefined) span.backOff = { at: seq, inMs: entry.delayMs };
@@ -156,18 +222,68 @@ export function createSpanFold(): { readonly spans: Spans; take(entry: JournalEn
         callEvent(entry);
         break;
       case 'capability-start':
-        capabilities.push({ capability: entry.capability, index: entry.index, from: seq, to: null, failure: null });
+        capabilities.push({
+          capability: entry.capability,
+          index: entry.index,
+          from: seq,
+          to: null,
+          failure: null,
+          error: null,
+        });
         break;
       case 'capability-end':
-        end(capabilities.at(-1), seq);
+        endCapability(entry);
         break;
       case 'run-end':
         end(phases.at(-1), seq);
+        end(cycles.at(-1), phases.at(-1)?.to ?? seq);
         abortOpen(seq);
         break;
       default:
     }
   }
 
-  return { spans: { phases, attempts, calls, capabilities }, take };
+  return {
+    spans: {
+      get currency() {
+        return currency;
+      },
+      cycles,
+      phases,
+      attempts,
+      calls,
+      capabilities,
+    },
+    isBusy: () => open.size > 0,
+    take,
+  };
+}
+
+/** What a part of a run used. */
+export interface Sums extends Usage {
+  readonly ms: number;
+  /** How much of that time was shortened on the time axis, because nothing was running. */
+  readonly idleMs: number;
+  readonly failed: number;
+  readonly retries: number;
+}
+
+/** Sums the model calls that start between two entries, both included. `cost` is null without prices. */
+export function sumsOf({ attempts, currency }: Spans, timeLine: TimeLine, from: number, to: number): Sums {
+  const during = attempts.slice(
+    firstIndexWhere(attempts, (attempt) => attempt.from >= from),
+    countStartedBy(attempts, to),
+  );
+  const zero: Usage = { ...NO_USAGE, cost: currency === null ? null : 0 };
+  const usage = during.reduce(
+    (sum, { usage: own, cost }) => addUsage(sum, { ...NO_USAGE, ...own, modelCalls: 1, cost: own === null ? 0 : cost }),
+    zero,
+  );
+  return {
+    ...usage,
+    ms: timeLine.atMs(to) - timeLine.atMs(from),
+    idleMs: timeLine.idleMs(from, to),
+    failed: during.filter(({ failure }) => failure !== null).length,
+    retries: during.filter(({ attempt }) => attempt > 1).length,
+  };
 }

@@ -1,6 +1,5 @@
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, firstIndexWhere, lastStartedBy, lastUpTo } from './sorted.ts';
-import type { PhaseSpan } from './spans.ts';
+import { countStartedBy, countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 
 /** 1: next, -1: previous. Without one, the last or first entry. */
 export type Direction = 1 | -1;
@@ -10,15 +9,14 @@ export function transitionFrom({ transitions: { seqs }, timeLine }: RunFold, at:
 }
 
 /** The start of the phase, or of the previous one if already there. */
-export function phaseFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
-  if (to === -1) return lastStartedBy(phases, at - 1)?.from ?? 0;
-  return phases[firstIndexWhere(phases, (phase) => phase.from > at)]?.from ?? timeLine.count - 1;
-}
+export const phaseFrom = ({ spans, timeLine }: RunFold, at: number, to: Direction): number =>
+  startFrom(spans.phases, timeLine.count, at, to);
 
 /** The start of the cycle, or of the previous one if already there. */
-export function cycleFrom({ spans: { phases }, timeLine }: RunFold, at: number, to: Direction): number {
-  const phase = lastStartedBy(phases, to === 1 ? at : at - 1);
-  if (phase === undefined) return to === 1 ? (phases[0]?.from ?? timeLine.count - 1) : 0;
-  const isTarget = ({ cycle }: PhaseSpan): boolean => (to === 1 ? cycle > phase.cycle : cycle >= phase.cycle);
-  return phases[firstIndexWhere(phases, isTarget)]?.from ?? timeLine.count - 1;
+export const cycleFrom = ({ spans, timeLine }: RunFold, at: number, to: Direction): number =>
+  startFrom(spans.cycles, timeLine.count, at, to);
+
+function startFrom(all: readonly { readonly from: number }[], count: number, at: number, to: Direction): number {
+  if (to === -1) return lastStartedBy(all, at - 1)?.from ?? 0;
+  return all[countStartedBy(all, at)]?.from ?? count - 1;
 }

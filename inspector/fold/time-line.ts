@@ -1,24 +1,32 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { binarySearch } from './sorted.ts';
+import { binarySearch, countUpTo } from './sorted.ts';
 
-/** Longer gaps are drawn with this length. */
+/** Longer idle gaps are drawn with this length. */
 export const MAX_GAP_MS = 1_000;
 
-/** The time of each entry, and its drawn position: idle gaps are compressed. */
+/** The time of each entry, and its drawn position: long gaps are shortened if nothing was running in them. */
 export interface TimeLine {
   readonly count: number;
   /** Milliseconds from the start of the run. */
   atMs(seq: number): number;
-  /** Drawn milliseconds from the start: the same, with every gap cut to `LONGEST_GAP_MS`. */
+  /** Drawn milliseconds from the start: the same, with every idle gap cut to `MAX_GAP_MS`. */
   drawnMs(seq: number): number;
   /** The last entry drawn at or before this many milliseconds; 0 if there is none. */
   entryAt(drawnMs: number): number;
-  /** The entries before which a gap was compressed. */
+  /** The entries before which a gap was shortened. */
   readonly gaps: readonly number[];
+  /** The sum of the shortened gaps between two entries. */
+  idleMs(from: number, to: number): number;
 }
 
-/** Stores two numbers per entry, in arrays that double when full. */
-export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: JournalEntry): void } {
+/**
+ * Stores two numbers per entry, in arrays that double when full. `isBusy` returns whether a call was running before the
+ * taken entry. The time before a resumed run continues is idle.
+ */
+export function createTimeLine(isBusy: () => boolean): {
+  readonly timeLine: TimeLine;
+  take(entry: JournalEntry): void;
+} {
   let at = new Float64Array(1_024);
   let drawn = new Float64Array(1_024);
   let count = 0;
@@ -36,19 +44,24 @@ export function createTimeLine(): { readonly timeLine: TimeLine; take(entry: Jou
         return count;
       },
       gaps,
+      idleMs: (from, to) =>
+        gaps
+          .slice(countUpTo(gaps, from), countUpTo(gaps, to))
+          .reduce((sum, seq) => sum + (at[seq] ?? 0) - (at[seq - 1] ?? 0), 0),
       atMs: (seq) => at[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
       entryAt: (drawnMs) => Math.max(0, binarySearch(count, (seq) => (drawn[seq] ?? 0) > drawnMs) - 1),
     },
-    take({ atMs }) {
+    take({ atMs, type }) {
       if (count === at.length) {
         at = doubled(at);
         drawn = doubled(drawn);
       }
       const gapMs = count === 0 ? 0 : Math.max(0, atMs - (at[count - 1] ?? 0));
-      if (gapMs > MAX_GAP_MS) gaps.push(count);
+      const isIdle = gapMs > MAX_GAP_MS && (type === 'resumed' || !isBusy());
+      if (isIdle) gaps.push(count);
       at[count] = atMs;
-      drawn[count] = (drawn[count - 1] ?? 0) + Math.min(gapMs, MAX_GAP_MS);
+      drawn[count] = (drawn[count - 1] ?? 0) + (isIdle ? MAX_GAP_MS : gapMs);
       count += 1;
     },
   };

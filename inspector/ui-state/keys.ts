@@ -3,7 +3,7 @@ export interface Key {
   /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
   readonly keys: readonly string[];
   readonly description: string;
-  readonly group: 'Move' | 'Panels' | 'Chart' | 'Page';
+  readonly group: 'Move' | 'Timeline' | 'Panels' | 'Chart' | 'Page';
   /** Missing if the focused part handles the key itself; then it is only listed. */
   readonly act?: () => void;
 }

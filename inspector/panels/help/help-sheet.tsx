@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
 
-const GROUPS: readonly Key['group'][] = ['Move', 'Panels', 'Chart', 'Page'];
+const GROUPS: readonly Key['group'][] = ['Move', 'Timeline', 'Panels', 'Chart', 'Page'];
 
 /** All keyboard shortcuts, and the legend of the chart and the timeline. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
@@ -24,7 +24,7 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
           if (keys.length === 0) return null;
           return (
             <section key={group} aria-label={group}>
-              <h3>{group === 'Chart' ? 'Chart, with the focus on it' : group}</h3>
+              <h3>{group === 'Chart' || group === 'Timeline' ? `${group}, with the focus on it` : group}</h3>
               <dl>
                 {keys.map(({ keys: names, description }) => (
                   <div key={description}>

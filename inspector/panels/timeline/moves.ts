@@ -48,16 +48,22 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
     key(']', 'Next phase', () => moves.phase(1)),
     key('{', 'Previous cycle', () => moves.cycle(-1)),
     key('}', 'Next cycle', () => moves.cycle(1)),
-    {
-      keys: ['PageUp', 'PageDown'],
-      description: 'Previous or next cycle, with the focus on the timeline',
-      group: 'Move',
-    },
     key('Home', 'First entry', moves.start),
     key('End', 'Latest entry, and follow the run', moves.follow),
     key(' ', 'Play, pause', player.toggle),
+    ...TRACK_KEYS.map(([keys, description]): Key => ({ keys, description, group: 'Timeline' })),
   ];
 }
+
+/** The keys of the timeline itself. */
+const TRACK_KEYS: readonly (readonly [keys: readonly string[], description: string])[] = [
+  [['ArrowUp', 'ArrowDown'], 'Choose a lane'],
+  [['PageUp', 'PageDown'], 'Previous or next bar of the lane'],
+  [['Enter'], 'Select the bar; on a cycle, show its sums'],
+  [['r'], 'Start a range at the cursor, and end it'],
+  [['Escape'], 'Clear the range'],
+  [['+', '-', '0'], 'Zoom in, zoom out, show the whole run'],
+];
 
 export interface Player {
   readonly isPlaying: ReadonlySignal<boolean>;

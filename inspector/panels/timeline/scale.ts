@@ -15,22 +15,33 @@ export interface Scale {
   /** The position of the last entry. */
   readonly endX: number;
   xOf(seq: number): number;
+  xAt(position: number): number;
   positionAt(x: number): number;
   entryAt(x: number): number;
+  /** The entries between two positions; at least one. */
+  entriesBetween(oneX: number, otherX: number): { readonly from: number; readonly to: number };
 }
 
 export function scaleOf(axis: TimeAxis, window: TimeWindow, width: number): Scale {
   const perPx = (window.to - window.from) / Math.max(1, width - 2 * MARGIN_PX);
   const positionAt = (x: number): number => window.from + (x - MARGIN_PX) * perPx;
-  const xAt = (index: number): number => MARGIN_PX + (index - window.from) / perPx;
+  const xAt = (position: number): number => MARGIN_PX + (position - window.from) / perPx;
+  const entryAt = (x: number): number => axis.entryAt(Math.max(0, positionAt(x)));
   return {
     axis,
     window,
     width,
     endX: xAt(axis.end),
+    xAt,
     xOf: (seq) => xAt(axis.positionOf(seq)),
     positionAt,
-    entryAt: (x) => axis.entryAt(Math.max(0, positionAt(x))),
+    entryAt,
+    entriesBetween(oneX, otherX) {
+      const start = positionAt(Math.min(oneX, otherX));
+      const from = start <= 0 ? 0 : axis.entryAt(start - 1e-6) + 1;
+      const to = entryAt(Math.max(oneX, otherX));
+      return { from: Math.min(from, to), to };
+    },
   };
 }
 

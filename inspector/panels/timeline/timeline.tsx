@@ -1,4 +1,4 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import {
   defaultSpeed,
@@ -8,15 +8,21 @@ import {
   type TimeAxis,
   type TimeWindow,
   timeAxis,
-  zoomed,
+  windowBetween,
 } from '../../fold/time-axis.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
 import { createPlayer, type Moves, moveKeys, movesOf, type Player } from './moves.ts';
 import { positionText } from './scale.ts';
 import './timeline.css';
+import { formatDuration } from '../../fold/format.ts';
+import { sumsOf } from '../../fold/spans.ts';
 import { IconButton } from '../../icon.tsx';
+import { sumFacts } from './hover-card.tsx';
+import { createRangeSelection, type RangeSelection } from './range.ts';
 import { Track } from './track.tsx';
+import { zoomOf } from './zoom.ts';
 
 /** The timeline of the run, with the cursor and playback controls. */
 export function Timeline({ inspector, view }: PanelProps) {
@@ -26,12 +32,12 @@ export function Timeline({ inspector, view }: PanelProps) {
 function TimelineOfRun({ inspector, view }: PanelProps) {
   const by = useSignal<TimeAxis['by']>('time');
   const window = useSignal<TimeWindow | null>(null);
-  const hoverText = useSignal('');
   const { timeLine } = view.fold;
   const axisNow = () => timeAxis(timeLine, timeLine.drawnMs(timeLine.count - 1) > 0 ? by.peek() : 'entry');
   const player = useMemo(() => createPlayer(inspector, axisNow), []);
   const moves = useMemo(() => movesOf(inspector), []);
-  const isHovering = useComputed(() => hoverText.value !== '');
+  const range = useMemo(createRangeSelection, []);
+  const zoom = useMemo(() => zoomOf(window, axisNow, () => inspector.view.peek()?.at ?? 0), []);
   by.value;
   const axis = axisNow();
 
@@ -39,23 +45,26 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
   useEffect(() => player.stop, []);
   useLayoutEffect(() => {
     window.value = showing(window.peek(), axis.end, axis.positionOf(view.at));
+    range.follow(view.at);
   }, [view.at, axis.by]);
 
-  const zoom = (times: number): void => {
-    window.value = zoomed(window.peek(), axis.end, times, axis.positionOf(view.at));
-  };
-  const isFollowing = view.run.live && inspector.cursor.value === null;
   return (
     <div class="timeline">
       <div class="timeline-bar">
-        <PlayControls player={player} moves={moves} defaultValue={defaultSpeed(axis.end)} isLive={view.run.live} />
-        <p class={isHovering.value ? 'position pointing' : 'position'}>
-          {positionText(view)}
-          {isFollowing && <span class="following"> · following</span>}
-        </p>
-        <p class="pointed" aria-hidden="true">
-          {hoverText}
-        </p>
+        <PlayControls
+          player={player}
+          moves={moves}
+          defaultValue={defaultSpeed(axis.end)}
+          isFollowing={view.run.live ? inspector.cursor.value === null : null}
+        />
+        <p class="position">{positionText(view)}</p>
+        <RangeSums
+          view={view}
+          range={range}
+          onZoom={({ from, to }) => {
+            window.value = windowBetween(axis.positionOf(from), axis.positionOf(to), axis.end);
+          }}
+        />
         <fieldset class="zoom" aria-label="Zoom">
           <button
             type="button"
@@ -68,24 +77,52 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
           >
             by entry
           </button>
-          <button type="button" aria-label="Zoom the timeline out" title="Zoom out" onClick={() => zoom(2)}>
+          <button type="button" aria-label="Zoom the timeline out" title="Zoom out" onClick={() => zoom.by(2)}>
             −
           </button>
-          <button type="button" aria-label="Zoom the timeline in" title="Zoom in" onClick={() => zoom(0.5)}>
+          <button type="button" aria-label="Zoom the timeline in" title="Zoom in" onClick={() => zoom.by(0.5)}>
             +
           </button>
-          <button
-            type="button"
-            disabled={window.value === null}
-            onClick={() => {
-              window.value = null;
-            }}
-          >
+          <button type="button" disabled={window.value === null} onClick={zoom.all}>
             whole run
           </button>
         </fieldset>
       </div>
-      <Track inspector={inspector} view={view} axis={axis} window={window} hoverText={hoverText} moves={moves} />
+      <Track inspector={inspector} view={view} axis={axis} window={window} zoom={zoom} range={range} />
+    </div>
+  );
+}
+
+interface RangeProps {
+  readonly view: RunView;
+  readonly range: RangeSelection;
+  readonly onZoom: (entries: { readonly from: number; readonly to: number }) => void;
+}
+
+/** The sums of the selected range. */
+function RangeSums({ view: { fold }, range, onZoom }: RangeProps) {
+  const entries = range.entries.value;
+  const parts: string[] = [];
+  if (entries !== null) {
+    const sums = sumsOf(fold.spans, fold.timeLine, entries.from, entries.to);
+    const idle = sums.idleMs === 0 ? '' : ` (${formatDuration(sums.idleMs)} idle)`;
+    parts.push(`${formatDuration(sums.ms)}${idle}`, ...sumFacts(sums, fold.spans.currency));
+  }
+  const text = parts.join(' · ');
+  return (
+    <div class="range-sums">
+      <p role="status" title={text}>
+        {entries !== null && <b>Range: </b>}
+        {text}
+      </p>
+      {entries !== null && (
+        <>
+          <button type="button" onClick={() => onZoom(entries)}>
+            zoom to it
+          </button>
+          <IconButton icon="cross" label="Clear the range" keys="Escape on the timeline" onClick={range.clear} />
+        </>
+      )}
     </div>
   );
 }
@@ -94,10 +131,11 @@ interface ControlsProps {
   readonly player: Player;
   readonly moves: Moves;
   readonly defaultValue: Speed;
-  readonly isLive: boolean;
+  /** Null if the run has ended. */
+  readonly isFollowing: boolean | null;
 }
 
-function PlayControls({ player, moves, defaultValue, isLive }: ControlsProps) {
+function PlayControls({ player, moves, defaultValue, isFollowing }: ControlsProps) {
   const plays = player.isPlaying.value;
   return (
     <fieldset class="play-controls" aria-label="Playback">
@@ -110,7 +148,13 @@ function PlayControls({ player, moves, defaultValue, isLive }: ControlsProps) {
         onClick={player.toggle}
       />
       <IconButton icon="forward" label="One entry forward" keys="→" onClick={() => moves.entry(1)} />
-      <IconButton icon="end" label={isLive ? 'Follow' : 'Last entry'} keys="End" onClick={moves.follow} />
+      <IconButton
+        icon="end"
+        label={isFollowing === null ? 'Last entry' : 'Follow'}
+        keys="End"
+        {...(isFollowing !== null && { isPressed: isFollowing })}
+        onClick={moves.follow}
+      />
       <select
         aria-label="Speed"
         title="Speed"

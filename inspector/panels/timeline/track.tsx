@@ -1,48 +1,48 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatDuration, formatTime } from '../../fold/format.ts';
-import { createLanes, type Lane } from '../../fold/lanes.ts';
-import type { RunFold } from '../../fold/run-fold.ts';
-import { lastUpTo } from '../../fold/sorted.ts';
+import { type Bar, createLanes, type Lane } from '../../fold/lanes.ts';
 import type { Direction } from '../../fold/steps.ts';
 import { excerpt } from '../../fold/text.ts';
-import { panned, type TimeAxis, type TimeWindow, windowOf, zoomed } from '../../fold/time-axis.ts';
-import { oncePerFrame } from '../../ui-state/inspector.ts';
+import { panned, type TimeAxis, type TimeWindow, windowBetween, windowOf, zoomed } from '../../fold/time-axis.ts';
+import { type Inspector, oncePerFrame, type RunView } from '../../ui-state/inspector.ts';
 import { theme } from '../../ui-state/theme.ts';
 import type { PanelProps } from '../panel.tsx';
-import {
-  CYCLES_PX,
-  drawCycles,
-  drawGaps,
-  drawMarks,
-  drawStrip,
-  LANE_PX,
-  MARKS_PX,
-  type Paint,
-  readPaint,
-} from './draw.ts';
-import type { Moves } from './moves.ts';
-import { type Scale, scaleOf, spokenPosition, visibleRange } from './scale.ts';
+import { barAt, barAtEntry, nextBarIn } from './bar-at.ts';
+import { useDrag } from './drag.ts';
+import { cleared, drawLanes, drawRuler, LANE_PX, OVERVIEW_PX, type Paint, RULER_PX, readPaint } from './draw.ts';
+import { HoverCard, type Hovered } from './hover-card.tsx';
+import { Overview } from './overview.tsx';
+import type { RangeSelection } from './range.ts';
+import { type Scale, scaleOf, spokenPosition } from './scale.ts';
+import { type Zoom, zoomByKey } from './zoom.ts';
 
 interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;
   readonly window: Signal<TimeWindow | null>;
-  readonly hoverText: Signal<string>;
-  readonly moves: Moves;
+  readonly zoom: Zoom;
+  readonly range: RangeSelection;
 }
 
-const CYCLE_KEYS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 1 };
+const LANE_STEPS: Readonly<Record<string, Direction>> = { ArrowUp: -1, ArrowDown: 1 };
+const BAR_STEPS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 1 };
 
 /** Zoom per pixel of wheel movement. */
-const zoomOf = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
+const wheelZoom = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
 
-/** The lanes on a canvas. The cursor is a separate element, so that moving it does not redraw them. */
-export function Track({ inspector, view, axis, window, hoverText, moves }: TrackProps) {
+/**
+ * The overview, the ruler and the lanes, on canvases. Cursor, selection and range are elements above them, so that
+ * moving these redraws nothing.
+ */
+export function Track({ inspector, view, axis, window, zoom, range }: TrackProps) {
   const box = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const ruler = useRef<HTMLCanvasElement>(null);
+  const bars = useRef<HTMLCanvasElement>(null);
+  const width = useWidth(box);
   const paint = usePaint(box);
+  const [hovered, setHovered] = useState<Hovered | null>(null);
+  /** The lane that the keys move along; null while the timeline is not used by key. */
+  const [keyLane, setKeyLane] = useState<number | null>(null);
   const source = useMemo(() => createLanes(view.fold, view.run.kind), [view.fold]);
   const lanes = useMemo(() => source.lanes(), [source, view.count]);
   const shown = windowOf(window.value, axis.end);
@@ -50,50 +50,88 @@ export function Track({ inspector, view, axis, window, hoverText, moves }: Track
     () => scaleOf(axis, shown, width),
     [axis.by, axis.end, shown.from, shown.to, width, view.count],
   );
-  const height = CYCLES_PX + MARKS_PX + lanes.length * LANE_PX;
+  const height = lanes.length * LANE_PX;
 
   useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const measure = (): void => setWidth(element.clientWidth);
-    measure();
-    const observer = new ResizeObserver(oncePerFrame(measure));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+    if (ruler.current === null || bars.current === null || paint === null) return;
+    const [rulerOn, barsOn] = [cleared(ruler.current, width, RULER_PX), cleared(bars.current, width, height)];
+    if (rulerOn === null || barsOn === null) return;
+    drawRuler(rulerOn, view.fold, scale, paint);
+    drawLanes(barsOn, view.fold, lanes, scale, paint);
+  }, [scale, lanes, paint]);
 
-  useLayoutEffect(() => {
-    if (canvas.current !== null && paint !== null) drawTimeline(canvas.current, view.fold, lanes, scale, height, paint);
-  }, [scale, lanes, paint, height]);
+  useEffect(() => {
+    const area = box.current?.parentElement;
+    if (keyLane === null || area == null) return;
+    const top = keyLane * LANE_PX;
+    const visible = area.clientHeight - OVERVIEW_PX - RULER_PX;
+    area.scrollTop = Math.max(top + LANE_PX - visible, Math.min(area.scrollTop, top));
+  }, [keyLane]);
 
-  const scrub = useScrub(box, scale, (seq) => {
+  const topOf = (row: number): number => (bars.current?.getBoundingClientRect().top ?? 0) + row * LANE_PX;
+  const rowAt = (clientY: number): number => Math.floor((clientY - topOf(0)) / LANE_PX);
+  const isOnRuler = (clientY: number): boolean =>
+    clientY < (ruler.current?.getBoundingClientRect().bottom ?? Number.NEGATIVE_INFINITY);
+
+  const scrubTo = (x: number): void => {
+    const seq = scale.entryAt(x);
     if (view.run.live && seq >= view.count - 1) inspector.cursor.value = null;
     else inspector.moveTo(seq);
-  });
-
-  const wheel = useRef<(event: WheelEvent) => void>(() => {});
-  wheel.current = (event) => {
-    event.preventDefault();
+  };
+  const choose = (bar: Bar): void => {
+    if (bar.kind === 'cycle') range.set({ from: bar.from, to: bar.to ?? view.count - 1 });
+    else selectBar(inspector, view, bar);
+  };
+  const pressed = useRef<Bar | null | 'ruler'>(null);
+  const drag = useDrag(
+    (startX, { clientY }) => {
+      pressed.current = isOnRuler(clientY) ? 'ruler' : barAt(lanes[rowAt(clientY)], scale, startX);
+      if (pressed.current !== 'ruler') return (x) => range.set(scale.entriesBetween(startX, x));
+      scrubTo(startX);
+      return scrubTo;
+    },
+    (isMoved, x) => {
+      if (isMoved || pressed.current === 'ruler') return;
+      if (pressed.current === null) scrubTo(x);
+      else choose(pressed.current);
+    },
+  );
+  useWheel(box, (event) => {
     const { deltaX, deltaY, shiftKey } = event;
     const along = shiftKey ? deltaY : Math.abs(deltaX) > Math.abs(deltaY) ? deltaX : 0;
     const x = event.clientX - (box.current?.getBoundingClientRect().left ?? 0);
     window.value =
       along === 0
-        ? zoomed(window.peek(), axis.end, zoomOf(deltaY), scale.positionAt(x))
+        ? zoomed(window.peek(), axis.end, wheelZoom(deltaY), scale.positionAt(x))
         : panned(window.peek(), axis.end, scale.positionAt(along) - scale.positionAt(0));
-  };
-  useEffect(() => {
-    const onWheel = (event: WheelEvent): void => wheel.current(event);
-    box.current?.addEventListener('wheel', onWheel, { passive: false });
-    return () => box.current?.removeEventListener('wheel', onWheel);
-  }, []);
+  });
 
-  const cursorX = scale.xOf(view.at);
+  const keyBar = keyLane === null ? null : barAtEntry(lanes[keyLane], view.at);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const [laneStep, barStep] = [LANE_STEPS[event.key], BAR_STEPS[event.key]];
+    const lane = keyLane ?? 0;
+    if (laneStep !== undefined) setKeyLane(Math.max(0, Math.min(lanes.length - 1, lane + laneStep)));
+    else if (barStep !== undefined) inspector.moveTo(nextBarIn(lanes[lane], view.at, barStep, view.count));
+    else if (event.key === 'Enter' && keyBar !== null) choose(keyBar);
+    else if (event.key === 'r') range.mark(view.at);
+    else if (event.key === 'Escape' && range.entries.value !== null) range.clear();
+    else return void zoomByKey(event, zoom);
+    event.preventDefault();
+    setHovered(null);
+    if (barStep !== undefined) setKeyLane(lane);
+  };
+  const left = box.current?.getBoundingClientRect().left ?? 0;
+  const atKeys = keyBar === null ? null : { bar: keyBar, x: left + scale.xOf(view.at), y: topOf(keyLane ?? 0) };
+  const card = hovered ?? atKeys;
   return (
     <div class="lanes">
+      <p class="overview-name">Whole run</p>
+      <Overview {...{ view, axis, window, lanes, width, paint, zoom }} />
       <ul class="lane-names" aria-label="Lanes">
-        {lanes.map(({ name }) => (
-          <li key={name}>{excerpt(name, 24)}</li>
+        {lanes.map(({ name, depth }, row) => (
+          <li key={name} class={row === keyLane ? `depth-${depth} chosen` : `depth-${depth}`} title={excerpt(name, 80)}>
+            {excerpt(name, 24)}
+          </li>
         ))}
       </ul>
       <div
@@ -106,106 +144,123 @@ export function Track({ inspector, view, axis, window, hoverText, moves }: Track
         aria-valuemax={Math.max(0, view.count - 1)}
         aria-valuenow={view.at}
         aria-valuetext={spokenPosition(view)}
-        onKeyDown={(event) => {
-          const to = CYCLE_KEYS[event.key];
-          if (to === undefined) return;
-          event.preventDefault();
-          moves.cycle(to);
+        aria-describedby={card === null ? undefined : 'timeline-card'}
+        onKeyDown={onKeyDown}
+        onFocus={({ currentTarget }) => {
+          if (currentTarget.matches(':focus-visible')) setKeyLane(0);
         }}
-        {...scrub}
+        onBlur={() => setKeyLane(null)}
+        {...drag}
         onPointerMove={(event) => {
-          scrub.onPointerMove(event);
-          hoverText.value = hoverTextAt(view.fold, lanes, scale, event.offsetX, event.offsetY);
+          drag.onPointerMove(event);
+          const { clientX, clientY } = event;
+          const bar = isOnRuler(clientY) ? null : barAt(lanes[rowAt(clientY)], scale, clientX - left);
+          setHovered(bar === null ? null : { bar, x: clientX, y: topOf(rowAt(clientY)) });
         }}
-        onPointerLeave={() => {
-          hoverText.value = '';
+        onPointerLeave={() => setHovered(null)}
+        onDblClick={() => {
+          if (hovered === null) return;
+          const { from, to } = hovered.bar;
+          const end = to === null ? axis.end : axis.positionOf(to);
+          window.value = windowBetween(axis.positionOf(from), end, axis.end);
         }}
       >
-        <canvas ref={canvas} />
-        <div class="cursor" style={{ transform: `translateX(${cursorX}px)`, height: `${height}px` }} />
+        <canvas ref={ruler} class="ruler" />
+        <canvas ref={bars} class="bars" />
+        <Outlines view={view} lanes={lanes} scale={scale} range={range} />
+        <Cursor x={scale.xOf(view.at)} scale={scale} />
       </div>
+      {card !== null && <HoverCard view={view} hovered={card} />}
     </div>
   );
 }
 
-/** Draws everything but the cursor. The cost depends on what is visible, not on the length of the run. */
-function drawTimeline(
-  canvas: HTMLCanvasElement,
-  fold: RunFold,
-  lanes: readonly Lane[],
-  scale: Scale,
-  height: number,
-  paint: Paint,
-): void {
-  const on = canvas.getContext('2d');
-  if (on === null || scale.width === 0) return;
-  fitTo(canvas, scale.width, height);
-  const dots = devicePixelRatio;
-  on.setTransform(dots, 0, 0, dots, 0, 0);
-  on.clearRect(0, 0, scale.width, height);
-  on.font = `11px ${getComputedStyle(canvas).fontFamily}`;
-  on.textBaseline = 'middle';
-  drawRows(on, lanes.length, scale.width, paint);
-  drawCycles(on, fold, scale, height, paint);
-  lanes.forEach(({ strips }, row) => {
-    for (const strip of strips) drawStrip(on, strip, scale, CYCLES_PX + MARKS_PX + row * LANE_PX, paint);
-  });
-  drawGaps(on, fold, scale, height, paint);
-  drawMarks(on, fold, scale, paint);
+/** Selects the step of a bar. Other activities have no step of their own: the cursor moves to their end. */
+function selectBar({ select, moveTo }: Inspector, { count }: RunView, bar: Bar): void {
+  const { kind, from, stateId } = bar;
+  const to = bar.to ?? count - 1;
+  if (kind === 'cycle' || kind === 'wait' || kind === 'event' || kind === 'call') moveTo(kind === 'wait' ? from : to);
+  else select({ kind, from, to, ...(stateId !== undefined && { stateId }) });
 }
 
-function drawRows(on: CanvasRenderingContext2D, rows: number, width: number, paint: Paint): void {
-  on.fillStyle = paint.line;
-  on.globalAlpha = 0.5;
-  for (let row = 0; row <= rows; row += 1) on.fillRect(0, CYCLES_PX + MARKS_PX + row * LANE_PX - 0.5, width, 1);
-  on.globalAlpha = 1;
+interface OutlinesProps {
+  readonly view: RunView;
+  readonly lanes: readonly Lane[];
+  readonly scale: Scale;
+  readonly range: RangeSelection;
 }
 
-/** Setting the size clears a canvas, so it is set only if it changed. */
-function fitTo(canvas: HTMLCanvasElement, width: number, height: number): void {
-  const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
-  if (canvas.width !== across) canvas.width = across;
-  if (canvas.height !== down) canvas.height = down;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
+const LANES_OF: Readonly<Record<string, number>> = { phase: 1, attempt: 2, retrieval: 3, capability: 4 };
+
+/** The selected step, and the range whose sums are shown. */
+function Outlines({ view: { run, selection }, lanes, scale, range }: OutlinesProps) {
+  const lane = run.kind === 'run' ? LANES_OF[selection.kind] : undefined;
+  const entries = range.entries.value;
+  const across = (from: number, to: number) => {
+    const [left, right] = [Math.max(-4, scale.xOf(from)), Math.min(scale.width + 4, scale.xOf(to))];
+    return right < -3 || left > scale.width + 3 ? null : { left, width: Math.max(2, right - left) };
+  };
+  const chosen = lane === undefined ? null : across(selection.from, selection.to);
+  const between = entries === null ? null : across(entries.from, entries.to);
+  return (
+    <>
+      {between !== null && <div class="range" style={boxAt(between, 0, RULER_PX + lanes.length * LANE_PX)} />}
+      {chosen !== null && <div class="chosen-bar" style={boxAt(chosen, RULER_PX + (lane ?? 0) * LANE_PX, LANE_PX)} />}
+    </>
+  );
 }
 
-const NEAR_PX = 3;
+/** Placed by a transform, so that it moves without a new layout. */
+const boxAt = ({ left, width }: { readonly left: number; readonly width: number }, top: number, height: number) => ({
+  transform: `translate(${left}px, ${top}px)`,
+  width: `${width}px`,
+  height: `${height}px`,
+});
 
-/** Describes what is under the pointer in one line. */
-function hoverTextAt(fold: RunFold, lanes: readonly Lane[], scale: Scale, x: number, y: number): string {
-  const seq = scale.entryAt(x);
-  const head = `entry ${seq} · ${formatTime(fold.timeLine.atMs(seq))}`;
-  const lane = lanes[Math.floor((y - CYCLES_PX - MARKS_PX) / LANE_PX)];
-  if (y < CYCLES_PX + MARKS_PX || lane === undefined)
-    return `${head} · ${markAt(fold, scale, x) ?? fold.entries.typeOf(seq)}`;
-  return `${head} · ${lane.name}: ${barAt(fold, lane, scale, x) ?? 'nothing'}`;
+const MOVE_MS = 150;
+/** Shorter movements are not animated. */
+const JUMP_PX = 8;
+
+/** The line at the cursor. It glides to a new position, unless the lanes move too or motion is not wanted. */
+function Cursor({ x, scale }: { readonly x: number; readonly scale: Scale }) {
+  const line = useRef<HTMLDivElement>(null);
+  const before = useRef({ x, scale });
+  useLayoutEffect(() => {
+    const { x: start, scale: last } = before.current;
+    before.current = { x, scale };
+    if (last !== scale || Math.abs(x - start) < JUMP_PX || matchMedia('(prefers-reduced-motion: reduce)').matches)
+      return;
+    line.current?.animate([{ transform: `translateX(${start}px)` }, { transform: `translateX(${x}px)` }], MOVE_MS);
+  }, [x, scale]);
+  return <div ref={line} class="cursor" style={{ transform: `translateX(${x}px)` }} />;
 }
 
-function markAt({ entries }: RunFold, scale: Scale, x: number): string | null {
-  const until = scale.entryAt(x + NEAR_PX);
-  for (const type of ['delivery', 'decision'] as const) {
-    const seq = lastUpTo(entries.of(type), until);
-    if (seq !== undefined && Math.abs(scale.xOf(seq) - x) <= NEAR_PX + 1) return `${type} (entry ${seq})`;
-  }
-  return null;
+function useWidth(box: RefObject<HTMLDivElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const measure = (): void => setWidth(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(oncePerFrame(measure));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return width;
 }
 
-function barAt({ timeLine }: RunFold, lane: Lane, scale: Scale, x: number): string | null {
-  const from = scale.entryAt(x - NEAR_PX);
-  const until = scale.entryAt(x + NEAR_PX);
-  for (const strip of lane.strips.toReversed()) {
-    const [first, end] = visibleRange(strip, from, until);
-    for (let index = end - 1; index >= first; index -= 1) {
-      const bar = strip.bar(index);
-      if ((bar.to ?? Number.MAX_SAFE_INTEGER) < from) continue;
-      const startMs = timeLine.atMs(bar.from);
-      const took = bar.to === null ? 'in progress' : formatDuration(timeLine.atMs(bar.to) - startMs);
-      const failure = bar.failure === null ? [] : [`failed, ${bar.failure}`];
-      return excerpt([bar.label, `from ${formatTime(startMs)}`, took, ...failure].join(', '), 200);
-    }
-  }
-  return null;
+/** Handles the wheel in place of scrolling. */
+function useWheel(box: RefObject<HTMLDivElement | null>, turn: (event: WheelEvent) => void): void {
+  const now = useRef(turn);
+  now.current = turn;
+  useEffect(() => {
+    const onWheel = (event: WheelEvent): void => {
+      event.preventDefault();
+      now.current(event);
+    };
+    box.current?.addEventListener('wheel', onWheel, { passive: false });
+    return () => box.current?.removeEventListener('wheel', onWheel);
+  }, []);
 }
 
 /** The theme colors of an element, updated when the theme changes. Null before it is mounted. */
@@ -222,35 +277,4 @@ function usePaint(box: RefObject<HTMLDivElement | null>): Paint | null {
     return () => dark.removeEventListener('change', read);
   }, [selected]);
   return paint;
-}
-
-/** Moves the cursor with a pressed pointer, at most once per frame. */
-function useScrub(box: RefObject<HTMLDivElement | null>, scale: Scale, moveTo: (seq: number) => void) {
-  const now = useRef({ scale, moveTo, clientX: 0, isHeld: false });
-  Object.assign(now.current, { scale, moveTo });
-  return useMemo(() => {
-    const drag = now.current;
-    const move = oncePerFrame(() => {
-      const left = box.current?.getBoundingClientRect().left ?? 0;
-      drag.moveTo(drag.scale.entryAt(drag.clientX - left));
-    });
-    const release = (): void => {
-      drag.isHeld = false;
-    };
-    return {
-      onPointerDown(event: PointerEvent) {
-        if (event.button !== 0) return;
-        box.current?.setPointerCapture(event.pointerId);
-        Object.assign(drag, { isHeld: true, clientX: event.clientX });
-        move();
-      },
-      onPointerMove(event: PointerEvent) {
-        if (!drag.isHeld) return;
-        drag.clientX = event.clientX;
-        move();
-      },
-      onPointerUp: release,
-      onPointerCancel: release,
-    };
-  }, []);
 }

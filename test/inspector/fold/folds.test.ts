@@ -104,8 +104,8 @@ describe('the folds of a run', () => {
 
 describe('the time axis', () => {
   const times = fc.array(fc.double({ min: 0, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 3_000 });
-  const lineOf = (gapsMs: readonly number[]) => {
-    const { timeLine, take } = createTimeLine();
+  const lineOf = (gapsMs: readonly number[], isBusy = () => false) => {
+    const { timeLine, take } = createTimeLine(isBusy);
     let atMs = 0;
     for (const [seq, gapMs] of gapsMs.entries()) {
       atMs += gapMs;
@@ -114,18 +114,34 @@ describe('the time axis', () => {
     return timeLine;
   };
 
-  it('draws gaps proportionally, and long ones at the maximum length', () => {
+  it('shortens no time in which a call was running', () => {
+    fc.assert(
+      fc.property(times, (gapsMs) => {
+        const line = lineOf(gapsMs, () => true);
+        expect(line.gaps).toEqual([]);
+        expect(line.drawnMs(line.count - 1)).toBeCloseTo(line.atMs(line.count - 1) - line.atMs(0), 3);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('draws idle gaps proportionally, and long ones at the maximum length, and sums those up', () => {
     fc.assert(
       fc.property(times, (gapsMs) => {
         const line = lineOf(gapsMs);
         expect(line.count).toBe(gapsMs.length);
         let gaps = 0;
+        let idleMs = 0;
         for (let seq = 1; seq < gapsMs.length; seq += 1) {
           const drawn = line.drawnMs(seq) - line.drawnMs(seq - 1);
           expect(drawn).toBeCloseTo(Math.min(line.atMs(seq) - line.atMs(seq - 1), MAX_GAP_MS), 3);
-          if (line.atMs(seq) - line.atMs(seq - 1) > MAX_GAP_MS) gaps += 1;
+          const gapMs = line.atMs(seq) - line.atMs(seq - 1);
+          if (gapMs <= MAX_GAP_MS) continue;
+          gaps += 1;
+          idleMs += gapMs;
         }
         expect(line.gaps.length).toBe(gaps);
+        expect(line.idleMs(0, gapsMs.length - 1)).toBeCloseTo(idleMs, 3);
       }),
       { numRuns: 30 },
     );

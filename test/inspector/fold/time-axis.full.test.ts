@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
+import { sumsOf } from '../../../inspector/fold/spans.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
 import {
   defaultSpeed,
@@ -8,10 +9,13 @@ import {
   played,
   SPEEDS,
   showing,
+  ticksIn,
   timeAxis,
   windowOf,
   zoomed,
 } from '../../../inspector/fold/time-axis.ts';
+import { createTimeLine } from '../../../inspector/fold/time-line.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
 const runs = await randomRuns(40, 11);
@@ -51,6 +55,92 @@ describe('the time axes', () => {
     }
   });
 });
+
+describe('the ruler', () => {
+  it('marks round times at their positions, apart from each other, and none inside a shortened gap', () => {
+    for (const entries of runs) {
+      const { timeLine } = folded(entries).fold;
+      const axis = timeAxis(timeLine, 'time');
+      for (const [from, to] of [
+        [0, 1],
+        [0.3, 0.5],
+      ] as const) {
+        const window = { from: from * axis.end, to: to * axis.end };
+        const apart = (window.to - window.from) / 10;
+        if (apart === 0) continue;
+        const ticks = ticksIn(axis, timeLine, window, apart);
+        expect(ticks.length).toBeLessThanOrEqual(12 + timeLine.gaps.length);
+        for (const [index, { position }] of ticks.entries()) {
+          expect(position).toBeGreaterThanOrEqual(window.from - 1e-6);
+          expect(position).toBeLessThanOrEqual(window.to + 1e-6);
+          const inside = timeLine.gaps.some(
+            (seq) => timeLine.drawnMs(seq - 1) + 1e-6 < position && position < timeLine.drawnMs(seq) - 1e-6,
+          );
+          expect(inside).toBe(false);
+          const before = ticks[index - 1]?.position ?? Number.NEGATIVE_INFINITY;
+          const isPastGap = timeLine.gaps.some(
+            (seq) => before <= timeLine.drawnMs(seq) && timeLine.drawnMs(seq) <= position + 1e-6,
+          );
+          if (!isPastGap) expect(position - before).toBeGreaterThanOrEqual(apart * 0.999);
+        }
+      }
+    }
+  });
+
+  it('shows the time since the start, also after a shortened gap, and entries on an axis by entry', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'run-stopped' });
+    const axis = timeAxis(timeLine, 'time');
+    expect(axis.end).toBe(3_100);
+    const ticks = ticksIn(axis, timeLine, { from: 0, to: 3_100 }, 300);
+    expect(ticks.map(({ position, label }) => `${Math.round(position)}: ${label}`)).toEqual([
+      '0: 0 s',
+      '500: 500 ms',
+      '2000: 31.0 s',
+      '2500: 31.5 s',
+      '3000: 32.0 s',
+    ]);
+    const even = timeAxis(timeLine, 'entry');
+    expect(ticksIn(even, timeLine, { from: 0, to: even.end }, 100).map(({ label }) => label)).toEqual([
+      'entry 0',
+      'entry 2',
+      'entry 4',
+    ]);
+  });
+});
+
+describe('the sums of a range', () => {
+  it('are those of the model calls that start in it, with their cost', () => {
+    for (const entries of runs) {
+      const { fold } = folded(priced(entries));
+      const ends = entries.filter((entry) => entry.type === 'attempt-end');
+      const all = sumsOf(fold.spans, fold.timeLine, 0, entries.length - 1);
+      const tokens = (read: (entry: (typeof ends)[number]) => number): number =>
+        ends.reduce((sum, entry) => sum + read(entry), 0);
+      expect(all.modelCalls).toBe(entries.filter(({ type }) => type === 'attempt-start').length);
+      expect(all.inputTokens).toBe(tokens(({ usage }) => usage.inputTokens));
+      expect(all.outputTokens).toBe(tokens(({ usage }) => usage.outputTokens));
+      expect(all.cost).toBeCloseTo((2 * all.inputTokens + 10 * all.outputTokens) / 1_000_000, 9);
+      expect(all.failed).toBe(ends.filter(({ failure }) => failure !== null).length);
+      const middle = entries.length >> 1;
+      const [one, other] = [
+        [0, middle],
+        [middle + 1, entries.length - 1],
+      ].map(([from = 0, to = 0]) => sumsOf(fold.spans, fold.timeLine, from, to));
+      expect((one?.modelCalls ?? 0) + (other?.modelCalls ?? 0)).toBe(all.modelCalls);
+      expect((one?.cost ?? 0) + (other?.cost ?? 0)).toBeCloseTo(all.cost ?? -1, 9);
+      expect(sumsOf(folded(entries).fold.spans, fold.timeLine, 0, middle).cost).toBeNull();
+    }
+  });
+});
+
+/** The same run with prices. */
+const priced = (entries: readonly JournalEntry[]): readonly JournalEntry[] =>
+  entries.map((entry) =>
+    entry.type === 'run-start'
+      ? { ...entry, currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] }
+      : entry,
+  );
 
 describe('the visible range', () => {
   const ends = fc.double({ min: 1, max: 1e6, noNaN: true });
@@ -101,25 +191,25 @@ describe('playback', () => {
   });
 });
 
+/** Calls that are shown as attempts and as capabilities. */
+const SHOWN_AS_STEPS = new Set(['readReply', 'executeCapability']);
+
 describe('timeline lanes', () => {
   /** The expected bars, derived from the entries. */
   const barsOf = (lanes: readonly Lane[]) =>
     lanes.flatMap(({ name, strips }) =>
       strips.flatMap((strip) =>
-        Array.from({ length: strip.size }, (_, index) => strip.bar(index)).map(
-          ({ tone, from, to, label, failure }) => ({
-            name,
-            tone,
-            from,
-            to,
-            label,
-            isBad: failure !== null,
-          }),
-        ),
+        Array.from({ length: strip.size }, (_, index) => strip.bar(index)).map(({ kind, from, to, failure }) => ({
+          name,
+          kind,
+          from,
+          to,
+          isBad: failure !== null,
+        })),
       ),
     );
 
-  it('contain every phase, attempt, delay, call, and capability, and keep their position while a run grows', () => {
+  it('contain every cycle, phase, attempt, wait, call, and capability, and keep their position while a run grows', () => {
     for (const entries of runs) {
       const { fold, ...growing } = folded([]);
       const source = createLanes(fold, 'run');
@@ -131,17 +221,22 @@ describe('timeline lanes', () => {
         names = now;
       }
       const bars = barsOf(source.lanes());
-      const from = (tones: readonly string[]) => bars.filter(({ tone }) => tones.includes(tone)).map((bar) => bar.from);
+      const from = (kinds: readonly string[]) => bars.filter(({ kind }) => kinds.includes(kind)).map((bar) => bar.from);
       const seqs = (type: string) => entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
-      expect(bars.filter(({ name }) => name === 'chain').map((bar) => bar.from)).toEqual(seqs('phase-start'));
+      expect(bars.filter(({ name }) => name === 'Phases').map((bar) => bar.from)).toEqual(seqs('phase-start'));
+      const starts = entries.filter((entry) => entry.type === 'phase-start');
+      const cycles = starts.filter(({ cycle }, index) => cycle !== starts[index - 1]?.cycle);
+      expect(from(['cycle'])).toEqual(cycles.map(({ seq }) => seq));
+      expect(from(['decision'])).toEqual(seqs('decision'));
+      expect(from(['event'])).toEqual(seqs('delivery'));
       expect(from(['attempt'])).toEqual(seqs('attempt-start'));
       expect(from(['wait'])).toEqual(seqs('attempt-retry'));
       expect(from(['capability'])).toEqual(seqs('capability-start'));
-      const calls = entries.filter((entry) => entry.type === 'call-start' && entry.actor !== 'readReply');
-      expect(from(['call']).toSorted((one, other) => one - other)).toEqual(calls.map(({ seq }) => seq));
+      const calls = entries.filter((entry) => entry.type === 'call-start' && !SHOWN_AS_STEPS.has(entry.actor));
+      expect(from(['call', 'retrieval']).toSorted((one, other) => one - other)).toEqual(calls.map(({ seq }) => seq));
       for (const bar of bars) expect(bar.to === null || bar.to >= bar.from).toBe(true);
       const failed = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null);
-      expect(bars.filter(({ tone, isBad }) => tone === 'attempt' && isBad)).toHaveLength(failed.length);
+      expect(bars.filter(({ kind, isBad }) => kind === 'attempt' && isBad)).toHaveLength(failed.length);
     }
   });
 

@@ -169,6 +169,14 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         cached,
       );
     };
+    const onTrack = (check: (key: string) => Promise<void>) => async (key: string) => {
+      await page.getByRole('slider', { name: 'Time' }).focus();
+      await check(key);
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    };
+    const lane = () => page.locator('.lane-names .chosen').textContent();
+    const range = () => page.locator('.range-sums p').textContent();
+    const visible = () => page.getByRole('slider', { name: 'Visible part of the run' }).getAttribute('aria-valuetext');
     const does: Readonly<Record<string, (key: string) => Promise<void>>> = {
       'Move ArrowLeft': leads(from - 1),
       'Move ArrowRight': leads(from + 1),
@@ -178,8 +186,6 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       'Move ]': leads(after(phases)),
       'Move {': leads(before(cycles)),
       'Move }': leads(after(cycles)),
-      'Move PageUp': leads(before(cycles)),
-      'Move PageDown': leads(after(cycles)),
       'Move Home': leads(0),
       'Move End': leads(last),
       'Move Space': async () => {
@@ -189,6 +195,40 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         await page.keyboard.press('Space');
         await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
       },
+      'Timeline ArrowUp': onTrack(async (key) => {
+        for (const to of ['ArrowDown', key]) await page.keyboard.press(to);
+        expect(await lane()).toBe('Cycles');
+      }),
+      'Timeline ArrowDown': onTrack(async (key) => {
+        await page.keyboard.press(key);
+        expect(await lane()).toBe('Phases');
+      }),
+      'Timeline PageUp': leads(before(cycles)),
+      'Timeline PageDown': leads(after(cycles)),
+      'Timeline Enter': onTrack(async (key) => {
+        await page.keyboard.press(key);
+        expect(await range()).toMatch(/^Range: /u);
+      }),
+      'Timeline Escape': onTrack(async (key) => {
+        await page.keyboard.press(key);
+        expect(await range()).toBe('');
+      }),
+      'Timeline r': onTrack(async (key) => {
+        for (const one of [key, 'ArrowRight', key]) await page.keyboard.press(one);
+        expect(await range()).toMatch(/^Range: /u);
+      }),
+      'Timeline +': onTrack(async (key) => {
+        await page.keyboard.press(key);
+        expect(await visible()).toMatch(/^from /u);
+      }),
+      'Timeline -': onTrack(async (key) => {
+        await page.keyboard.press(key);
+        expect(await visible()).toBe('the whole run');
+      }),
+      'Timeline 0': onTrack(async (key) => {
+        for (const one of ['+', '+', key]) await page.keyboard.press(one);
+        expect(await visible()).toBe('the whole run');
+      }),
       'Panels m': async (key) => {
         await showPanel(page, 'context');
         await page.keyboard.press(key);

@@ -61,7 +61,7 @@ describe.skipIf(browser === null)('a run of 100,000 entries', () => {
       await showPanel(page, name);
       for (const share of [0.02, 0.9, 0.34]) {
         const before = await page.evaluate(() => window.parsed);
-        await page.mouse.click(track.x + track.width * share, track.y + 20);
+        await page.mouse.click(track.x + track.width * share, track.y + 8);
         await nextFrames(page);
         const [nodes, parsed] = await page.evaluate(() => [document.querySelectorAll('*').length, window.parsed]);
         if ((nodes ?? 0) > MOST_NODES) found.push(`${name}: ${nodes} elements`);

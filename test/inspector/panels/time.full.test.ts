@@ -25,6 +25,19 @@ async function open(at: number | null = 0, viewport = { width: 1280, height: 720
   return page;
 }
 
+const LANES = ['Cycles', 'Phases', 'Model calls', 'Search', 'Tools'];
+/** Below the top of the track, in pixels. */
+const RULER_Y = 8;
+const laneY = (lane: string): number => 18 + 17 * (LANES.indexOf(lane) + 0.5);
+const card = (page: Page) => page.getByRole('tooltip');
+const sums = (page: Page) => page.locator('.range-sums').textContent();
+
+async function boxOf(page: Page) {
+  const box = await slider(page).boundingBox();
+  if (box === null) throw new Error('no track');
+  return box;
+}
+
 const slider = (page: Page) => page.getByRole('slider', { name: 'Time' });
 const cursorOf = async (page: Page): Promise<number> => Number(await slider(page).getAttribute('aria-valuenow'));
 const rowsOf = (page: Page) => page.getByRole('listbox', { name: 'Events' }).getByRole('option');
@@ -57,6 +70,9 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await slider(page).focus();
     await press('PageDown', entries.length - 1);
     await press('PageUp', first);
+    await page.keyboard.press('ArrowDown');
+    await press('PageDown', second);
+    await press('PageUp', first);
     await page.keyboard.press(']');
     await press(']', third);
     const start = entries[third];
@@ -70,34 +86,124 @@ describe.skipIf(areSkipped)('the timeline', () => {
     );
   });
 
-  it('is dragged to any entry and shows what is under the pointer without moving', async () => {
+  it('moves the cursor when its ruler is dragged, to any entry', async () => {
     const page = await open();
-    const box = await slider(page).boundingBox();
-    if (box === null) throw new Error('no track');
-    const places = () =>
-      page
-        .locator('.timeline, .timeline-bar > *, .lanes')
-        .evaluateAll((all) => all.map((element) => JSON.stringify(element.getBoundingClientRect())));
-    const before = await places();
-    await page.mouse.move(box.x + box.width * 0.3, box.y + 34);
-    await expect
-      .poll(() => page.locator('.pointed').textContent())
-      .toMatch(/^entry \d+ · .* · chain: experience.*, failed, /);
-    expect(await places()).toEqual(before);
-    expect(await cursorOf(page)).toBe(0);
+    const box = await boxOf(page);
+    await page.mouse.move(box.x + box.width * 0.3, box.y + RULER_Y);
     await page.mouse.down();
     await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
-    await page.mouse.move(box.x + box.width + 40, box.y + 34, { steps: 4 });
+    await page.mouse.move(box.x + box.width + 40, box.y + RULER_Y, { steps: 4 });
     await standsAt(page, entries.length - 1);
-    await page.mouse.move(box.x - 40, box.y + 34, { steps: 4 });
+    await page.mouse.move(box.x - 40, box.y + RULER_Y, { steps: 4 });
     await page.mouse.up();
     const [time] = entries.filter(({ atMs }) => atMs > (entries[0]?.atMs ?? 0));
     await standsAt(page, (time?.seq ?? 0) - 1);
   });
 
+  it('shows a card next to the pointer, which moves nothing, and for the bar at the cursor if it has the focus', async () => {
+    const page = await open();
+    const box = await boxOf(page);
+    const places = () =>
+      page
+        .locator('.timeline, .timeline-bar > *, .lanes > :not(.hover-card)')
+        .evaluateAll((all) => all.map((element) => JSON.stringify(element.getBoundingClientRect())));
+    const before = await places();
+    const pointer = { x: box.x + box.width * 0.3, y: box.y + laneY('Phases') };
+    await page.mouse.move(pointer.x, pointer.y);
+    await expect.poll(() => card(page).textContent()).toMatch(/^ExperienceCycle 1.*Failed: /u);
+    const shown = await card(page).boundingBox();
+    if (shown === null) throw new Error('no card');
+    expect(Math.abs(shown.x - pointer.x)).toBeLessThan(40);
+    expect(Math.abs(shown.y + shown.height - pointer.y)).toBeLessThan(60);
+    expect(await places()).toEqual(before);
+    expect(await cursorOf(page)).toBe(0);
+    await page.mouse.move(10, 10);
+    expect(await card(page).count()).toBe(0);
+
+    const [phase] = seqsOf('phase-start');
+    await page.keyboard.press(']');
+    await standsAt(page, phase ?? -1);
+    await slider(page).focus();
+    expect(await card(page).textContent()).toMatch(/^Cycle 1.*\d model calls.*\d tokens in, \d+ out/u);
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => card(page).textContent()).toMatch(/^ActionCycle 1/u);
+    expect(await slider(page).getAttribute('aria-describedby')).toBe(await card(page).getAttribute('id'));
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const end = entries.find(({ type, seq }) => type === 'phase-end' && seq > (phase ?? 0));
+    await standsAt(page, end?.seq ?? -1);
+  });
+
+  it('selects the step whose bar is clicked, and sums up a range and a cycle', async () => {
+    const page = await open();
+    const box = await boxOf(page);
+    await page.mouse.click(box.x + box.width * 0.3, box.y + laneY('Phases'));
+    const starts = entries.filter((entry) => entry.type === 'phase-start');
+    const experience = starts.find(({ phase }) => phase === 'experience')?.seq ?? 0;
+    const end = entries.find(({ type, seq }) => type === 'phase-end' && seq > experience);
+    await standsAt(page, end?.seq ?? -1);
+
+    await page.mouse.move(box.x + 2, box.y + laneY('Phases'));
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + laneY('Phases'), { steps: 3 });
+    await page.mouse.up();
+    const attempts = seqsOf('attempt-start').length;
+    const failed = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null).length;
+    await expect
+      .poll(() => sums(page))
+      .toMatch(new RegExp(`^Range: .* · ${attempts} model calls, ${failed} failed, .* tokens in, `));
+    expect(await cursorOf(page)).toBe(end?.seq);
+    await page.getByRole('button', { name: 'Clear the range' }).click();
+    expect(await sums(page)).toBe('');
+
+    await page.keyboard.press('Home');
+    await slider(page).focus();
+    await page.keyboard.press('r');
+    await page.keyboard.press('End');
+    await page.keyboard.press('r');
+    await page.keyboard.press('Home');
+    await expect.poll(() => sums(page)).toContain(`${attempts} model calls, ${failed} failed`);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => sums(page)).toBe('');
+    await page.mouse.click(box.x + box.width * 0.3, box.y + laneY('Cycles'));
+    await expect.poll(() => sums(page)).toMatch(/^Range: .* · \d+ model calls/u);
+  });
+
+  it('zooms from the overview and by key, and scrolls the visible part', async () => {
+    const page = await open();
+    const overview = page.getByRole('slider', { name: 'Visible part of the run' });
+    const part = () => overview.getAttribute('aria-valuetext');
+    expect(await part()).toBe('the whole run');
+    const box = await overview.boundingBox();
+    if (box === null) throw new Error('no overview');
+    const drag = async (from: number, to: number): Promise<void> => {
+      await page.mouse.move(box.x + box.width * from, box.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * to, box.y + 8, { steps: 3 });
+      await page.mouse.up();
+    };
+    const startOf = async () => Number(await overview.getAttribute('aria-valuenow'));
+    await drag(0.4, 0.6);
+    await expect.poll(part).toMatch(/^from .* to /u);
+    const first = await startOf();
+    await drag(0.5, 0.7);
+    await expect.poll(startOf).toBeGreaterThan(first);
+    const second = await startOf();
+    await overview.focus();
+    await page.keyboard.press('PageUp');
+    await expect.poll(startOf).toBeLessThan(second);
+    await page.keyboard.press('0');
+    await expect.poll(part).toBe('the whole run');
+    await slider(page).focus();
+    await page.keyboard.press('+');
+    await expect.poll(part).toMatch(/^from /u);
+    await page.keyboard.press('-');
+    await expect.poll(part).toBe('the whole run');
+  });
+
   it('redraws its bars when zoomed, not when only the cursor moves', async () => {
     const page = await open();
-    const drawn = () => page.locator('.track canvas').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const drawn = () => page.locator('.track .bars').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
     const whole = await drawn();
     await page.keyboard.press(']');
     await expect.poll(() => cursorOf(page)).toBeGreaterThan(0);
@@ -110,8 +216,8 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await expect.poll(drawn).not.toBe(whole);
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
     const lanes = await page.getByRole('list', { name: 'Lanes' }).getByRole('listitem').allTextContents();
-    expect(lanes.slice(0, 3)).toEqual(['chain', 'action', 'attempts']);
-    expect(lanes).toEqual(expect.arrayContaining(['retrieval', 'session', 'capability']));
+    expect(lanes.slice(0, 5)).toEqual(LANES);
+    expect(lanes).toContain('Session');
   });
 
   it('plays to the end at the chosen speed and stops when paused', async () => {

@@ -127,7 +127,7 @@ export interface DisplayedState {
 
 export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
-    position: document.querySelector('.position')?.textContent?.replace(' · following', '') ?? '',
+    position: document.querySelector('.position')?.textContent ?? '',
     status: document.querySelector('.page-header .pill')?.textContent ?? '',
     active: [...document.querySelectorAll('.chart-picture .state.active')].map(
       (state) => state.querySelector('.name')?.textContent ?? '',

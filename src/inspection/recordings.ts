@@ -161,13 +161,15 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   let isDamaged = false;
   let start: z.infer<typeof modelsSchema> | null = null;
   let fold: FiguresFold | null = null;
-  let counted: { readonly tail: JournalTail; readonly fold: FiguresFold } | null = null;
+  let counted: { readonly tail: JournalTail; fold: FiguresFold | null } | null = null;
   let isCounted = false;
   let fidelity: readonly string[] = [];
   /** Resume the followers that have read everything. */
   const waiting = new Set<() => void>();
+  let wakes = 0;
 
   function wake(): void {
+    wakes += 1;
     for (const resume of waiting) resume();
     waiting.clear();
   }
@@ -192,6 +194,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
       isOver = status() !== 'running';
+      const wakesBefore = wakes;
       let frame: string[] = [];
       let chars = 0;
       try {
@@ -214,7 +217,9 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (!isStopped() && frame.length > 0) await sink.lines(frame);
       const limits = problem === null ? await states.send(sink, isOver, isStopped) : null;
       if (limits !== null) setFidelity([...fidelity, limits]);
-      if (!isOver && !isStopped()) await new Promise<void>((resolve) => waiting.add(resolve));
+      // A change during the reading may have been missed.
+      const mustWait = !isOver && !isStopped() && wakes === wakesBefore;
+      if (mustWait) await new Promise<void>((resolve) => waiting.add(resolve));
     }
     if (isStopped()) return;
     if (problem !== null) setDamaged();
@@ -270,15 +275,17 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (isNew || hasChanged) wake();
       return hasChanged;
     },
-    needsCount: () => start !== null && fold !== null && !fold.hasAnswer && !isCounted,
+    needsCount: () => idle.status !== 'damaged' && fold?.hasAnswer !== true && !isCounted,
     async count() {
-      if (start === null) return;
       isCounted = true;
-      counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: figuresFold(start, true) };
-      const { tail, fold: whole } = counted;
+      counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: null };
+      const now = counted;
       try {
-        for await (const { entry } of tail.read()) whole.take(entry);
-        fold = whole;
+        for await (const { entry } of now.tail.read()) {
+          if (entry.type === 'run-start') now.fold = figuresFold(entry, true);
+          now.fold?.take(entry);
+        }
+        fold = now.fold;
         changed();
         if (status() !== 'running') counted = null;
       } catch {

@@ -237,7 +237,9 @@ export function storedRunsOf(store: JournalStore): StoredRuns {
         const forked = forkedFrom && { ...forkedFrom, forkedAt: startedAt };
         const first = { type: 'run-start', request, startedAt, forkedFrom: forked };
         const last = status === 'damaged' ? null : isOpen ? [] : [{ type: 'run-end', status }];
-        yield { runId, version: status, ends: { first, last }, isWritten: status === 'running' };
+        // Only reading the run could tell whether it has grown.
+        const version = status === 'running' ? `${status} ${performance.now()}` : status;
+        yield { runId, version, ends: { first, last }, isWritten: status === 'running' };
       }
     },
     watch: (onChange) => repeat(POLL_MS, () => onChange(null)),

@@ -25,7 +25,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
         {isRecorded ? (
           <>
             {run.status !== 'interrupted' && run.status !== 'running' && <p>{obstacle}</p>}
-            <RecordedRun inspector={inspector} view={view} />
+            <RecordedRun key={run.runId} inspector={inspector} view={view} />
           </>
         ) : (
           <p>{obstacle}</p>

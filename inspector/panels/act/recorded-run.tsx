@@ -43,8 +43,8 @@ export function RecordedRun({ inspector, view }: PanelProps) {
       )}
       {needsTrust !== null && asked !== null && (
         <section class="card waiting" aria-label="Confirmation" role="alert">
-          <h2>This run may not be what you expect</h2>
-          <p>{revealHidden(needsTrust.doubt)}. To continue it, PostChain would</p>
+          <h2>Do you trust this run?</h2>
+          <p>It may not be what you expect: {revealHidden(needsTrust.doubt)}. To continue it, PostChain would</p>
           <ul class="actions">
             {needsTrust.actions.map((action) => (
               <li key={action} class="verbatim">
@@ -67,9 +67,8 @@ export function RecordedRun({ inspector, view }: PanelProps) {
           {revealHidden(problem)}
         </p>
       )}
-      <ForkForm key={run.runId} view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
+      <ForkForm view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
       <EditPrompt
-        key={`prompt ${run.runId}`}
         inspector={inspector}
         view={view}
         isBusy={isBusy}
@@ -121,7 +120,7 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
   }
 
   return (
-    <form class="fork" aria-label="Fork" onSubmit={submit}>
+    <form class="fork-form" aria-label="Fork" onSubmit={submit}>
       <h2>Fork at entry {formatNumber(at)}</h2>
       <p class="muted">
         A new run repeats this one up to the cursor and continues with the changes. Recorded results of identical calls
@@ -203,7 +202,7 @@ function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork 
       )}
       {isOpen && (
         <form
-          class="fork"
+          class="fork-form"
           aria-label="Prompt"
           onSubmit={(submitted) => {
             submitted.preventDefault();

@@ -145,6 +145,25 @@ describe('a recording', () => {
   });
 });
 
+describe("a run in a store that is not PostChain's own", () => {
+  it('appears by itself and is followed while it is written', async () => {
+    const memory = memoryJournals();
+    const { run } = startScripted();
+    await run.answer;
+    const page = await openPage((await startInspector({ journals: { ...memory } })).url);
+    const writer = memory.create('run-1');
+    writer.write(run.journal.slice(0, 30));
+    await page.runs((list) => list.runs[0]?.status === 'running');
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    await expect.poll(() => page.lines('run-1').length).toBe(30);
+    writer.write(run.journal.slice(30));
+    writer.close();
+    await page.end('run-1');
+    expect(page.entries('run-1')).toEqual(run.journal);
+    await page.runs((list) => list.runs[0]?.summary?.modelCalls === 7);
+  });
+});
+
 describe('generating a test for a recording', () => {
   it('produces a Vitest test', async () => {
     const journals = memoryJournals();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
-import { browserFor, openInspector } from '../../../support/inspector/inspector-page.ts';
+import { browserFor, openInspector, openRun } from '../../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
@@ -60,6 +60,12 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     const { page, close } = await open('/run/half?panel=act');
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('start mcp "npx some-server"').waitFor();
+    // The question is about this run only.
+    await openRun(page, 'whole');
+    await page.getByText('This run has ended').waitFor();
+    expect(await page.getByText('start mcp').count()).toBe(0);
+    await openRun(page, 'half');
+    await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'I trust this run: continue' }).click();
     await page
       .locator('.page-header .pill')

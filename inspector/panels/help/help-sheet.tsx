@@ -79,6 +79,15 @@ function Legend() {
         <LegendItem words="event sent to the run, on the timeline">
           <path class="sent" d="M10 4h12l-6 10z" />
         </LegendItem>
+        <LegendItem words="failed, on the timeline">
+          <path class="failed" d="M4 14 14 4M11 14 21 4M18 14 28 4" />
+        </LegendItem>
+        <LegendItem words="another attempt, on the timeline">
+          <path class="again" d="M4 13h24" />
+        </LegendItem>
+        <LegendItem words="time in which nothing ran, shortened on the timeline">
+          <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />
+        </LegendItem>
       </dl>
     </section>
   );

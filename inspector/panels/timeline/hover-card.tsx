@@ -94,9 +94,10 @@ export function sumFacts(sums: Sums, currency: string | null): readonly string[]
 }
 
 /** What came of it, in one line; empty if nothing is known. */
-function resultOf({ log, fold: { entries } }: RunView, { kind, from, to }: Bar): string {
+function resultOf({ log, fold: { entries } }: RunView, { kind, from, to, attempt }: Bar): string {
   if (kind === 'decision' || kind === 'event') return entryLine(log.entry(from));
   if (to === null) return '';
+  if (attempt !== undefined) return attempt.usage === null ? 'Stopped, because its phase ended.' : 'A valid reply.';
   const end = log.entry(to);
   if (kind === 'phase') return end.type === 'phase-end' ? end.summary : '';
   if (kind === 'capability') return end.type === 'capability-end' && end.result.success ? end.result.output : '';

@@ -153,8 +153,9 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
         {...drag}
         onPointerMove={(event) => {
           drag.onPointerMove(event);
-          const { clientX, clientY } = event;
-          const bar = isOnRuler(clientY) ? null : barAt(lanes[rowAt(clientY)], scale, clientX - left);
+          const { clientX, clientY, buttons } = event;
+          // While a range is dragged, a card would hide its sums.
+          const bar = buttons > 0 || isOnRuler(clientY) ? null : barAt(lanes[rowAt(clientY)], scale, clientX - left);
           setHovered(bar === null ? null : { bar, x: clientX, y: topOf(rowAt(clientY)) });
         }}
         onPointerLeave={() => setHovered(null)}

@@ -47,6 +47,28 @@ const seqsOf = (type: string): readonly number[] =>
 /** Waits until the cursor reaches an entry. */
 const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).toBe(seq);
 
+declare global {
+  interface Window {
+    /** What is written on each canvas, by its class. */
+    texts: Map<string, { text: string; left: number; right: number; y: number; px: number }[]>;
+  }
+}
+
+/** Records the texts on all canvases since they were last cleared. */
+function noteTexts(): void {
+  window.texts = new Map();
+  const { fillText, clearRect } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.clearRect = function (...area) {
+    window.texts.set(this.canvas.className, []);
+    clearRect.apply(this, area);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, left, y) {
+    const px = Number(/(\d+)px/u.exec(this.font)?.[1]);
+    window.texts.get(this.canvas.className)?.push({ text, left, right: left + this.measureText(text).width, y, px });
+    fillText.call(this, text, left, y);
+  };
+}
+
 describe.skipIf(areSkipped)('the timeline', () => {
   it('steps by entry, transition, phase, and cycle to both ends, and shows the position', async () => {
     const page = await open();
@@ -167,6 +189,39 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await expect.poll(() => sums(page)).toBe('');
     await page.mouse.click(box.x + box.width * 0.3, box.y + laneY('Cycles'));
     await expect.poll(() => sums(page)).toMatch(/^Range: .* · \d+ model calls/u);
+  });
+
+  it('writes names whole or not at all, nothing over another, and the length of a shortened gap as idle time', async () => {
+    const page = await newPage();
+    await page.addInitScript(noteTexts);
+    await page.goto(`${address}#/run/${runId}/0?panel=events`);
+    await page.locator('.event-row.at').waitFor();
+    for (const width of [1440, 1280, 700]) {
+      await page.setViewportSize({ width, height: 720 });
+      await expect.poll(() => slider(page).evaluate(({ clientWidth }) => clientWidth < innerWidth)).toBe(true);
+      const texts = await page.evaluate(() =>
+        [...window.texts].flatMap(([canvas, all]) => all.map((one) => ({ canvas, ...one }))),
+      );
+      const ruler = texts.filter(({ canvas }) => canvas === 'ruler').map(({ text }) => text);
+      expect(ruler).toContain('0 s');
+      expect(ruler.join('\n')).toMatch(/^… 6 min 50 s idle$/mu);
+      expect(ruler.filter((text) => !/^(?:\d+ min)?(?: ?\d+ s)?$|idle$/u.test(text))).toEqual([]);
+      expect(texts.filter(({ px }) => px < 11)).toEqual([]);
+      const bars = texts.filter(({ canvas }) => canvas === 'bars');
+      expect(bars.length).toBeGreaterThan(3);
+      expect(bars.filter(({ text }) => text.endsWith('…'))).toEqual([]);
+      const over = texts.filter((one) =>
+        texts.some(
+          (other) =>
+            one !== other &&
+            one.canvas === other.canvas &&
+            Math.abs(one.y - other.y) < 8 &&
+            one.left <= other.left &&
+            other.left < one.right,
+        ),
+      );
+      expect(over).toEqual([]);
+    }
   });
 
   it('zooms from the overview and by key, and scrolls the visible part', async () => {

@@ -100,13 +100,13 @@ interface RangeProps {
 }
 
 /** The sums of the selected range. */
-function RangeSums({ view: { fold }, range, onZoom }: RangeProps) {
+function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
   const entries = range.entries.value;
   const parts: string[] = [];
   if (entries !== null) {
     const sums = sumsOf(fold.spans, fold.timeLine, entries.from, entries.to);
     const idle = sums.idleMs === 0 ? '' : ` (${formatDuration(sums.idleMs)} idle)`;
-    parts.push(`${formatDuration(sums.ms)}${idle}`, ...sumFacts(sums, fold.spans.currency));
+    parts.push(`${formatDuration(sums.ms)}${idle}`, ...(run.kind === 'run' ? sumFacts(sums, fold.spans.currency) : []));
   }
   const text = parts.join(' · ');
   return (

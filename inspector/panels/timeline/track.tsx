@@ -179,7 +179,8 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
 /** Selects the step of a bar. Other activities have no step of their own: the cursor moves to their end. */
 function selectBar({ select, moveTo }: Inspector, { count }: RunView, bar: Bar): void {
   const { kind, from, stateId } = bar;
-  const to = bar.to ?? count - 1;
+  // The transition at the end of a state already leads to the next one.
+  const to = bar.to === null ? count - 1 : kind === 'state' ? Math.max(from, bar.to - 1) : bar.to;
   if (kind === 'cycle' || kind === 'wait' || kind === 'event' || kind === 'call') moveTo(kind === 'wait' ? from : to);
   else select({ kind, from, to, ...(stateId !== undefined && { stateId }) });
 }

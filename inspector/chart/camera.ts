@@ -1,4 +1,5 @@
 import type { Box } from './drawing.ts';
+import { LEGIBLE } from './label-text.ts';
 
 const MOVE_MS = 180;
 
@@ -11,19 +12,19 @@ interface Camera {
   readonly stop: () => void;
 }
 
-/** `onScale` is called with every new scale. */
+/** `onView` is called with every new viewport. */
 export function createCamera(
   svg: SVGSVGElement,
   world: SVGGElement,
   picture: WindowSize,
-  onScale: (scale: number) => void,
+  onView: (view: Viewport, size: WindowSize) => void,
 ): Camera {
   let now: Viewport = { x: 0, y: 0, scale: 1 };
   let frame = 0;
   const size = (): WindowSize => ({ width: svg.clientWidth, height: svg.clientHeight });
   const show = (view: Viewport): void => {
-    if (view.scale !== now.scale || !world.hasAttribute('transform')) onScale(view.scale);
     now = view;
+    onView(view, size());
     world.setAttribute('transform', `translate(${view.x} ${view.y}) scale(${view.scale})`);
   };
   const stop = (): void => cancelAnimationFrame(frame);
@@ -54,26 +55,27 @@ export interface Viewport {
   readonly scale: number;
 }
 
-interface WindowSize {
+export interface WindowSize {
   readonly width: number;
   readonly height: number;
 }
 
-const MIN_SCALE = 0.05;
-const MAX_SCALE = 12;
-const MARGIN = 10;
+/** The outermost level is always legible: what has no room is outside the window. */
+const MIN_SCALE = LEGIBLE;
+const MAX_SCALE = 2_000;
+const MARGIN = 6;
 /** Reserved for the toolbar. */
-const TOP = 48;
+const TOP = 44;
 
-/** The viewport that shows a box as large as possible, centered below the toolbar. */
-export function fitTo(box: Box, size: WindowSize, maxScale = 1.6): Viewport {
+/** The viewport that shows a box as large as possible, centered below the toolbar; a larger box fills the window from its start. */
+export function fitTo(box: Box, size: WindowSize, maxScale = 1.6, minScale = 0): Viewport {
   const room = { width: Math.max(1, size.width - 2 * MARGIN), height: Math.max(1, size.height - TOP - MARGIN) };
-  const scale = clamp(Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), maxScale));
-  return {
-    scale,
-    x: size.width / 2 - scale * (box.x + box.width / 2),
-    y: TOP + room.height / 2 - scale * (box.y + box.height / 2),
-  };
+  const scale = clamp(
+    Math.max(minScale, Math.min(room.width / Math.max(1, box.width), room.height / Math.max(1, box.height), maxScale)),
+  );
+  const start = (from: number, length: number, at: number, space: number): number =>
+    at + Math.max(0, space - scale * length) / 2 - scale * from;
+  return { scale, x: start(box.x, box.width, MARGIN, room.width), y: start(box.y, box.height, TOP, room.height) };
 }
 
 /** Zooms; the picture point under `at` stays there. */

@@ -1,27 +1,39 @@
-import { bringIntoView, createCamera, fitTo, listenToPointers, panBy, type Viewport, zoomAt } from './camera.ts';
+import {
+  bringIntoView,
+  createCamera,
+  fitTo,
+  listenToPointers,
+  panBy,
+  type Viewport,
+  type WindowSize,
+  zoomAt,
+} from './camera.ts';
 import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
+import { FONT, LEGIBLE } from './label-text.ts';
 import { type ChartSelection, hasInside, locateSelection, type Scene, selectionAt, stateAt } from './scene.ts';
-import { FONT } from './state-box.ts';
 
 const ZOOM_STEP = 1.3;
-/** At this scale, all text of a chart is legible. */
-const LEGIBLE = 0.9;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
 
 interface ChartControllerEvents {
   readonly onSelect: (choice: ChartSelection) => void;
   /** Panning or zooming stops following. */
   readonly onFollow: (follows: boolean) => void;
+  readonly onView: (view: Viewport, size: WindowSize) => void;
 }
 
-/** Controls a drawn picture: pan, zoom, highlighting, collapsed states and keyboard navigation. */
+/** Controls a drawn picture: pan, zoom, highlighting, levels of detail and keyboard navigation. */
 export interface ChartController {
-  readonly update: (input: Omit<HighlightInput, 'collapsed'>) => void;
+  readonly update: (input: HighlightInput) => void;
   readonly zoom: (direction: 1 | -1) => void;
   readonly fit: () => void;
   readonly follow: (follows: boolean) => void;
   /** Scrolls a selection made elsewhere into view. */
   readonly reveal: (choice: ChartSelection) => void;
+  /** Centers a point of the picture. */
+  readonly center: (point: { readonly x: number; readonly y: number }) => void;
+  /** Reports the viewport again. */
+  readonly refresh: () => void;
   readonly stop: () => void;
 }
 
@@ -32,21 +44,42 @@ export function createChartController(
   events: ChartControllerEvents,
 ): ChartController {
   const painter = createPainter(svg, scene);
-  const camera = createCamera(svg, world, scene, detailsFor(svg, scene));
+  const details = detailsFor(svg, scene, painter.stateAt);
+  const camera = createCamera(svg, world, scene, (view, size) => {
+    details.show(view.scale);
+    events.onView(view, size);
+  });
   const picture = { x: 0, y: 0, width: scene.width, height: scene.height };
-  const collapsed = new Set<number>();
-  let input: Omit<HighlightInput, 'collapsed'> | null = null;
   let highlight: Highlight | null = null;
   let focused = 0;
   let isFitted = true;
   let follows = false;
 
+  /** The active state of the outermost chart. */
+  const activeState = (): number | undefined => {
+    const own = [...(highlight?.active ?? [])].filter((number) => copyOf(scene, number) === scene.charts[0]?.copy);
+    return own.find((number) => !scene.states[number]?.children.some((child) => own.includes(child)));
+  };
+  /** A viewport in which a state and its neighbors are legible. */
+  const viewOf = (number: number): Viewport => {
+    const state = scene.states[number];
+    const own = state === undefined ? undefined : scene.charts[state.chart];
+    if (state === undefined || own === undefined) return camera.view();
+    const { scale } = camera.view();
+    const [min, max] = [LEGIBLE / own.fullScale, (2 * LEGIBLE) / own.fullScale];
+    if (scale >= min && scale <= max) return bringIntoView(camera.view(), state.box, camera.size());
+    const around = { ...own.origin, width: own.drawn.width * own.fullScale, height: own.drawn.height * own.fullScale };
+    const view = fitTo(around, camera.size(), 1.2 / own.fullScale);
+    return bringIntoView(view.scale < min ? fitTo(state.box, camera.size(), min) : view, state.box, camera.size());
+  };
   const follow = (target: boolean): void => {
     if (target !== follows) events.onFollow(target);
     follows = target;
-    const leaf = highlight?.leaves[0];
-    const box = leaf === undefined ? undefined : scene.states[visibleState(scene, leaf, collapsed)]?.box;
-    if (follows && box !== undefined) camera.go(bringIntoView(camera.view(), box, camera.size()), 'animate');
+    const leaf = activeState();
+    if (follows && leaf !== undefined) {
+      isFitted = false;
+      camera.go(viewOf(leaf), 'animate');
+    }
   };
   const move = (to: Viewport, how: 'jump' | 'animate' = 'animate'): void => {
     isFitted = false;
@@ -57,24 +90,29 @@ export function createChartController(
     const { width, height } = camera.size();
     move(zoomAt(camera.view(), ZOOM_STEP ** direction, { x: width / 2, y: height / 2 }));
   };
-  const showAll = (): void => {
-    isFitted = true;
-    camera.go(fitTo(picture, camera.size()), 'animate');
+  /** The whole picture; if it has no room, the part with the active state. */
+  const fitted = (): Viewport => {
+    const view = fitTo(picture, camera.size());
+    const active = scene.states[activeState() ?? -1];
+    const isOutside = active === undefined || scene.charts[active.chart]?.host !== null;
+    return isOutside ? view : bringIntoView(view, active.box, camera.size());
   };
-  const zoomTo = (number: number): void => {
+  const showAll = (how: 'jump' | 'animate' = 'animate'): void => {
+    isFitted = true;
+    camera.go(fitted(), how);
+  };
+  /** Zooms until the inside of a state is legible. */
+  const open = (number: number, how: 'jump' | 'animate' = 'animate'): void => {
     const state = scene.states[number];
     if (state === undefined) return;
-    move(fitTo(state.box, camera.size(), 1.5 / (scene.charts[state.chart]?.fullScale ?? 1)));
+    const inner = state.inset === null ? undefined : scene.charts[state.inset];
+    if (inner === undefined) move(viewOf(number), how);
+    else move(fitTo(state.box, camera.size(), 1.3 / inner.fullScale, LEGIBLE / inner.fullScale), how);
   };
-  const paint = (): void => {
-    if (input !== null) highlight = painter.paint({ ...input, collapsed });
-  };
-  const toggle = (number: number): void => {
-    const state = scene.states[number];
-    if (state === undefined || !hasInside(state)) return;
-    if (!collapsed.delete(number)) collapsed.add(number);
-    paint();
-    focus(visibleState(scene, focused, collapsed));
+  const close = (number: number): void => {
+    const own = scene.charts[scene.states[number]?.chart ?? 0];
+    if (own?.host == null) showAll();
+    else open(own.host);
   };
   const focus = (number: number): void => {
     painter.stateAt(focused)?.setAttribute('tabindex', '-1');
@@ -84,20 +122,27 @@ export function createChartController(
     element?.focus({ preventScroll: true });
   };
   const goTo = (number: number): void => {
+    // A hidden state cannot have the focus: jump, so that it is visible at once.
+    const isHidden = !details.isLegible(scene.states[number]?.chart ?? 0, camera.view().scale);
+    isFitted &&= !isHidden;
+    camera.go(viewOf(number), isHidden ? 'jump' : 'animate');
     focus(number);
-    const box = scene.states[number]?.box;
-    if (box !== undefined) camera.go(bringIntoView(camera.view(), box, camera.size()), 'animate');
   };
   const choose = (target: EventTarget | null): void => {
     const choice = selectionAt(scene, target);
     if (choice !== null) events.onSelect(choice);
   };
+  const isUnfolded = (number: number): boolean => painter.stateAt(number)?.hasAttribute('data-unfolded') === true;
   const actOn = (number: number, { key, target }: KeyboardEvent): boolean => {
+    const hasInset = scene.states[number]?.inset !== null;
     if (key === 'Enter') {
       choose(target);
-      zoomTo(number);
-    } else if (key === ' ') toggle(number);
-    else if (STRUCTURE_KEYS.has(key)) goTo(stateBeside(scene, number, key, collapsed));
+      open(number);
+    } else if (key === ' ') {
+      choose(target);
+      if (isUnfolded(number) || !hasInset) close(number);
+      else open(number);
+    } else if (STRUCTURE_KEYS.has(key)) goTo(stateBeside(scene, number, key));
     else return false;
     return true;
   };
@@ -113,29 +158,30 @@ export function createChartController(
     else if (number === null || !actOn(number, event)) return;
     event.preventDefault();
   };
-  const click = ({ target }: MouseEvent): void => {
+  const click = ({ target, detail }: MouseEvent): void => {
     const number = stateAt(target);
+    const state = number === null ? undefined : scene.states[number];
+    const isSelected = number !== null && painter.stateAt(number)?.classList.contains('selected') === true;
     if (number !== null) focus(number);
-    if (number !== null && isToggle(target)) toggle(number);
-    else choose(target);
+    choose(target);
+    // A second click on a folded state opens it, as does a click on its plus sign.
+    const isOpened = isSelected || (target instanceof Element && target.closest('.fold') !== null);
+    if (number !== null && state?.inset != null && detail < 2 && isOpened && !isUnfolded(number)) open(number);
   };
   const reveal = (choice: ChartSelection): void => {
-    const index = locateSelection(scene, choice);
-    if (index === null) return;
-    const opened = [...collapsed].filter((number) => isInside(scene, number, index.inside));
-    for (const number of opened) collapsed.delete(number);
-    if (opened.length > 0) paint();
-    const near = fitTo(index.box, camera.size(), LEGIBLE / index.fullScale);
+    const place = locateSelection(scene, choice);
+    if (place === null) return;
+    const near = fitTo(place.box, camera.size(), (1.1 * LEGIBLE) / place.fullScale, LEGIBLE / place.fullScale);
     const isZoomNeeded = near.scale > camera.view().scale;
-    move(isZoomNeeded ? near : bringIntoView(camera.view(), index.box, camera.size()));
+    move(isZoomNeeded ? near : bringIntoView(camera.view(), place.box, camera.size()));
   };
   const doubleClick = ({ target }: MouseEvent): void => {
     const number = stateAt(target);
-    if (number !== null && !isToggle(target)) zoomTo(number);
+    if (number !== null && !isUnfolded(number)) open(number);
   };
 
   painter.stateAt(0)?.setAttribute('tabindex', '0');
-  camera.go(fitTo(picture, camera.size()));
+  camera.go(fitted());
   const listening = new AbortController();
   const { signal } = listening;
   svg.addEventListener('keydown', press, { signal });
@@ -143,19 +189,26 @@ export function createChartController(
   svg.addEventListener('dblclick', doubleClick, { signal });
   const unlisten = listenToPointers(svg, camera, (to) => move(to, 'jump'));
   const resized = new ResizeObserver(() => {
-    if (isFitted) camera.go(fitTo(picture, camera.size()));
+    if (isFitted) camera.go(fitted());
+    else events.onView(camera.view(), camera.size());
   });
   resized.observe(svg);
   return {
-    update: (next) => {
-      input = next;
-      paint();
-      follow(follows);
+    update: (input) => {
+      highlight = painter.paint(input);
+      if (follows) follow(true);
+      else if (isFitted) camera.go(fitted(), 'animate');
     },
     zoom,
     fit: showAll,
     follow,
     reveal,
+    center: ({ x, y }) => {
+      const { width, height } = camera.size();
+      const { scale } = camera.view();
+      move({ scale, x: width / 2 - scale * x, y: height / 2 - scale * y });
+    },
+    refresh: () => events.onView(camera.view(), camera.size()),
     stop: () => {
       unlisten();
       resized.disconnect();
@@ -165,14 +218,14 @@ export function createChartController(
   };
 }
 
-const isToggle = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('.toggle') !== null;
+const copyOf = ({ charts, states }: Scene, number: number): string | undefined =>
+  charts[states[number]?.chart ?? -1]?.copy;
 
 /**
  * The state an arrow key leads to: the parent, first child, or previous or next sibling; the same state if there is
  * none.
  */
-function stateBeside(scene: Scene, from: number, key: string, collapsed: ReadonlySet<number>): number {
+function stateBeside(scene: Scene, from: number, key: string): number {
   const state = scene.states[from];
   if (state === undefined) return 0;
   const siblings =
@@ -184,7 +237,7 @@ function stateBeside(scene: Scene, from: number, key: string, collapsed: Readonl
     case 'ArrowLeft':
       return state.parent ?? from;
     case 'ArrowRight':
-      return collapsed.has(from) ? from : (state.children[0] ?? from);
+      return hasInside(state) ? (state.children[0] ?? from) : from;
     case 'ArrowUp':
       return siblings[index - 1] ?? from;
     case 'ArrowDown':
@@ -198,20 +251,6 @@ function stateBeside(scene: Scene, from: number, key: string, collapsed: Readonl
   }
 }
 
-/** The state itself, or its outermost collapsed ancestor. */
-function visibleState(scene: Scene, number: number, collapsed: ReadonlySet<number>): number {
-  let visible = number;
-  for (let at = scene.states[number]?.parent ?? null; at !== null; at = scene.states[at]?.parent ?? null)
-    if (collapsed.has(at)) visible = at;
-  return visible;
-}
-
-/** Whether `outer` is `inner` or one of its ancestors. */
-function isInside(scene: Scene, outer: number, inner: number | null): boolean {
-  for (let at = inner; at !== null; at = scene.states[at]?.parent ?? null) if (at === outer) return true;
-  return false;
-}
-
 /** How far an arrow key pans, in pixels. */
 const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [60, 0],
@@ -220,36 +259,51 @@ const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, -60],
 };
 
-/** Text smaller than this on the screen is illegible, in pixels. */
-const MIN_NAME = 5;
-const MIN_NOTE = 5.6;
-/** The largest useful text on the screen, in pixels: names are laid out large to stay legible when zoomed out. */
-const MAX_SIZE = { title: 13, name: 12, heat: 9.5 } as const;
-/** Zoomed out, only titles are shown; they may grow into the space above them, up to `max` chart pixels. */
-const FAR_TITLE = { min: 6.5, max: 36, target: 9 } as const;
+/** The largest useful text on the screen, in pixels: zooming in makes room for the insides of states, not for larger names. */
+const MAX_SIZE = { name: 18, label: 15, title: 14 } as const;
 
-/** Hides texts that are too small to read. Call the returned function with each new scale. */
-function detailsFor(svg: SVGSVGElement, scene: Scene): (scale: number) => void {
+interface Details {
+  readonly show: (scale: number) => void;
+  readonly isLegible: (chart: number, scale: number) => boolean;
+}
+
+/** Levels of detail: draws a level only while its smallest text is legible. */
+function detailsFor(svg: SVGSVGElement, scene: Scene, elementOf: (state: number) => SVGElement | null): Details {
   const charts = [...svg.querySelectorAll<SVGGElement>('[data-chart]')];
-  return (scale) => {
-    for (const element of charts) {
-      const full = scale * (scene.charts[Number(element.getAttribute('data-chart'))]?.fullScale ?? 1);
-      const isZoomNeeded = full * FONT.name < MIN_NAME;
-      const far = Math.min(FAR_TITLE.max, FAR_TITLE.target / full);
-      const nameless = isZoomNeeded ? (far * full < FAR_TITLE.min ? ' nameless titleless' : ' nameless') : '';
-      const noteless = full * FONT.label < MIN_NOTE ? ' noteless' : '';
-      const classes = `chart${nameless}${noteless}`;
-      if (element.getAttribute('class') !== classes) element.setAttribute('class', classes);
-      const near = Math.max(FONT.title * 0.6, Math.min(FONT.title, MAX_SIZE.title / full));
-      setSize(element, '--title-size', isZoomNeeded ? far : near);
-      setSize(element, '--heat-size', Math.max(11, Math.min(FONT.name, MAX_SIZE.heat / full)));
-      setSize(element, '--name-size', Math.max(FONT.name * 0.78, Math.min(FONT.name, MAX_SIZE.name / full)));
-    }
+  let shown = Number.NaN;
+  const isLegible = (chart: number, scale: number): boolean =>
+    scale * (scene.charts[chart]?.fullScale ?? 1) >= LEGIBLE * 0.999;
+  return {
+    isLegible,
+    show: (scale) => {
+      if (scale === shown) return;
+      shown = scale;
+      for (const element of charts) {
+        const chart = Number(element.getAttribute('data-chart'));
+        const { fullScale = 1, host = null } = scene.charts[chart] ?? {};
+        const full = scale * fullScale;
+        const isVisible = host === null || isLegible(chart, scale);
+        toggle(element, 'data-folded', !isVisible);
+        if (host !== null) {
+          const state = elementOf(host);
+          toggle(state, 'data-unfolded', isVisible);
+          state?.setAttribute('aria-expanded', String(isVisible));
+        }
+        if (!isVisible) continue;
+        setSize(element, '--name-size', Math.min(FONT.name, MAX_SIZE.name / full));
+        setSize(element, '--label-size', Math.min(FONT.label, MAX_SIZE.label / full));
+        setSize(element, '--title-size', Math.min(FONT.name, MAX_SIZE.title / full));
+      }
+    },
   };
 }
 
-/** Rounds to whole pixels, so that a zoom changes few elements. */
+function toggle(element: Element | null, name: string, isSet: boolean): void {
+  if (element !== null && element.hasAttribute(name) !== isSet) element.toggleAttribute(name, isSet);
+}
+
+/** Rounds to three digits, so that a zoom changes few elements. */
 function setSize(element: SVGGElement, name: string, size: number): void {
-  const value = `${Math.round(size)}px`;
+  const value = `${Number(size.toPrecision(3))}px`;
   if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
 }

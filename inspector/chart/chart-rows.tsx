@@ -7,7 +7,7 @@ import type { Marks } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { ownOf } from './drawing.ts';
 import { heatMark, type Overlay, transitionKey } from './highlight.ts';
-import { normalizeChart } from './layout-plan.ts';
+import { normalizeChart } from './normalize-chart.ts';
 import type { ChartSelection } from './scene.ts';
 
 /** A chart and what to highlight in it, as a picture or in rows. */
@@ -21,6 +21,8 @@ export interface ChartProps {
   readonly revealed?: ChartSelection | null;
   readonly onSelect?: ((selection: ChartSelection) => void) | undefined;
   readonly overlay?: Overlay | null;
+  /** What states did, shown in the picture if there is no overlay. */
+  readonly badges?: Overlay | null;
   /** Keys of transitions, see `transitionKey`. */
   readonly neverTaken?: ReadonlySet<string> | undefined;
 }

@@ -1,13 +1,9 @@
 import { excerpt } from '../fold/text.ts';
-import { type Chip, type DrawnEdge, ownOf } from './drawing.ts';
-import { LABEL_LENGTH, type Point } from './elk-layout.ts';
-import { hasInside, type Scene, type SceneState } from './scene.ts';
-import { chipTexts, FONT, labelText, NAME_LENGTH } from './state-box.ts';
+import { type Box, type DrawnStub, ownOf, type Point } from './drawing.ts';
+import { BADGE_LENGTH, FONT, labelText, NAME_LENGTH, widthOf } from './label-text.ts';
+import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
-/**
- * A chart and the charts inside its states, drawn in this order: boxes, lines, inner charts, covers of collapsed
- * states.
- */
+/** A level and the levels inside its states, drawn in this order: boxes, lines, inner levels. */
 export function ChartShapes({
   scene,
   chart,
@@ -28,65 +24,79 @@ export function ChartShapes({
     return line === undefined ? [] : [{ number, line }];
   });
   return (
-    <g data-chart={chart} transform={`translate(${own.x} ${own.y}) scale(${own.scale})`}>
+    <g class="chart" data-chart={chart} transform={`translate(${own.x} ${own.y}) scale(${own.scale})`}>
       {states.map(({ number, state }) => (
         <StateShape key={number} number={number} state={state} scene={scene} hues={hues} />
       ))}
-      {lines.map(({ number, line: { edge, chip } }) => {
-        if (edge !== null) return <EdgeShape key={number} number={number} edge={edge} />;
-        return chip === null ? null : <ChipShape key={number} number={number} chip={chip} />;
-      })}
+      {own.drawn.stubs.map((stub) => (
+        <StubShape key={`${stub.x} ${stub.y}`} stub={stub} />
+      ))}
+      {lines.map(({ number, line }) => (
+        <LineShape key={number} number={number} line={line} scene={scene} />
+      ))}
+      {lines.map(({ number, line }) => (
+        <LabelShape key={number} number={number} line={line} scene={scene} />
+      ))}
       {states.map(({ number, state }) =>
         state.inset === null ? null : <ChartShapes key={number} scene={scene} chart={state.inset} hues={hues} />,
       )}
-      {states.map(({ number, state }) =>
-        hasInside(state) ? <CoverShape key={number} number={number} state={state} /> : null,
-      )}
     </g>
   );
 }
 
-/** All transitions between two states, as one line with an arrow. */
-function EdgeShape({ number, edge }: { readonly number: number; readonly edge: DrawnEdge }) {
-  const { points, label, labels, dashed } = edge;
-  const path = linePath(points);
+const StubShape = ({ stub: { text, x, y, width, height } }: { readonly stub: DrawnStub }) => (
+  <text class="stub" x={x + width / 2} y={y + height / 2}>
+    {excerpt(text, NAME_LENGTH)}
+  </text>
+);
+
+interface LineProps {
+  readonly number: number;
+  readonly line: SceneLine;
+  readonly scene: Scene;
+}
+
+/** All transitions between two states, as one line with an arrow. A line without a route is an arc that is hidden until it matters. */
+function LineShape({ number, line, scene }: LineProps) {
+  const { points, dashed } = line.edge;
+  const arc = arcOf(line, scene);
+  if (points.length === 0 && arc === null) return null;
+  const path = arc?.path ?? linePath(points);
   return (
-    <g class={dashed ? 'edge outside' : 'edge'} data-line={number}>
+    <g class={arc !== null ? 'edge spoke' : dashed ? 'edge outside' : 'edge'} data-line={number}>
       <path class="reach" d={path} />
       <path class="line" d={path} />
-      <path class="head" d={arrowPath(points)} />
-      {label !== null && (
-        <g class="label">
-          <rect x={label.x} y={label.y} width={label.width} height={label.height} rx={3} />
-          <text x={label.x + label.width / 2} y={label.y + label.height / 2}>
-            {labelText(labels, LABEL_LENGTH)}
-          </text>
-        </g>
-      )}
+      <path class="pulse" d={path} pathLength={1} />
+      <path class="head" d={arrowPath(arc?.end ?? points)} />
     </g>
   );
 }
 
-/** Transitions written as text in their source state. */
-function ChipShape({ number, chip }: { readonly number: number; readonly chip: Chip }) {
-  const { label, labelAt, arrowAt, target, targetAt } = chipTexts(chip);
-  const middle = chip.y + chip.height / 2;
+/** The label of a line. Labels are drawn over all lines. */
+function LabelShape({ number, line, scene }: LineProps) {
+  const { label, isBranch } = line.edge;
+  const arc = arcOf(line, scene);
+  const place = arc?.label ?? label;
+  if (place === null) return null;
+  const text = isBranch ? '' : labelText(line.edge);
   return (
-    <g class="chip" data-line={number}>
-      <rect x={chip.x} y={chip.y} width={chip.width} height={chip.height} rx={chip.height / 2} />
-      <text x={chip.x + labelAt} y={middle}>
-        {label}
-      </text>
-      <path d={`M${chip.x + arrowAt} ${middle}h7m-2.5 -2.5l2.5 2.5l-2.5 2.5`} />
-      <text x={chip.x + targetAt} y={middle}>
-        {target}
+    <g class={arc === null ? 'label' : 'label spoke'} data-label={number}>
+      <rect {...backOf(place, text)} rx={3} />
+      <text x={place.x + place.width / 2} y={place.y + place.height / 2}>
+        {text}
       </text>
     </g>
   );
 }
 
-const RADIUS = 6;
-const ARROW = { length: 10, half: 4.6 } as const;
+/** The part of a label's room that its text fills. */
+export function backOf({ x, y, width, height }: Box, text: string) {
+  const filled = text === '' ? 0 : Math.min(width, widthOf(text, FONT.label) + 4);
+  return { x: x + (width - filled) / 2, y, width: filled, height };
+}
+
+const RADIUS = 8;
+const ARROW = { length: 9, half: 4.5 } as const;
 
 /** The path through the points, with rounded corners; it ends at the base of the arrowhead. */
 function linePath(points: readonly Point[]): string {
@@ -105,6 +115,41 @@ function linePath(points: readonly Point[]): string {
       return `L${at(towards(point, from, radius))}Q${at(point)} ${at(towards(point, to, radius))}`;
     })
     .join('');
+}
+
+interface Arc {
+  readonly path: string;
+  /** The last part of the arc, for its arrow. */
+  readonly end: readonly Point[];
+  readonly label: Box;
+}
+
+/** An arc between the borders of two states; null for a line with a route or without two different ends. */
+function arcOf({ source, target, edge }: SceneLine, scene: Scene): Arc | null {
+  if (edge.points.length > 0) return null;
+  const [one, other] = [source, target].map((number) => (number === null ? undefined : scene.states[number]?.drawn));
+  if (one === undefined || other === undefined || one === other) return null;
+  const [from, to] = [borderTowards(one, centerOf(other)), borderTowards(other, centerOf(one))];
+  const [across, down] = [to.x - from.x, to.y - from.y];
+  const middle = { x: from.x + across / 2 - down * 0.15, y: from.y + down / 2 + across * 0.15 };
+  const end = towards(to, middle, ARROW.length - 1);
+  const center = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
+  const width = 8 * labelText(edge).length + 8;
+  return {
+    path: `M${at(from)}Q${at(middle)} ${at(end)}`,
+    end: [middle, to],
+    label: { x: center.x - width / 2, y: center.y - 8, width, height: 16 },
+  };
+}
+
+const centerOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 });
+
+/** Where the straight line from the center of a box to a point leaves the box. */
+function borderTowards(box: Box, to: Point): Point {
+  const center = centerOf(box);
+  const [across, down] = [to.x - center.x, to.y - center.y];
+  const share = Math.min(1, box.width / 2 / (Math.abs(across) || 1), box.height / 2 / (Math.abs(down) || 1));
+  return { x: center.x + across * share, y: center.y + down * share };
 }
 
 /** The head of an arrow at the end of a line. */
@@ -135,57 +180,6 @@ const round = (length: number): number => Math.round(length * 10) / 10;
 /** Colors of the outermost chart's states, by state id. */
 export type Hues = Readonly<Record<string, string>>;
 
-/** A state: its box, name and invoked actors. The painter sets its classes and label. */
-function StateShape({ number, state, scene, hues }: ShapeProps) {
-  const { drawn } = state;
-  const isBox = hasInside(state);
-  const size = isBox ? FONT.title : FONT.name;
-  const radius = drawn.type === 'final' ? Math.min(drawn.height / 2, 18) : isBox ? 10 : 7;
-  const hue = scene.charts[state.chart]?.host === null ? (ownOf(hues, drawn.id) ?? null) : null;
-  return (
-    <g
-      class={`state ${drawn.type}`}
-      data-state={number}
-      role="treeitem"
-      tabindex={-1}
-      aria-level={state.level}
-      aria-expanded={isBox ? true : undefined}
-      aria-selected={false}
-      style={hue === null ? undefined : { '--hue': hue }}
-    >
-      <rect class="box" x={drawn.x} y={drawn.y} width={drawn.width} height={drawn.height} rx={radius} />
-      {drawn.type === 'final' && (
-        <rect
-          class="rim"
-          x={drawn.x + 3}
-          y={drawn.y + 3}
-          width={Math.max(0, drawn.width - 6)}
-          height={Math.max(0, drawn.height - 6)}
-          rx={Math.max(0, radius - 3)}
-        />
-      )}
-      {hue !== null && <path class="stripe" d={stripe(drawn.x, drawn.y, drawn.height, radius)} />}
-      {drawn.isInitial && (
-        <g class="initial">
-          <path d={`M${drawn.x - 9} ${drawn.y - 9}L${drawn.x} ${drawn.y}`} />
-          <circle cx={drawn.x - 9} cy={drawn.y - 9} r={3.5} />
-        </g>
-      )}
-      <text class={isBox ? 'name title' : 'name'} x={drawn.x + 10} y={drawn.y + 6 + size / 2}>
-        {excerpt(drawn.name, NAME_LENGTH)}
-      </text>{' '}
-      {drawn.note !== '' && (
-        <text class="note" x={drawn.x + 10} y={drawn.y + 6 + size + 8}>
-          {drawn.note}
-        </text>
-      )}
-      {isBox && <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />}
-      <circle class="active-dot" cx={drawn.x + drawn.width} cy={drawn.y} r={isBox ? 9 : 7} />{' '}
-      <text class="heat" x={drawn.x + drawn.width - 8} y={drawn.y + drawn.height} />
-    </g>
-  );
-}
-
 interface ShapeProps {
   readonly number: number;
   readonly state: SceneState;
@@ -193,33 +187,67 @@ interface ShapeProps {
   readonly hues: Hues;
 }
 
+/**
+ * A state: its box, its name, and its badge (a measure, what it did, or its invoked actors). A title replaces both while the inside is
+ * visible. The painter sets the classes, the badge and the label.
+ */
+function StateShape({ number, state, scene, hues }: ShapeProps) {
+  const { drawn } = state;
+  const { x, y, width, height, isOpen } = drawn;
+  const radius = drawn.type === 'final' ? Math.min(height / 2, 18) : isOpen ? 12 : 8;
+  const hue = scene.charts[state.chart]?.host === null ? (ownOf(hues, drawn.id) ?? null) : null;
+  const name = excerpt(drawn.name, NAME_LENGTH);
+  const middle = x + width / 2;
+  return (
+    <g
+      class={`state ${drawn.type}${isOpen ? ' open' : ''}${drawn.isRegion ? ' region' : ''}`}
+      data-state={number}
+      role="treeitem"
+      tabindex={-1}
+      aria-level={state.level}
+      aria-expanded={hasInside(state) ? isOpen : undefined}
+      aria-selected={false}
+      style={hue === null ? undefined : { '--hue': hue }}
+    >
+      <rect class="box" x={x} y={y} width={width} height={height} rx={radius} />
+      {drawn.type === 'final' && (
+        <rect
+          class="rim"
+          x={x + 3}
+          y={y + 3}
+          width={Math.max(0, width - 6)}
+          height={Math.max(0, height - 6)}
+          rx={Math.max(0, radius - 3)}
+        />
+      )}
+      {hue !== null && <path class="stripe" d={stripe(x, y, height, radius)} />}
+      {drawn.isInitial && (
+        <g class="initial">
+          <path d={`M${x - 8} ${y - 8}L${x + 2} ${y + 2}`} />
+          <circle cx={x - 8} cy={y - 8} r={3.5} />
+        </g>
+      )}
+      {state.inset !== null && (
+        <>
+          <path class="fold" d={`M${x + width - 13} ${y + 8}h7M${x + width - 9.5} ${y + 4.5}v7`} />
+          <text class="title" x={x + 2.5} y={y + 2.2}>
+            {name}
+          </text>
+        </>
+      )}
+      <text class="name" x={isOpen ? x + 12 : middle} y={y + (isOpen ? 15 : 14)}>
+        {name}
+      </text>{' '}
+      <circle class="active-dot" cx={x + width} cy={y} r={5} />
+      <text class="badge" x={isOpen ? x + width - 12 : middle} y={y + (isOpen ? 15 : 31)}>
+        {excerpt(drawn.note, BADGE_LENGTH)}
+      </text>
+    </g>
+  );
+}
+
 function stripe(x: number, y: number, height: number, radius: number): string {
-  const width = 5;
+  const width = 4;
   const inner = radius - width;
   return `M${x + radius} ${y}A${radius} ${radius} 0 0 0 ${x} ${y + radius}V${y + height - radius}A${radius} ${radius} 0 0 0 ${x + radius} ${y + height}A${inner} ${radius} 0 0 1 ${x + width} ${y + height - radius}V${y + radius}A${inner} ${radius} 0 0 1 ${x + radius} ${y}Z`;
-}
-
-/** Covers the inside of a collapsed state. */
-function CoverShape({ number, state: { drawn } }: Pick<ShapeProps, 'number' | 'state'>) {
-  return (
-    <g class="cover" data-cover={number}>
-      <rect class="box" x={drawn.x} y={drawn.y} width={drawn.width} height={drawn.height} rx={10} />
-      <text class="name title" x={drawn.x + drawn.width / 2} y={drawn.y + drawn.height / 2}>
-        {excerpt(drawn.name, NAME_LENGTH)}
-      </text>
-      <ToggleShape x={drawn.x + drawn.width - 17} y={drawn.y + 17} />
-      <circle class="active-dot" cx={drawn.x + drawn.width} cy={drawn.y} r={9} />
-    </g>
-  );
-}
-
-/** Expands or collapses a state with the pointer; the keyboard uses the space bar. */
-function ToggleShape({ x, y }: { readonly x: number; readonly y: number }) {
-  return (
-    <g class="toggle">
-      <circle cx={x} cy={y} r={9} />
-      <path class="minus" d={`M${x - 4} ${y}h8`} />
-      <path class="plus" d={`M${x} ${y - 4}v8`} />
-    </g>
-  );
 }

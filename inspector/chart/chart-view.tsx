@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
 import { excerpt } from '../fold/text.ts';
@@ -8,7 +8,8 @@ import { type ChartProps, ChartRows } from './chart-rows.tsx';
 import { ChartShapes, type Hues } from './chart-shapes.tsx';
 import type { Drawing, LaidOut } from './drawing.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { lineSelector, sceneOf, stateSelector } from './scene.ts';
+import { Minimap, type ShowView } from './minimap.tsx';
+import { type ChartSelection, lineSelector, type Scene, sceneOf, stateRefOf, stateSelector } from './scene.ts';
 
 export interface ChartViewProps extends ChartProps {
   /** Must be the same object on each render: changed hues redraw all shapes. */
@@ -68,13 +69,18 @@ const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
 /** The picture of a chart. It is rendered once; highlighting only changes classes. */
 function ChartPicture(props: ChartPictureProps) {
   const { drawings, root, marks, onSelect, hues } = props;
-  const { selected = null, revealed = null, overlay = null, neverTaken = NONE_NEVER_TAKEN } = props;
+  const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const controller = useRef<ChartController | null>(null);
   const listener = useRef(onSelect);
   listener.current = onSelect;
   const [follows, setFollows] = useState(false);
+  const showView = useRef<ShowView>(() => {});
+  const setShowView = useCallback((show: ShowView) => {
+    showView.current = show;
+    controller.current?.refresh();
+  }, []);
   const scene = useMemo(() => sceneOf(drawings, root), [drawings, root]);
   const shapes = useMemo(() => <ChartShapes scene={scene} chart={0} hues={hues} />, [scene, hues]);
 
@@ -83,6 +89,7 @@ function ChartPicture(props: ChartPictureProps) {
     const created = createChartController(svg.current, world.current, scene, {
       onSelect: (selection) => listener.current?.(selection),
       onFollow: setFollows,
+      onView: (view, size) => showView.current(view, size),
     });
     controller.current = created;
     return () => created.stop();
@@ -91,8 +98,8 @@ function ChartPicture(props: ChartPictureProps) {
   // Depends on `shapes` too: a new controller starts without highlights.
   useLayoutEffect(() => {
     const [isSelected, isSelectedLine] = [stateSelector(selected), lineSelector(selected)];
-    controller.current?.update({ marks, overlay, neverTaken, isSelected, isSelectedLine });
-  }, [shapes, marks, overlay, neverTaken, selected]);
+    controller.current?.update({ marks, overlay, badges, neverTaken, isSelected, isSelectedLine });
+  }, [shapes, marks, overlay, badges, neverTaken, selected]);
 
   useLayoutEffect(() => {
     if (revealed !== null) controller.current?.reveal(revealed);
@@ -112,9 +119,18 @@ function ChartPicture(props: ChartPictureProps) {
           <g role="tree" aria-label={`States of ${name}`}>
             {shapes}
           </g>
-          <path class="jump" d="" />
         </g>
       </svg>
+      {scene.states.length > MIN_SEARCHED && (
+        <StateSearch
+          scene={scene}
+          onFind={(found) => {
+            controller.current?.reveal(found);
+            onSelect?.(found);
+          }}
+        />
+      )}
+      <Minimap scene={scene} onReady={setShowView} onCenter={(point) => controller.current?.center(point)} />
       <div class="chart-tools" role="toolbar" aria-label="Chart">
         <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => controller.current?.zoom(-1)} />
         <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => controller.current?.zoom(1)} />
@@ -129,5 +145,56 @@ function ChartPicture(props: ChartPictureProps) {
         )}
       </div>
     </div>
+  );
+}
+
+/** Charts with more states can be searched. */
+const MIN_SEARCHED = 20;
+
+/** Finds a state by its name. */
+function StateSearch({ scene, onFind }: { readonly scene: Scene; readonly onFind: (found: ChartSelection) => void }) {
+  const names = useMemo(() => {
+    const found = new Map<string, ChartSelection>();
+    for (const state of scene.states) {
+      const names = [state.drawn.name];
+      for (let at = state.parent; at !== null; at = scene.states[at]?.parent ?? null)
+        names.unshift(scene.states[at]?.drawn.name ?? '');
+      found.set(excerpt(names.join(' › '), 120), { kind: 'state', ...stateRefOf(scene, state) });
+    }
+    return found;
+  }, [scene]);
+  const find = (text: string): void => {
+    const typed = text.trim().toLowerCase();
+    const last = ([path]: readonly [string, unknown]): string => path.split(' › ').at(-1)?.toLowerCase() ?? '';
+    const all = [...names];
+    const match =
+      all.find(([path]) => path === text) ??
+      all.find((one) => last(one) === typed) ??
+      all.find((one) => last(one).includes(typed));
+    if (typed !== '' && match !== undefined) onFind(match[1]);
+  };
+  return (
+    <form
+      class="state-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        find(new FormData(event.currentTarget).get('state') as string);
+      }}
+    >
+      <input
+        type="search"
+        name="state"
+        list="chart-states"
+        placeholder="Find a state"
+        aria-label="Find a state"
+        autocomplete="off"
+        onInput={({ currentTarget: { value } }) => names.has(value) && find(value)}
+      />
+      <datalist id="chart-states">
+        {[...names.keys()].map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </form>
   );
 }

@@ -1,15 +1,19 @@
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
-/** A laid-out chart, with everything needed to draw it. Lengths are CSS pixels at scale 1. */
+/** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state. */
 export interface Drawing {
   readonly chartId: string;
+  readonly levels: Readonly<Record<string, DrawnLevel>>;
+}
+
+/** States and lines that are drawn together. Lengths are CSS pixels at scale 1. */
+export interface DrawnLevel {
   readonly width: number;
   readonly height: number;
-  /** Transitions of the root state. */
-  readonly chips: readonly Chip[];
-  /** Parents come before their children; the root state is not included. */
+  /** Parents come before their children; the state around them is not included. */
   readonly states: readonly DrawnState[];
+  readonly stubs: readonly DrawnStub[];
   readonly edges: readonly DrawnEdge[];
 }
 
@@ -20,45 +24,59 @@ export interface Box {
   readonly height: number;
 }
 
-/** A state, in the coordinates of its chart. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 export interface DrawnState extends Box {
   readonly id: string;
   readonly name: string;
   readonly parent: string | null;
   readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
-  /** The names of the invoked actors; empty if one of them is drawn inside as a chart. */
+  /** The names of the invoked actors. */
   readonly note: string;
   /** The initial state of its parent. */
   readonly isInitial: boolean;
-  readonly chips: readonly Chip[];
-  /** The invoked chart, drawn smaller inside this state; null if there is none. */
+  /** A region of a parallel state. */
+  readonly isRegion: boolean;
+  /** Its children are part of the same level. */
+  readonly isOpen: boolean;
+  /** The picture of its children or of the invoked chart, drawn smaller inside this state; null if there is none. */
   readonly inset: Inset | null;
 }
 
-export interface Inset extends Pick<Box, 'x' | 'y'> {
+export interface Inset extends Point {
   readonly chartId: string;
+  readonly level: string;
   readonly scale: number;
 }
 
-/** Edges written as text in their source state (`else → recovering`), because their lines would clutter the picture. */
-export interface Chip extends Box {
-  readonly labels: readonly string[];
-  readonly target: string;
-  readonly targetName: string;
-  /** The indexes of its transitions in the chart. */
-  readonly transitions: readonly number[];
+/** The end of a line outside the level (a name), or at any state. */
+export interface DrawnStub extends Box {
+  readonly text: string;
 }
 
 /** All transitions between two states, as one line. */
 export interface DrawnEdge {
-  readonly source: string;
-  readonly target: string;
+  /** Null: a stub. */
+  readonly source: string | null;
+  readonly target: string | null;
+  /** The label of the line. */
+  readonly text: string;
+  /** How many other labels there are. */
+  readonly more: number;
+  /** One for each transition. */
   readonly labels: readonly string[];
   /** All of them are triggered by external events, timeouts or errors. */
   readonly dashed: boolean;
-  readonly points: readonly { readonly x: number; readonly y: number }[];
+  /** Empty: the line is drawn only while it matters, or (if both ends are equal) never. */
+  readonly points: readonly Point[];
   readonly label: Box | null;
+  /** It shares the label of another line; its own label is only a count. */
+  readonly isBranch: boolean;
+  /** The indexes of its transitions in the chart. */
   readonly transitions: readonly number[];
 }
 
@@ -90,7 +108,7 @@ export function chartDigest(chartId: string, { charts, invoked }: RunCharts): st
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 1;
+const DRAWING_VERSION = 2;
 
 /** FNV-1a with two different seeds: 64 bits in hexadecimal. Not cryptographic. */
 function hash(text: string): string {
@@ -104,7 +122,7 @@ function hash(text: string): string {
 }
 
 /** Larger charts are not laid out: it would be slow, and the picture unreadable. */
-const MAX_STATES = 400;
+const MAX_STATES = 500;
 const MAX_TRANSITIONS = 1_500;
 /** The most states in one picture; states of inner charts count each time they are drawn. */
 export const MAX_DRAWN = 4_000;

@@ -1,23 +1,18 @@
-import type { Marks, StateRef } from '../fold/marks.ts';
+import type { StateRef } from '../fold/chart-copies.ts';
+import type { Marks } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
+import { backOf } from './chart-shapes.tsx';
 import { type Box, ownOf } from './drawing.ts';
-import {
-  hasInside,
-  lineBox,
-  type Scene,
-  type SceneChart,
-  type SceneLine,
-  type SceneState,
-  stateRefOf,
-} from './scene.ts';
+import { BADGE_LENGTH, countText, labelText } from './label-text.ts';
+import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
 
 /** Everything that can change in the picture without a new render. */
 export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
+  /** What states did, shown if there is no overlay. */
+  readonly badges: Overlay | null;
   readonly neverTaken: ReadonlySet<string>;
-  /** The collapsed states, by number. */
-  readonly collapsed: ReadonlySet<number>;
   readonly isSelected: (state: SceneState, chart: SceneChart) => boolean;
   readonly isSelectedLine: (line: SceneLine, chart: SceneChart) => boolean;
 }
@@ -26,101 +21,136 @@ export interface HighlightInput {
 export interface Highlight {
   readonly states: readonly string[];
   readonly lines: readonly string[];
+  /** How often each line was taken. */
+  readonly times: readonly number[];
   readonly leaves: readonly number[];
   readonly active: ReadonlySet<number>;
-  readonly lastLine: number | null;
 }
 
 function highlightOf(scene: Scene, input: HighlightInput): Highlight {
-  const { marks, collapsed } = input;
+  const { marks } = input;
   const live = liveCharts(scene, marks);
   const active = new Set<number>();
   for (const [number, { chart, drawn }] of scene.states.entries())
-    if (live.has(chart) && activeIn(marks, scene.charts[chart])?.has(drawn.id) === true) active.add(number);
+    if (live.has(chart) && ownOf(marks.active, scene.charts[chart]?.chartId ?? '')?.has(drawn.id) === true)
+      active.add(number);
   const leaves = [...active].filter((number) => !scene.states[number]?.children.some((child) => active.has(child)));
-  const hidden = new Set<number>();
-  for (const [number, { parent }] of scene.states.entries())
-    if (parent !== null && (collapsed.has(parent) || hidden.has(parent))) hidden.add(number);
+  const selected = new Set([...scene.states.keys()].filter((number) => isAt(scene, number, input.isSelected)));
+  const times = scene.lines.map(({ chart, edge }) => {
+    const taken = takenIn(marks, scene.charts[chart] as SceneChart);
+    return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
+  });
+  const visited = visitedStates(scene, active, times);
   const last = lastOf(scene, marks, live);
   const states = scene.states.map((state, number) => {
-    const chart = scene.charts[state.chart] as SceneChart;
-    const heat = heatOf(heatMark(input.overlay, stateRefOf(scene, state)));
+    const { copy } = scene.charts[state.chart] as SceneChart;
+    const heat = heatOf(heatMark(input.overlay, stateRefOf(scene, state), copy));
     const isLeafOfChart =
-      active.has(number) &&
-      !state.children.some((child) => active.has(child) && scene.states[child]?.chart === state.chart);
+      active.has(number) && !state.children.some((child) => active.has(child) && isSameChart(scene, child, number));
     return classes({
       active: active.has(number),
       leaf: isLeafOfChart,
-      collapsed: collapsed.has(number),
-      hidden: hidden.has(number),
+      visited: visited.has(number),
+      failed: ownOf(marks.failed ?? {}, copy)?.has(state.drawn.id) === true,
+      [marks.outcome ?? '']: isLeafOfChart && state.drawn.type === 'final' && marks.outcome != null,
       'last-target': number === last.target,
-      selected: input.isSelected(state, chart),
+      selected: selected.has(number),
       heated: heat > 0,
       cold: input.overlay !== null && heat === 0,
     });
   });
   const lines = scene.lines.map((line, number) => {
     const chart = scene.charts[line.chart] as SceneChart;
-    const taken = live.has(line.chart) ? ownOf(marks.taken, chart.chartId) : undefined;
-    const isInside = (end: number | null): boolean => end !== null && hidden.has(end);
-    const isCollapsed = line.chip !== null && line.source !== null && collapsed.has(line.source);
-    const isTaken = taken !== undefined && line.transitions.some((transition) => taken.has(transition));
+    const isTaken = (times[number] ?? 0) > 0;
     const isNever = (transition: number): boolean => input.neverTaken.has(transitionKey(chart.chartId, transition));
     const isMarked = input.neverTaken.size > 0;
+    const { source, target, edge } = line;
+    const isBare = chart.drawn.edges.every(({ points }) => points.length === 0);
     return classes({
       taken: isTaken,
-      last: number === last.line,
-      never: isMarked && line.transitions.every(isNever),
-      partly: isMarked && isTaken && line.transitions.some(isNever),
-      hidden:
-        isCollapsed || (line.chip === null ? isInside(line.source) && isInside(line.target) : isInside(line.source)),
+      last: last.lines.has(number),
+      never: isMarked && edge.transitions.every(isNever),
+      partly: isMarked && isTaken && edge.transitions.some(isNever),
+      near:
+        [source, target].some((end) => end !== null && selected.has(end)) ||
+        (isBare && source !== null && active.has(source)),
       selected: input.isSelectedLine(line, chart),
     });
   });
-  return { states, lines, leaves, active, lastLine: last.line };
+  return { states, lines, times, leaves, active };
+}
+
+const isAt = (scene: Scene, number: number, is: HighlightInput['isSelected']): boolean => {
+  const state = scene.states[number] as SceneState;
+  return is(state, scene.charts[state.chart] as SceneChart);
+};
+
+const isSameChart = (scene: Scene, one: number, other: number): boolean => {
+  const copyOf = (number: number) => scene.charts[scene.states[number]?.chart ?? -1]?.copy;
+  return copyOf(one) === copyOf(other);
+};
+
+/** The counts of a chart, or of its copy in the picture. */
+function takenIn(marks: Marks, { chartId, copy }: SceneChart): ReadonlyMap<number, number> | undefined {
+  return marks.isSum || copy === chartId ? ownOf(marks.taken, chartId) : ownOf(marks.takenIn ?? {}, copy);
+}
+
+/** The states at the ends of lines that were taken, the active states, and the states around them. */
+function visitedStates(scene: Scene, active: ReadonlySet<number>, times: readonly number[]): ReadonlySet<number> {
+  const visited = new Set<number>();
+  const visit = (number: number | null): void => {
+    for (let at = number; at !== null && !visited.has(at); at = scene.states[at]?.parent ?? null) visited.add(at);
+  };
+  for (const number of active) visit(number);
+  for (const [number, { source, target }] of scene.lines.entries()) {
+    if ((times[number] ?? 0) === 0) continue;
+    visit(source);
+    visit(target);
+  }
+  return visited;
 }
 
 /** The running charts, by number: the outermost one, and inner charts in the states that `marks.where` names. */
 function liveCharts(scene: Scene, { where, isSum = false }: Marks): ReadonlySet<number> {
   if (isSum) return new Set(scene.charts.keys());
   const live = new Set<number>();
-  for (const [number, { chartId, host }] of scene.charts.entries()) {
+  for (const [number, { chartId, copy, host }] of scene.charts.entries()) {
     if (host === null) {
       live.add(number);
       continue;
     }
     const { chart, drawn } = scene.states[host] as SceneState;
+    const around = scene.charts[chart] as SceneChart;
     const index = ownOf(where, chartId);
-    if (live.has(chart) && index?.chartId === scene.charts[chart]?.chartId && index?.stateId === drawn.id)
-      live.add(number);
+    const isHere = copy === around.copy || (index?.chartId === around.chartId && index.stateId === drawn.id);
+    if (live.has(chart) && isHere) live.add(number);
   }
   return live;
 }
 
+const NO_LINES: ReadonlySet<number> = new Set();
+
+/** The lines of the latest transition, at each level that shows it, and its innermost target. */
 function lastOf(scene: Scene, { last }: Marks, live: ReadonlySet<number>) {
-  const none = { line: null, target: null };
-  if (last === null) return none;
-  const chart = scene.charts.findIndex(({ chartId }, number) => live.has(number) && chartId === last.chartId);
-  const own = scene.charts[chart];
-  if (own === undefined) return none;
-  const numberOf = (id: string): number | null =>
-    own.states.find((number) => scene.states[number]?.drawn.id === id) ?? null;
-  const { transition } = last;
-  const [source, target] = [numberOf(last.source), numberOf(last.target)];
-  const candidates = own.lines.filter((number) => {
-    const line = scene.lines[number];
-    return transition !== null
-      ? line?.transitions.includes(transition) === true
-      : line?.target === target && line?.source === (source ?? own.host);
+  if (last === null) return { lines: NO_LINES, target: null };
+  const own = scene.charts.flatMap(({ chartId }, number) =>
+    live.has(number) && chartId === last.chartId ? [number] : [],
+  );
+  const isOwn = new Set(own);
+  const lines = scene.lines.flatMap(({ chart, edge, source, target }, number) => {
+    if (!isOwn.has(chart)) return [];
+    const isTaken =
+      last.transition === null
+        ? idOf(scene, source) === last.source && idOf(scene, target) === last.target
+        : edge.transitions.includes(last.transition);
+    return isTaken ? [number] : [];
   });
-  // A transition with several targets has a line to each.
-  const line = candidates.find((number) => scene.lines[number]?.target === target) ?? candidates[0] ?? null;
-  return { line, target };
+  const target = scene.states.findIndex(({ chart, drawn }) => isOwn.has(chart) && drawn.id === last.target);
+  return { lines: new Set(lines), target: target < 0 ? null : target };
 }
 
-function activeIn({ active }: Marks, chart: SceneChart | undefined): ReadonlySet<string> | undefined {
-  return chart === undefined ? undefined : ownOf(active, chart.chartId);
-}
+const idOf = (scene: Scene, number: number | null): string | null =>
+  number === null ? null : (scene.states[number]?.drawn.id ?? null);
 
 /** In steps of a tenth, from 0 to 1. */
 function heatOf(mark: HeatMark | null): number {
@@ -142,11 +172,13 @@ export interface HeatMark {
   readonly words?: string;
 }
 
-/** By chart id, then by state id. */
+/** By chart id or, for the copies of an invoked chart, by `copyKey`; then by state id. */
 export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
 
-export function heatMark(overlay: Overlay | null, { chartId, stateId }: StateRef): HeatMark | null {
-  return overlay === null ? null : (ownOf(overlay, chartId)?.get(stateId) ?? null);
+/** The mark of a state. A copy of an invoked chart has its own marks; if the overlay has none for copies, those of the chart. */
+export function heatMark(overlay: Overlay | null, { chartId, stateId }: StateRef, copy = chartId): HeatMark | null {
+  if (overlay === null) return null;
+  return (ownOf(overlay, copy) ?? ownOf(overlay, chartId))?.get(stateId) ?? null;
 }
 
 /** The key of a transition in `neverTaken`; `transition` is its index in the chart. */
@@ -168,20 +200,18 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
     return found;
   };
   const states = byNumber('state');
-  const covers = byNumber('cover');
   const lines = byNumber('line');
-  const jump = svg.querySelector<SVGPathElement>('.jump');
-  const baseClasses = scene.states.map(({ drawn }) => `state ${drawn.type}`);
-  const lineBaseClasses = scene.lines.map(({ edge }) =>
-    edge === null ? 'chip' : edge.dashed ? 'edge outside' : 'edge',
-  );
+  const badges = states.map((element) => element?.querySelector(':scope > .badge') ?? null);
+  const labels = byNumber('label');
+  const baseClasses = states.map((element) => element?.getAttribute('class') ?? '');
+  const lineBaseClasses = lines.map((element) => element?.getAttribute('class') ?? '');
+  const labelBaseClasses = labels.map((element) => element?.getAttribute('class') ?? '');
   const set = (element: Element | null | undefined, name: string, value: string | null): void => {
     if (element == null || element.getAttribute(name) === value) return;
     if (value === null) element.removeAttribute(name);
     else element.setAttribute(name, value);
   };
-  let before: readonly string[] = [];
-  let beforeLines: readonly string[] = [];
+  let before: Highlight | null = null;
 
   const paint = (input: HighlightInput): Highlight => {
     const highlight = highlightOf(scene, input);
@@ -189,36 +219,74 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const classes = highlight.states[number] ?? '';
       const element = states[number];
       set(element, 'aria-current', highlight.leaves.includes(number) ? 'step' : null);
-      const mark = heatMark(input.overlay, stateRefOf(scene, state));
-      if (input.overlay !== null || element?.lastElementChild?.textContent !== '') paintHeat(element, mark);
-      if (mark?.words !== undefined || classes !== before[number])
-        set(
-          element,
-          'aria-label',
-          labelOf(state, mark?.words ?? (highlight.active.has(number) ? 'active' : 'not active')),
-        );
-      if (classes === before[number]) continue;
+      const { copy } = scene.charts[state.chart] as SceneChart;
+      const mark = heatMark(input.overlay, stateRefOf(scene, state), copy);
+      const badge = mark?.text || heatMark(input.badges, stateRefOf(scene, state), copy)?.text || '';
+      const isHidden = mark === null && state.drawn.isOpen;
+      const text = excerpt(
+        input.overlay !== null ? (mark?.text ?? '') : badge || (isHidden ? '' : state.drawn.note),
+        BADGE_LENGTH,
+      );
+      const label = badges[number];
+      setText(label, text);
+      if (element?.hasAttribute('data-plain') !== (text === '')) element?.toggleAttribute('data-plain');
+      const heat = String(heatOf(mark));
+      if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
+      const words = [mark?.words ?? statusOf(highlight, number), mark === null ? badge : ''].filter(
+        (part) => part !== '',
+      );
+      set(element, 'aria-label', labelOf(state, words.join(', ')));
+      if (classes === before?.states[number]) continue;
       set(element, 'class', baseClasses[number] + classes);
-      set(covers[number], 'class', `cover${classes}`);
       set(element, 'aria-selected', String(classes.includes(' selected')));
-      if (hasInside(state)) set(element, 'aria-expanded', String(!input.collapsed.has(number)));
     }
-    for (const [number, classes] of highlight.lines.entries())
-      if (classes !== beforeLines[number]) set(lines[number], 'class', lineBaseClasses[number] + classes);
-    set(jump, 'd', jumpPath(scene, highlight));
-    before = highlight.states;
-    beforeLines = highlight.lines;
+    for (const [number, classes] of highlight.lines.entries()) {
+      const times = highlight.times[number] ?? 0;
+      const element = lines[number];
+      const label = labels[number];
+      if (classes !== before?.lines[number]) {
+        set(element, 'class', (lineBaseClasses[number] ?? '') + classes);
+        set(label, 'class', (labelBaseClasses[number] ?? '') + classes);
+      }
+      if (element == null || times === (before?.times[number] ?? 0)) continue;
+      element.style.setProperty('--count-width', `${Math.min(5, 1.5 + 0.6 * Math.log2(times + 1)).toFixed(1)}px`);
+      if (label != null)
+        paintLabel(label, lineLabel(scene, number, input.marks, times), scene.lines[number]?.edge.label);
+    }
+    before = highlight;
     return highlight;
   };
   return { paint, stateAt: (number) => states[number] ?? null };
 }
 
-function paintHeat(element: SVGElement | null | undefined, mark: HeatMark | null): void {
-  const text = excerpt(mark?.text ?? '', 18);
-  const label = element?.lastElementChild;
-  if (label != null && label.textContent !== text) label.textContent = text;
-  const heat = String(heatOf(mark));
-  if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
+function setText(element: Element | null | undefined, text: string): void {
+  const node = element?.firstChild;
+  if (node instanceof Text) {
+    if (node.data !== text) node.data = text;
+  } else if (element != null) element.textContent = text;
+}
+
+function paintLabel(label: SVGElement, text: string, place: Box | null | undefined): void {
+  const [back, words] = [label.firstElementChild, label.lastElementChild];
+  setText(words, text);
+  if (place == null) return;
+  const { x, width } = backOf(place, text);
+  back?.setAttribute('x', String(x));
+  back?.setAttribute('width', String(width));
+}
+
+function statusOf({ states, active }: Highlight, number: number): string {
+  const failed = states[number]?.includes(' failed') ? ', failed' : '';
+  return `${active.has(number) ? 'active' : 'not active'}${failed}`;
+}
+
+/** The label of a line: its transition that was taken most often, and how often the line was taken. */
+function lineLabel(scene: Scene, number: number, marks: Marks, times: number): string {
+  const { edge, chart } = scene.lines[number] as SceneLine;
+  if (edge.isBranch) return times > 0 ? countText(times) : '';
+  const taken = takenIn(marks, scene.charts[chart] as SceneChart);
+  const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
+  return labelText(edge, { times, shown: counts.indexOf(Math.max(...counts)) });
 }
 
 /** Visible text comes first, in reading order. */
@@ -228,28 +296,3 @@ function labelOf({ drawn }: SceneState, status: string): string {
   const description = drawn.description === '' ? '' : `: ${excerpt(drawn.description, 300)}`;
   return `${excerpt(drawn.name, 80)}${note}, ${status}${kind}${description}`;
 }
-
-/** An arc from the chip of the latest transition to its target state. */
-function jumpPath(scene: Scene, { lastLine }: Highlight): string {
-  const line = lastLine === null ? undefined : scene.lines[lastLine];
-  const target = line?.target == null ? undefined : scene.states[line.target];
-  if (line === undefined || line.chip === null || target === undefined || line.source === line.target) return '';
-  const from = lineBox(scene, line);
-  const start = { x: from.x + from.width, y: from.y + from.height / 2 };
-  const end = nearest(target.box, start);
-  const [across, down] = [end.x - start.x, end.y - start.y];
-  const middle = { x: start.x + across / 2 - down * 0.16, y: start.y + down / 2 - Math.abs(across) * 0.16 };
-  const angle = Math.atan2(end.y - middle.y, end.x - middle.x);
-  const wing = (delta: number): string =>
-    `L${round(end.x - 20 * Math.cos(angle + delta))} ${round(end.y - 20 * Math.sin(angle + delta))}`;
-  const tip = `M${round(end.x)} ${round(end.y)}`;
-  return `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}${tip}${wing(0.45)}${tip}${wing(-0.45)}`;
-}
-
-function nearest({ x, y, width, height }: Box, from: { readonly x: number; readonly y: number }) {
-  if (from.y > y + height) return { x: x + width / 2, y: y + height };
-  if (from.y < y) return { x: x + width / 2, y };
-  return { x: from.x < x ? x : x + width, y: y + height / 2 };
-}
-
-const round = (length: number): number => Math.round(length * 10) / 10;

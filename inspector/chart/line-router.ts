@@ -1,10 +1,9 @@
-import type { Box } from './drawing.ts';
-import type { Point } from './elk-layout.ts';
+import type { Box, Point } from './drawing.ts';
 
 /** The distance between grid lines, in pixels. */
 export const GRID = 8;
 const CLEARANCE = 7;
-const COST = { bend: 26, shared: 400, crossing: 60 } as const;
+const COST = { bend: 26, shared: 400, crossing: 60, together: 0.4 } as const;
 
 /** A possible start or end of a line: a point on a border, and the outward direction. */
 export interface Port extends Point {
@@ -16,31 +15,27 @@ export interface Port extends Point {
 
 /** Finds orthogonal routes around boxes; avoids overlapping lines if possible. */
 interface LineRouter {
-  /** Empty if there is no route. */
-  readonly route: (from: readonly Port[], to: readonly Port[]) => readonly Point[];
+  /** Empty if there is no route. Lines of the same bundle (a number from 1) may share their way. */
+  readonly route: (from: readonly Port[], to: readonly Port[], bundle: number) => readonly Point[];
+  /** Later lines avoid this box. */
+  readonly block: (box: Box) => void;
 }
 
-export function createRouter(area: Box, boxes: readonly Box[], extra: readonly Point[]): LineRouter {
-  const xs = linesOf(
-    area.x,
-    area.x + area.width,
-    extra.map(({ x }) => x),
-  );
-  const ys = linesOf(
-    area.y,
-    area.y + area.height,
-    extra.map(({ y }) => y),
-  );
+export function createRouter(area: Box, boxes: readonly Box[]): LineRouter {
+  const xs = linesOf(area.x, area.x + area.width);
+  const ys = linesOf(area.y, area.y + area.height);
   const columns = xs.length;
   const blocked = new Uint8Array(columns * ys.length);
-  for (const box of boxes)
+  const block = (box: Box): void => {
     for (const [row, y] of ys.entries()) {
       if (y <= box.y - CLEARANCE || y >= box.y + box.height + CLEARANCE) continue;
       for (const [column, x] of xs.entries())
         if (x > box.x - CLEARANCE && x < box.x + box.width + CLEARANCE) blocked[row * columns + column] = 1;
     }
-  /** Whether a line passes a grid point, by axis: 0 along x, 1 along y. */
-  const used = [new Uint8Array(blocked.length), new Uint8Array(blocked.length)] as const;
+  };
+  for (const box of boxes) block(box);
+  /** The bundle of the line that passes a grid point, by axis: 0 along x, 1 along y. */
+  const used = [new Uint16Array(blocked.length), new Uint16Array(blocked.length)] as const;
   const nodeOf = ({ x, y, outX, outY }: Port): number => {
     const column = outX === 0 ? xs.indexOf(x) : nextLine(xs, x, outX);
     const row = outY === 0 ? ys.indexOf(y) : nextLine(ys, y, outY);
@@ -49,7 +44,11 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
   };
   const axisOf = ({ outX }: Port): number => (outX === 0 ? 1 : 0);
 
-  const route = (from: readonly Port[], to: readonly Port[]): readonly Point[] => {
+  const route = (from: readonly Port[], to: readonly Port[], bundle: number): readonly Point[] => {
+    const isOther = (axis: number, node: number): boolean => {
+      const other = used[axis]?.[node] ?? 0;
+      return other !== 0 && other !== bundle;
+    };
     const ends = new Map<number, Port>();
     for (const port of to) {
       const node = nodeOf(port);
@@ -62,7 +61,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
       const column = node % columns;
       const [x = 0, y = 0] = [xs[column], ys[(node - column) / columns]];
       const [far, up] = [Math.max(reach.left - x, x - reach.right, 0), Math.max(reach.top - y, y - reach.bottom, 0)];
-      return Math.max(0, far + up - 4 * GRID);
+      return Math.max(0, far + up - 4 * GRID) * COST.together;
     };
     const starts = new Map<number, Port>();
     const costs = new Float64Array(blocked.length * 2).fill(Number.POSITIVE_INFINITY);
@@ -71,7 +70,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     for (const port of from) {
       const node = nodeOf(port);
       const key = node * 2 + axisOf(port);
-      const cost = port.cost + (used[axisOf(port)]?.[node] ?? 0) * COST.shared;
+      const cost = port.cost + (isOther(axisOf(port), node) ? COST.shared : 0);
       if (node < 0 || cost >= (costs[key] as number)) continue;
       starts.set(key, port);
       costs[key] = cost;
@@ -92,9 +91,10 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
       const step = (next: number, length: number, along: number): void => {
         if (blocked[next] === 1) return;
         const bend = along === axis ? 0 : COST.bend;
-        const shared = used[along]?.[next] === 1 ? COST.shared : 0;
-        const crossing = used[1 - along]?.[next] === 1 ? COST.crossing : 0;
-        const total = cost + length + bend + shared + crossing;
+        const shared = isOther(along, next) ? COST.shared : 0;
+        const crossing = isOther(1 - along, next) ? COST.crossing : 0;
+        const way = used[along]?.[next] === bundle ? length * COST.together : length;
+        const total = cost + way + bend + shared + crossing;
         const nextKey = next * 2 + along;
         if (total >= (costs[nextKey] as number)) return;
         costs[nextKey] = total;
@@ -112,9 +112,9 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     for (let key = before[best.key] as number; key >= 0; key = before[key] as number) keys.unshift(key);
     for (const [index, key] of keys.entries()) {
       const node = (key - (key % 2)) / 2;
-      (used[key % 2] as Uint8Array)[node] = 1;
+      (used[key % 2] as Uint16Array)[node] = bundle;
       const next = keys[index + 1];
-      if (next !== undefined) (used[next % 2] as Uint8Array)[node] = 1;
+      if (next !== undefined) (used[next % 2] as Uint16Array)[node] = bundle;
     }
     const [first = 0] = keys;
     const path = keys.map((key) => ({
@@ -123,7 +123,7 @@ export function createRouter(area: Box, boxes: readonly Box[], extra: readonly P
     }));
     return [pointOf(starts.get(first)), ...path, pointOf(ends.get(best.key))].filter((point) => point !== null);
   };
-  return { route };
+  return { route, block };
 }
 
 function extentOf(ports: readonly Port[]) {
@@ -133,10 +133,10 @@ function extentOf(ports: readonly Port[]) {
 
 const pointOf = (port: Port | undefined): Point | null => (port === undefined ? null : { x: port.x, y: port.y });
 
-function linesOf(from: number, to: number, extra: readonly number[]): readonly number[] {
-  const lines = new Set(extra.filter((line) => line >= from && line <= to));
-  for (let line = Math.ceil(from / GRID) * GRID; line <= to; line += GRID) lines.add(line);
-  return [...lines].sort((one, other) => one - other);
+function linesOf(from: number, to: number): readonly number[] {
+  const lines: number[] = [];
+  for (let line = Math.ceil(from / GRID) * GRID; line <= to; line += GRID) lines.push(line);
+  return lines;
 }
 
 /** The first line beyond the clearance of a border. */

@@ -1,12 +1,15 @@
-import type { StateRef } from '../fold/marks.ts';
-import { type Box, type Chip, type Drawing, type DrawnEdge, type DrawnState, ownOf } from './drawing.ts';
+import { copyKey, type StateRef } from '../fold/chart-copies.ts';
+import { type Box, type Drawing, type DrawnEdge, type DrawnLevel, type DrawnState, ownOf } from './drawing.ts';
 
-/** A chart in the picture. One chart can appear several times. */
+/** A level in the picture: a whole chart, or the inside of a state. One level can appear several times. */
 export interface SceneChart {
   readonly chartId: string;
-  /** The state that invokes it; null for the outermost chart. */
+  /** The key of its marks: the chart, and for an invoked chart the state that invokes it. */
+  readonly copy: string;
+  /** The state around it; null for the outermost level. */
   readonly host: number | null;
-  /** Its position in the surrounding chart. */
+  readonly drawn: DrawnLevel;
+  /** Its position in the surrounding level. */
   readonly x: number;
   readonly y: number;
   readonly scale: number;
@@ -29,17 +32,14 @@ export interface SceneState {
   readonly inset: number | null;
 }
 
-/** An edge or a chip. */
 export interface SceneLine {
   readonly chart: number;
   readonly source: number | null;
   readonly target: number | null;
-  readonly edge: DrawnEdge | null;
-  readonly chip: Chip | null;
-  readonly transitions: readonly number[];
+  readonly edge: DrawnEdge;
 }
 
-/** All charts, states and lines of the picture, addressed by index. The outermost chart is the first. */
+/** All levels, states and lines of the picture, addressed by index. The outermost level is the first. */
 export interface Scene {
   readonly width: number;
   readonly height: number;
@@ -58,68 +58,74 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   const charts: SceneChart[] = [];
   const states: SceneState[] = [];
   const lines: SceneLine[] = [];
+  const levelOf = (chartId: string, level: string): DrawnLevel | undefined =>
+    ownOf(ownOf(drawings, chartId)?.levels ?? {}, level);
 
-  const add = (drawing: Drawing, host: number | null, at: Frame, origin: Frame): number => {
+  const add = (
+    { chartId, copy, drawn }: Pick<SceneChart, 'chartId' | 'copy' | 'drawn'>,
+    host: number | null,
+    at: Frame,
+    origin: Frame,
+  ): number => {
     const own = charts.length;
-    const chart: SceneChart = {
-      chartId: drawing.chartId,
+    const { x, y, scale: fullScale } = origin;
+    const chart = {
+      ...at,
+      chartId,
+      copy,
+      drawn,
       host,
-      x: at.x,
-      y: at.y,
-      scale: at.scale,
-      origin: { x: origin.x, y: origin.y },
-      fullScale: origin.scale,
+      origin: { x, y },
+      fullScale,
       states: [],
       lines: [],
-    };
+    } as SceneChart;
     charts.push(chart);
-    const { scale } = origin;
     const numbers = new Map<string, number>();
-    for (const drawn of drawing.states) {
+    for (const state of drawn.states) {
       const number = states.length;
-      const parent = (drawn.parent === null ? undefined : numbers.get(drawn.parent)) ?? host;
-      const inner = drawn.inset === null ? undefined : ownOf(drawings, drawn.inset.chartId);
+      const parent = (state.parent === null ? undefined : numbers.get(state.parent)) ?? host;
+      const box = { width: state.width * fullScale, height: state.height * fullScale };
       states.push({
         chart: own,
-        drawn,
+        drawn: state,
         parent,
         children: [],
         level: parent === null ? 1 : (states[parent]?.level ?? 0) + 1,
-        box: {
-          x: origin.x + drawn.x * scale,
-          y: origin.y + drawn.y * scale,
-          width: drawn.width * scale,
-          height: drawn.height * scale,
-        },
-        inset: inner === undefined ? null : 0,
+        box: { x: x + state.x * fullScale, y: y + state.y * fullScale, ...box },
+        inset: null,
       });
-      numbers.set(drawn.id, number);
+      numbers.set(state.id, number);
       chart.states.push(number);
       if (parent !== null) states[parent]?.children.push(number);
     }
-    const addLine = (edge: DrawnEdge | null, chip: Chip | null, source: number | null): void => {
-      const { target, transitions } = (edge ?? chip) as DrawnEdge | Chip;
+    for (const edge of drawn.edges) {
+      const numberOf = (id: string | null): number | null => (id === null ? null : (numbers.get(id) ?? null));
       chart.lines.push(lines.length);
-      lines.push({ chart: own, source, target: numbers.get(target) ?? null, edge, chip, transitions });
-    };
-    for (const edge of drawing.edges) addLine(edge, null, numbers.get(edge.source) ?? null);
-    for (const chip of drawing.chips) addLine(null, chip, host);
-    for (const { id, chips } of drawing.states) for (const chip of chips) addLine(null, chip, numbers.get(id) ?? null);
+      lines.push({ chart: own, source: numberOf(edge.source), target: numberOf(edge.target), edge });
+    }
     for (const number of [...chart.states]) {
       const state = states[number] as SceneState;
       const { inset } = state.drawn;
-      const inner = inset === null ? undefined : ownOf(drawings, inset.chartId);
+      const inner = inset === null ? undefined : levelOf(inset.chartId, inset.level);
       if (inset === null || inner === undefined) continue;
-      const index = { x: origin.x + inset.x * scale, y: origin.y + inset.y * scale, scale: scale * inset.scale };
-      states[number] = { ...state, inset: add(inner, number, inset, index) };
+      const isInvoked = inset.chartId !== chartId || inset.level === chartId;
+      const inside = {
+        chartId: inset.chartId,
+        copy: isInvoked ? copyKey(inset.chartId, { chartId, stateId: state.drawn.id }) : copy,
+        drawn: inner,
+      };
+      const place = { x: x + inset.x * fullScale, y: y + inset.y * fullScale, scale: fullScale * inset.scale };
+      states[number] = { ...state, inset: add(inside, number, inset, place) };
     }
     return own;
   };
 
-  const drawing = ownOf(drawings, root);
-  if (drawing === undefined) return { width: 0, height: 0, charts, states, lines };
-  add(drawing, null, { x: 0, y: 0, scale: 1 }, { x: 0, y: 0, scale: 1 });
-  return { width: drawing.width, height: drawing.height, charts, states, lines };
+  const drawn = levelOf(root, root);
+  if (drawn === undefined) return { width: 0, height: 0, charts, states, lines };
+  const whole = { x: 0, y: 0, scale: 1 };
+  add({ chartId: root, copy: root, drawn }, null, whole, whole);
+  return { width: drawn.width, height: drawn.height, charts, states, lines };
 }
 
 /** The chart id and state id of a state. */
@@ -127,7 +133,7 @@ export function stateRefOf({ charts }: Scene, { chart, drawn }: SceneState): Sta
   return { chartId: charts[chart]?.chartId ?? '', stateId: drawn.id };
 }
 
-/** Whether a state has children or an inner chart, and so can be collapsed. */
+/** Whether a state has children or an inner chart. */
 export function hasInside({ inset, children }: SceneState): boolean {
   return inset !== null || children.length > 0;
 }
@@ -139,19 +145,17 @@ export type ChartSelection =
 
 /** The state, or the transitions of the line, at an event target. */
 export function selectionAt(scene: Scene, target: EventTarget | null): ChartSelection | null {
-  const element = target instanceof Element ? target.closest('[data-state], [data-cover], [data-line]') : null;
+  const element = target instanceof Element ? target.closest('[data-state], [data-line], [data-label]') : null;
   if (element === null) return null;
-  const numberOf = (name: string): number => Number(element.getAttribute(`data-${name}`) ?? -1);
-  const line = scene.lines[numberOf('line')];
+  const line = scene.lines[Number(element.getAttribute('data-line') ?? element.getAttribute('data-label') ?? -1)];
   if (line !== undefined)
     return {
       kind: 'transitions',
       chartId: scene.charts[line.chart]?.chartId ?? '',
-      transitions: line.transitions,
+      transitions: line.edge.transitions,
     };
-  const state = scene.states[Math.max(numberOf('state'), numberOf('cover'))];
-  if (state === undefined) return null;
-  return { kind: 'state', ...stateRefOf(scene, state) };
+  const state = scene.states[Number(element.getAttribute('data-state') ?? -1)];
+  return state === undefined ? null : { kind: 'state', ...stateRefOf(scene, state) };
 }
 
 export function stateSelector(selected: ChartSelection | null): (state: SceneState, chart: SceneChart) => boolean {
@@ -163,59 +167,48 @@ export function stateSelector(selected: ChartSelection | null): (state: SceneSta
 export function lineSelector(selected: ChartSelection | null): (line: SceneLine, chart: SceneChart) => boolean {
   if (selected === null || selected.kind !== 'transitions') return () => false;
   const selectedIds = new Set(selected.transitions);
-  return ({ transitions }, { chartId }) =>
-    chartId === selected.chartId && transitions.some((one) => selectedIds.has(one));
+  return ({ edge }, { chartId }) =>
+    chartId === selected.chartId && edge.transitions.some((one) => selectedIds.has(one));
 }
 
 /** The index of the state at an event target. */
 export function stateAt(target: EventTarget | null): number | null {
-  const element = target instanceof Element ? target.closest('[data-state], [data-cover]') : null;
-  const number = element?.getAttribute('data-state') ?? element?.getAttribute('data-cover') ?? null;
-  return number === null ? null : Number(number);
+  const element = target instanceof Element ? target.closest('[data-state]') : null;
+  return element === null ? null : Number(element.getAttribute('data-state'));
 }
 
 /** The position of a selected state or line in the picture. */
 interface SelectionLocation {
   readonly box: Box;
-  /** The scale of the chart that contains it. */
+  /** The scale of the level that contains it. */
   readonly fullScale: number;
-  /** The number of the surrounding state; null in the top chart. */
-  readonly inside: number | null;
 }
 
-/** Where a selected state or line is first drawn: the top chart comes before inner charts. */
+/** Where a selected state or line is first drawn: outer levels come before inner ones. A line without a drawing is at its source. */
 export function locateSelection(scene: Scene, choice: ChartSelection): SelectionLocation | null {
   const isState = stateSelector(choice);
   const isLine = lineSelector(choice);
   for (const chart of scene.charts) {
+    const { fullScale } = chart;
     for (const number of chart.states) {
       const state = scene.states[number];
-      if (state !== undefined && isState(state, chart))
-        return { box: state.box, fullScale: chart.fullScale, inside: state.parent };
+      if (state !== undefined && isState(state, chart)) return { box: state.box, fullScale };
     }
     for (const number of chart.lines) {
       const line = scene.lines[number];
       if (line === undefined || !isLine(line, chart)) continue;
-      // A line is outside its source state, a chip inside.
-      const around = line.source === null ? null : (scene.states[line.source]?.parent ?? null);
-      return {
-        box: lineBox(scene, line),
-        fullScale: chart.fullScale,
-        inside: line.chip === null ? around : line.source,
-      };
+      const source = line.source === null ? undefined : scene.states[line.source];
+      const isDrawn = line.edge.points.length > 0;
+      if (isDrawn || source !== undefined)
+        return { box: isDrawn ? lineBox(chart, line.edge) : (source as SceneState).box, fullScale };
     }
   }
   return null;
 }
 
-/** The bounds of a line with its label, or of a chip, in the whole picture. */
-export function lineBox(scene: Scene, { chart, edge, chip }: SceneLine): Box {
-  const boxes: readonly Box[] = [
-    ...(chip === null ? [] : [chip]),
-    ...(edge?.points ?? []).map(({ x, y }) => ({ x, y, width: 0, height: 0 })),
-    ...(edge?.label == null ? [] : [edge.label]),
-  ];
-  const { origin, fullScale } = scene.charts[chart] ?? { origin: { x: 0, y: 0 }, fullScale: 1 };
+/** The bounds of a line with its label in the whole picture. */
+function lineBox({ origin, fullScale }: SceneChart, { points, label }: DrawnEdge): Box {
+  const boxes = [...points.map(({ x, y }) => ({ x, y, width: 0, height: 0 })), ...(label === null ? [] : [label])];
   const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))];
   return {
     x: origin.x + left * fullScale,

@@ -2,10 +2,11 @@ import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type CoverageReport, KINDS, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import {
-  type Chip,
   type Drawing,
   type DrawnEdge,
+  type DrawnLevel,
   type DrawnState,
+  type DrawnStub,
   type Inset,
   type LaidOut,
   ownOf,
@@ -63,14 +64,6 @@ const STATE_TYPES = ['atomic', 'compound', 'parallel', 'final', 'history'] as co
 const point = { x: isNumber, y: isNumber };
 const box = { ...point, width: isNumber, height: isNumber };
 
-const isChip = isShape<Chip>({
-  ...box,
-  labels: isListOf(isText),
-  target: isText,
-  targetName: isText,
-  transitions: isListOf(isCount),
-});
-
 const isDrawnState = isShape<DrawnState>({
   ...box,
   id: isText,
@@ -80,15 +73,19 @@ const isDrawnState = isShape<DrawnState>({
   description: isText,
   note: isText,
   isInitial: isFlag,
-  chips: isListOf(isChip),
-  inset: isNullOr(isShape<Inset>({ ...point, chartId: isText, scale: isNumber })),
+  isOpen: isFlag,
+  isRegion: isFlag,
+  inset: isNullOr(isShape<Inset>({ ...point, chartId: isText, level: isText, scale: isNumber })),
 });
 
 const isDrawnEdge = isShape<DrawnEdge>({
-  source: isText,
-  target: isText,
+  source: isNullOr(isText),
+  target: isNullOr(isText),
+  text: isText,
+  more: isCount,
   labels: isListOf(isText),
   dashed: isFlag,
+  isBranch: isFlag,
   points: isListOf(isShape<DrawnEdge['points'][number]>(point)),
   label: isNullOr(isShape<NonNullable<DrawnEdge['label']>>(box)),
   transitions: isListOf(isCount),
@@ -96,17 +93,16 @@ const isDrawnEdge = isShape<DrawnEdge>({
 
 const isStateType = isOneOf(...STATE_TYPES);
 
+const isLevel = isShape<DrawnLevel>({
+  width: isNumber,
+  height: isNumber,
+  states: isListOf(isDrawnState),
+  stubs: isListOf(isShape<DrawnStub>({ ...box, text: isText })),
+  edges: isListOf(isDrawnEdge),
+});
+
 /** Drawings by the ids of their charts. */
-const isDrawings = isRecordOf(
-  isShape<Drawing>({
-    chartId: isText,
-    width: isNumber,
-    height: isNumber,
-    chips: isListOf(isChip),
-    states: isListOf(isDrawnState),
-    edges: isListOf(isDrawnEdge),
-  }),
-);
+const isDrawings = isRecordOf(isShape<Drawing>({ chartId: isText, levels: isRecordOf(isLevel) }));
 
 const RECREATE = 'the file is truncated or was changed. Create it again.';
 

@@ -1,14 +1,10 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
+import { chartCopiesOf, type StateRef } from './chart-copies.ts';
+import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { transitionLookup } from './coverage.ts';
 import { countUpTo } from './sorted.ts';
 import type { TransitionLog } from './transition-log.ts';
-
-/** A state of a chart. */
-export interface StateRef {
-  readonly chartId: string;
-  readonly stateId: string;
-}
 
 /** What a run highlights in the charts at one entry. */
 export interface Marks {
@@ -23,7 +19,13 @@ export interface Marks {
   readonly where: Readonly<Record<string, StateRef>>;
   /** How often each transition was taken so far: by chart, then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
+  /** The same for each copy of an invoked chart, by `copyKey`. */
+  readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
   readonly last: LastTransition | null;
+  /** States that were last left because of a failure, by chart or copy. */
+  readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
+  /** How the run ended; null while it runs. */
+  readonly outcome?: 'completed' | 'degraded' | 'failed' | null;
 }
 
 /** The latest transition. */
@@ -41,16 +43,26 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
+  const takenIn: Record<string, Map<number, number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
+  const copies = chartCopiesOf(transitions, charts);
+  const exits = new Map<string, Map<string, Exit>>();
   for (const transition of transitions.distinct) {
     const times = countUpTo(transition.seqs, at);
     if (times === 0) continue;
     const index = lookup.indexOf(transition);
-    if (index !== null) {
-      taken[transition.machine] ??= new Map();
-      const before = taken[transition.machine]?.get(index) ?? 0;
-      taken[transition.machine]?.set(index, before + times);
+    const add = (counts: Record<string, Map<number, number>>, key: string, count: number): void => {
+      if (index === null || count === 0) return;
+      counts[key] ??= new Map();
+      counts[key]?.set(index, (counts[key]?.get(index) ?? 0) + count);
+    };
+    add(taken, transition.machine, times);
+    for (const [copy, seqs] of copies.seqsByCopy(transition)) {
+      const count = countUpTo(seqs, at);
+      if (copy !== transition.machine) add(takenIn, copy, count);
+      if (index !== null && count > 0)
+        leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs[count - 1] ?? -1 });
     }
     const created = transition.seqs[times - 1] ?? -1;
     if (created <= newest) continue;
@@ -62,7 +74,47 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
       target: transition.target[0] ?? transition.source,
     };
   }
-  return { active, where: hostsIn(insideOf), taken, last };
+  return { active, where: hostsIn(insideOf), taken, takenIn, last, failed: failedIn(exits) };
+}
+
+/** The last time a state was left. */
+interface Exit {
+  readonly seq: number;
+  readonly isFailure: boolean;
+}
+
+/** The state of the built-in chart that handles failed phases. */
+const RECOVERING = 'recovering';
+
+/** Notes that a transition left its source, and the states around it that do not contain its target. */
+function leave(
+  exits: Map<string, Map<string, Exit>>,
+  copy: string,
+  {
+    charts,
+    machine,
+    index,
+    seq,
+  }: { readonly charts: RunCharts; readonly machine: string; readonly index: number; readonly seq: number },
+): void {
+  const chart = chartIndexOf(charts).chart(machine);
+  const transition = charts.charts.find(({ id }) => id === machine)?.transitions[index];
+  if (chart === undefined || transition === undefined || transition.target.length === 0) return;
+  const isFailure = transition.event === 'error' || transition.target.includes(RECOVERING);
+  const around = new Set(transition.target.flatMap((id) => ancestorsOf(chart, id)).map(({ id }) => id));
+  const own = exits.get(copy) ?? new Map<string, Exit>();
+  exits.set(copy, own);
+  for (const { id } of ancestorsOf(chart, transition.source))
+    if (!around.has(id) && (own.get(id)?.seq ?? -1) < seq) own.set(id, { seq, isFailure });
+}
+
+function failedIn(exits: ReadonlyMap<string, ReadonlyMap<string, Exit>>): Record<string, ReadonlySet<string>> {
+  return Object.fromEntries(
+    [...exits].map(([copy, own]) => [
+      copy,
+      new Set([...own].flatMap(([id, { isFailure }]) => (isFailure ? [id] : []))),
+    ]),
+  );
 }
 
 function hostsIn(insideOf: Readonly<Record<string, StateRef | null>>): Record<string, StateRef> {

@@ -10,48 +10,54 @@ import {
 } from '../../support/inspector/chart-page.ts';
 
 describe.skipIf(skipReason !== null)('interacting with the chart picture', () => {
-  it('moves through states with the arrow keys, collapses with Space, and selects with Enter', async () => {
+  it('moves through states with the arrow keys, opens and closes them with Space, and selects with Enter', async () => {
     const page = await openChart();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     expect(await focusedName(page)).toBe('cycling');
     const names: string[] = [];
-    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'ArrowLeft']) {
+    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowLeft', 'ArrowRight']) {
       await page.keyboard.press(key);
       names.push(await focusedName(page));
     }
-    expect(names).toEqual(['beginning', 'recalling', 'routing', 'action', 'beginning', 'action', 'cycling']);
-    await page.keyboard.press(' ');
-    expect(await stateItem(page, 'cycling').getAttribute('aria-expanded')).toBe('false');
-    expect(await stateItem(page, 'intention').isVisible()).toBe(false);
-    await page.keyboard.press('ArrowRight');
-    expect(await focusedName(page)).toBe('cycling');
-    await page.keyboard.press(' ');
-    expect(await stateItem(page, 'intention').isVisible()).toBe(true);
+    expect(names).toEqual(['beginning', 'recalling', 'routing', 'action', 'experience', 'cycling', 'beginning']);
     const before = await viewTransform(page);
-    await page.keyboard.press('Enter');
-    expect(await viewTransform(page)).not.toBe(before);
+    await stateItem(page, 'experience').focus();
+    expect(await stateItem(page, 'experience').getAttribute('aria-expanded')).toBe('false');
+    await page.keyboard.press(' ');
+    expect(await stateItem(page, 'experience').getAttribute('aria-expanded')).toBe('true');
+    expect(await stateItem(page, 'reading').isVisible()).toBe(true);
+    await page.keyboard.press(' ');
+    expect(await stateItem(page, 'experience').getAttribute('aria-expanded')).toBe('false');
+    expect(await viewTransform(page)).toBe(before);
+    await page.keyboard.press('ArrowRight');
+    expect(await focusedName(page)).toBe('retrieving');
+    expect(await stateItem(page, 'retrieving').isVisible()).toBe(true);
     await page.keyboard.press('0');
     expect(await viewTransform(page)).toBe(before);
+    await stateItem(page, 'yield').focus();
+    await page.keyboard.press('Enter');
+    expect(await stateItem(page, 'deciding').isVisible()).toBe(true);
+    expect(await stateItem(page, 'yield').getAttribute('aria-selected')).toBe('true');
   });
 
-  it('collapses a state in place, without moving others, and highlights it for its hidden states', async () => {
+  it('shows the inside of a state when it is opened with a second click, or zoomed in', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
-    const boxes = (): Promise<string> =>
-      page.evaluate(() =>
-        JSON.stringify(
-          [...document.querySelectorAll('.state > .box')].map((box) => [
-            box.getAttribute('x'),
-            box.getAttribute('width'),
-          ]),
-        ),
-      );
-    const before = await boxes();
-    await stateItem(page, 'intention').focus();
-    await page.keyboard.press(' ');
-    expect(await page.locator('.cover.collapsed.active:visible').count()).toBe(1);
-    expect(await boxes()).toBe(before);
+    const streaming = page.locator('.state.leaf > .name', { hasText: 'streaming' });
+    expect(await streaming.isVisible()).toBe(false);
+    const intention = stateItem(page, 'intention');
+    await intention.locator('> .box').click();
+    expect(await streaming.isVisible()).toBe(false);
+    await page.waitForTimeout(0);
+    await intention.locator('> .box').click();
+    await streaming.waitFor();
+    await page.getByRole('button', { name: 'Fit the chart' }).click();
+    await streaming.waitFor({ state: 'hidden' });
+    const { x = 0, y = 0, width = 0, height = 0 } = (await intention.locator('> .box').boundingBox()) ?? {};
+    await page.mouse.move(x + width / 2, y + height / 2);
+    for (let turn = 0; turn < 12; turn += 1) await page.mouse.wheel(0, -240);
+    await streaming.waitFor();
   });
 
   it('zooms with the wheel at the pointer, pans by dragging, and resets to fit', async () => {
@@ -81,12 +87,15 @@ describe.skipIf(skipReason !== null)('interacting with the chart picture', () =>
     const page = await openChart();
     const covered = (): Promise<readonly string[]> =>
       page.evaluate(() => {
-        const tools = [...document.querySelectorAll('.chart-tools, .chart-kind')].map((one) =>
+        const tools = [...document.querySelectorAll('.chart-tools, .chart-kind, .state-search')].map((one) =>
           one.getBoundingClientRect(),
         );
         const states = [...document.querySelectorAll('.state')].filter((state) => {
           const box = (state.querySelector('.box') ?? state).getBoundingClientRect();
-          return tools.some(({ left, bottom }) => box.right > left && box.top < bottom);
+          return tools.some(
+            ({ left, right, top, bottom }) =>
+              box.right > left && box.left < right && box.top < bottom && box.bottom > top,
+          );
         });
         return states.map((state) => state.querySelector('.name')?.textContent ?? '');
       });

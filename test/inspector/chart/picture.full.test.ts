@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   callPage,
   marksAfterDeciding,
+  marksAfterFailing,
   marksInIntention,
   openChart,
   skipReason,
@@ -35,21 +36,28 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
       page
         .locator(`${selector} > .line`)
         .evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).strokeWidth)));
-    const [last = 0] = await widths('.edge.last');
-    const [taken = 0] = await widths('.edge.taken:not(.last)');
-    const [other = 0] = await widths('.edge:not(.taken, .last)');
-    expect(await page.locator('.edge.last').count()).toBe(1);
+    const [last = 0] = await widths('.edge.last:visible');
+    const [taken = 0] = await widths('.edge.taken:not(.last):visible');
+    const [other = 0] = await widths('.edge:not(.taken, .last):visible');
+    expect(await page.locator('.edge.last:visible').count()).toBe(1);
     expect(last).toBeGreaterThan(taken);
     expect(taken).toBeGreaterThan(other);
   });
 
-  it('draw the target of a chip that was just taken', async () => {
+  it('draw the way back to a phase as a line, with how often it was taken', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksAfterDeciding);
-    expect(await page.locator('.chip.last').count()).toBe(1);
-    expect(await page.locator('.jump').getAttribute('d')).toMatch(/^M/);
-    await callPage(page, 'mark', marksInIntention);
-    expect(await page.locator('.jump').getAttribute('d')).toBe('');
+    expect(await page.locator('.edge.last:visible').count()).toBe(1);
+    expect(await page.locator('.label.last:visible').textContent()).toBe('nextPhaseIs ×1');
+  });
+
+  it('draw a line that is usually hidden while it is the latest', async () => {
+    const page = await openChart();
+    expect(await page.locator('.spoke:visible').count()).toBe(0);
+    await callPage(page, 'mark', marksAfterFailing);
+    expect(await page.locator('.edge.spoke:visible').count()).toBe(1);
+    expect(await page.locator('.label.spoke:visible').textContent()).toBe('else ×1');
+    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toMatch(/^intention, not active, failed/);
   });
 
   it('update with the cursor by changing a few attributes, without rendering elements again', async () => {
@@ -82,9 +90,9 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     await callPage(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
       `postChain ${transitionIndex('action', 'experience')}`,
     ]);
-    expect(await stateItem(page, 'intention').locator('.heat').textContent()).toBe('1.2 s');
+    expect(await stateItem(page, 'intention').locator('> .badge').textContent()).toBe('1.2 s');
     expect(await page.locator('.state.heated[style*="--heat: 0.7"]').count()).toBe(1);
-    expect(await page.locator('.edge.never').count()).toBe(1);
+    expect(await page.locator('.edge.never:visible').count()).toBe(1);
     await callPage(page, 'overlay', null, []);
     expect(await page.locator('.heated, .never').count()).toBe(0);
   });
@@ -124,7 +132,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     for (const [what, property, least] of [
       ['.state:not(.active) > .name', 'fill', 4.5],
       ['.state.leaf > .name', 'fill', 4.5],
-      ['.chip:not(.last) > text', 'fill', 4.5],
+      ['.label:not(.last) > text', 'fill', 4.5],
       ['.edge > .line', 'stroke', 3],
       ['.state.leaf > .box', 'stroke', 3],
     ] as const)

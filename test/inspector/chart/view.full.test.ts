@@ -51,14 +51,14 @@ describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
     await callPage(page, 'overlay', overlay, []);
     const heat = async (selector: string): Promise<readonly string[]> =>
       (await page.locator(selector).allTextContents()).filter((text) => text !== '');
-    expect(await heat('.state .heat')).toEqual([]);
+    expect(await heat('.state > .badge')).toEqual([]);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await heat('.chart-rows .heat')).toEqual([]);
     await callPage(page, 'show', namesakes, 'other');
     await callPage(page, 'overlay', overlay, []);
     expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
     await page.getByRole('button', { name: 'Rows' }).click();
-    expect(await heat('.state .heat')).toEqual(['3 visits']);
+    expect(await heat('.state > .badge')).toEqual(['3 visits']);
     expect(await page.locator('.state.heated[style*="--heat: 1"]').count()).toBe(1);
   });
 });

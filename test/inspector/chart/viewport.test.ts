@@ -7,8 +7,8 @@ const TOOLS = 44;
 describe('the viewport of the picture', () => {
   it('shows a whole box below the toolbar', () => {
     for (const box of [
-      { x: 0, y: 0, width: 2_000, height: 200 },
-      { x: 50, y: -70, width: 200, height: 3_000 },
+      { x: 0, y: 0, width: 840, height: 200 },
+      { x: 50, y: -70, width: 200, height: 480 },
       { x: 0, y: 0, width: 10, height: 10 },
     ]) {
       const { x, y, scale } = fitTo(box, size);
@@ -17,6 +17,13 @@ describe('the viewport of the picture', () => {
       expect(x + scale * (box.x + box.width)).toBeLessThanOrEqual(size.width);
       expect(y + scale * (box.y + box.height)).toBeLessThanOrEqual(size.height);
     }
+  });
+
+  it('shows the start of a box that is too large to be legible as a whole', () => {
+    const { x, y, scale } = fitTo({ x: 100, y: 50, width: 4_000, height: 3_000 }, size);
+    expect(scale * 12).toBeGreaterThanOrEqual(11);
+    expect(x + scale * 100).toBeCloseTo(6);
+    expect(y + scale * 50).toBeCloseTo(TOOLS);
   });
 
   it('brings a box into view, not under the toolbar, and does not move for a visible one', () => {

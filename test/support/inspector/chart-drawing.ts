@@ -1,23 +1,24 @@
-import type { Box, Drawing } from '../../../inspector/chart/drawing.ts';
+import type { Box, Drawing, DrawnLevel } from '../../../inspector/chart/drawing.ts';
 import type { Chart } from '../../../src/engine/charts/chart.ts';
 
 /** Returns the flaws in the drawing of a valid chart, one sentence each. */
-export function drawingFlaws(chart: Chart, drawing: Drawing): readonly string[] {
-  return [...stateFlaws(chart, drawing), ...lineFlaws(chart, drawing), ...chipFlaws(drawing)];
+export function drawingFlaws(chart: Chart, { levels }: Drawing): readonly string[] {
+  const flaws = Object.entries(levels).flatMap(([root, level]) => [...stateFlaws(level), ...lineFlaws(level, root)]);
+  const drawn = Object.values(levels).flatMap(({ states }) => states.map(({ id }) => id));
+  const expected = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
+  if (expected.sort().join() !== drawn.sort().join()) flaws.push('a state is missing or drawn twice');
+  const edges = Object.values(levels).flatMap((level) => level.edges);
+  for (const [index, { source }] of chart.transitions.entries()) {
+    const isKnown = chart.states.some(({ id }) => id === source);
+    if (isKnown && !edges.some(({ transitions }) => transitions.includes(index)))
+      flaws.push(`transition ${index} of ${source} is missing`);
+  }
+  return flaws;
 }
 
-function stateFlaws(chart: Chart, { states, width, height }: Drawing): readonly string[] {
+function stateFlaws({ states, width, height }: DrawnLevel): readonly string[] {
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
-  const expected = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
-  if (
-    [...expected].sort().join() !==
-    states
-      .map(({ id }) => id)
-      .sort()
-      .join()
-  )
-    flaws.push('a state is missing or drawn twice');
   const whole = { x: 0, y: 0, width, height };
   for (const state of states) {
     const around = boxes.get(state.parent ?? '') ?? whole;
@@ -29,42 +30,29 @@ function stateFlaws(chart: Chart, { states, width, height }: Drawing): readonly 
   return flaws;
 }
 
-function lineFlaws(chart: Chart, { states, edges, chips }: Drawing): readonly string[] {
+function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string[] {
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
-  for (const { source, target, points } of edges) {
+  const labels: Box[] = [];
+  for (const { source, target, points, label, isBranch } of edges) {
     const [first, last] = [points[0], points.at(-1)];
-    if (points.length < 2 || first === undefined || last === undefined) flaws.push(`${source} → ${target} has no path`);
-    else if (!isOnBorder(first, boxes.get(source)))
-      flaws.push(`${source} → ${target} does not start on the border of its source`);
-    else if (!isOnBorder(last, boxes.get(target)))
-      flaws.push(`${source} → ${target} does not end on the border of its target`);
+    if (first === undefined || last === undefined) continue;
+    const name = `${root}: ${source} → ${target}`;
+    if (source !== null && !isOnBorder(first, boxes.get(source))) flaws.push(`${name} does not start on its source`);
+    if (target !== null && !isOnBorder(last, boxes.get(target))) flaws.push(`${name} does not end on its target`);
     for (const [index, { x, y }] of points.slice(1).entries()) {
       const before = points[index];
       if (before !== undefined && Math.abs(before.x - x) > 0.5 && Math.abs(before.y - y) > 0.5)
-        flaws.push(`${source} → ${target} has a diagonal segment`);
+        flaws.push(`${name} has a diagonal segment`);
     }
-  }
-  const lines = [...edges, ...chips, ...states.flatMap((state) => state.chips)];
-  for (const [index, { source, target }] of chart.transitions.entries()) {
-    const shown = lines.filter(({ transitions }) => transitions.includes(index)).map((line) => line.target);
-    const expected = target.length === 0 ? [source] : [...new Set(target)];
-    if (shown.sort().join() !== [...expected].sort().join())
-      flaws.push(`transition ${index} of ${source} leads to ${expected.join()}, but is drawn to ${shown.join()}`);
+    if (label === null && !isBranch) flaws.push(`${name} has no label`);
+    if (label === null) continue;
+    if (labels.some((other) => overlap(other, label))) flaws.push(`${name} has its label over another`);
+    if (states.some((state) => !state.isOpen && overlap(state, label)))
+      flaws.push(`${name} has its label over a state`);
+    labels.push(label);
   }
   return flaws;
-}
-
-function chipFlaws({ states, chips, width, height }: Drawing): readonly string[] {
-  const all = [{ id: 'root', x: 0, y: 0, width, height, chips }, ...states];
-  return all.flatMap((state) => [
-    ...state.chips
-      .filter((chip) => !isWithin(chip, state))
-      .map(({ target }) => `a chip to ${target} is outside ${state.id}`),
-    ...state.chips.flatMap((chip, index) =>
-      state.chips.slice(index + 1).flatMap((other) => (overlap(chip, other) ? [`chips overlap in ${state.id}`] : [])),
-    ),
-  ]);
 }
 
 const TOLERANCE = 0.6;

@@ -68,7 +68,7 @@ export const marksInIntention = {
     target: 'intention',
   },
 };
-/** The run has just gone back to `experience`; the chart draws that transition as a chip. */
+/** The run has just gone back to `experience`. */
 export const marksAfterDeciding = {
   active: { postChain: ['postChain', 'postChain.cycling', 'experience', 'postChain.cycling.experience.retrieving'] },
   where: {},
@@ -81,10 +81,25 @@ export const marksAfterDeciding = {
   },
 };
 
+/** Intention has just failed. */
+export const marksAfterFailing = {
+  active: { postChain: ['postChain', 'postChain.cycling', 'recovering'] },
+  where: {},
+  taken: { postChain: [[transitionIndex('intention', 'recovering'), 1]] },
+  last: {
+    chartId: 'postChain',
+    transition: transitionIndex('intention', 'recovering'),
+    source: 'intention',
+    target: 'recovering',
+  },
+  failed: { postChain: ['intention'] },
+};
+
 interface OpenChartOptions {
   readonly scheme?: 'light' | 'dark';
   readonly charts?: RunCharts;
   readonly root?: string;
+  readonly size?: { readonly width: number; readonly height: number };
 }
 
 const browser = await startBrowser();
@@ -114,10 +129,11 @@ export async function openChart({
   scheme = 'light',
   charts = ownCharts,
   root = 'postChain',
+  size = { width: 780, height: 560 },
 }: OpenChartOptions = {}): Promise<Page> {
   if (typeof browser === 'string') throw new Error(browser);
   const page = await browser.newPage({
-    viewport: { width: 780, height: 480 },
+    viewport: size,
     colorScheme: scheme,
     reducedMotion: 'reduce',
   });

@@ -13,7 +13,8 @@ const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})
 const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
 
 /** Marks as JSON: arrays instead of sets, pairs instead of maps. */
-interface PlainMarks extends Omit<Marks, 'active' | 'taken'> {
+interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'failed'> {
+  readonly failed?: Readonly<Record<string, readonly string[]>>;
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
 }
@@ -34,8 +35,14 @@ function each<From, To>(record: Readonly<Record<string, From>>, change: (value: 
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
-function marksOf({ active, taken, ...rest }: PlainMarks): Marks {
-  return { ...rest, active: each(active, (ids) => new Set(ids)), taken: each(taken, (pairs) => new Map(pairs)) };
+function marksOf({ active, taken, failed = {}, ...rest }: PlainMarks): Marks {
+  const states = { failed: each(failed, (ids) => new Set(ids)) };
+  return {
+    ...rest,
+    ...states,
+    active: each(active, (ids) => new Set(ids)),
+    taken: each(taken, (pairs) => new Map(pairs)),
+  };
 }
 
 /** The functions that tests call. */

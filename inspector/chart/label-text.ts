@@ -1,0 +1,56 @@
+import { excerpt } from '../fold/text.ts';
+
+/**
+ * Font sizes of a picture at scale 1, in pixels. The layout runs without a page to measure text in: widths are estimated generously for
+ * the fonts of `--font`.
+ */
+export const FONT = { name: 14, badge: 12, label: 12 } as const;
+
+/** Text smaller than this on the screen is not drawn, in pixels. */
+export const MIN_TEXT = 11;
+
+/** At this scale, the smallest text of a picture has the minimum size. */
+export const LEGIBLE = MIN_TEXT / FONT.label;
+
+const LABEL_LENGTH = 18;
+const JOINED_LENGTH = 30;
+export const NAME_LENGTH = 28;
+export const BADGE_LENGTH = 22;
+
+const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
+const WIDE = /[mwMW@%→…]/;
+
+/** Estimates the width of a text. A non-Latin character counts as one em. */
+export function widthOf(text: string, size: number): number {
+  let ems = 0;
+  for (const character of text) ems += emsOf(character);
+  return Math.ceil(ems * size);
+}
+
+function emsOf(character: string): number {
+  if (NARROW.test(character)) return 0.37;
+  if (WIDE.test(character)) return 0.92;
+  if (character >= 'A' && character <= 'Z') return 0.68;
+  return character <= '\u024f' ? 0.6 : 1.05;
+}
+
+interface Label {
+  readonly text: string;
+  readonly more: number;
+  readonly labels: readonly string[];
+}
+
+/** The label of a line, with the number of others or how often the line was taken. `shown` is the index of the label to show. */
+export function labelText({ text, more, labels }: Label, { shown = 0, times = 0 } = {}): string {
+  const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
+  const label = more > 0 && shown > 0 ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
+  if (times > 0) return `${label} ${countText(times)}`;
+  return more > 0 ? `${label} +${more}` : label;
+}
+
+export const countText = (times: number): string => (times > 99 ? '×99+' : `×${times}`);
+
+/** Room for the label of a line, with a number after it. */
+export function labelWidth({ text, more }: Label): number {
+  return widthOf(`${excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH)} ×9`, FONT.label) + 2;
+}

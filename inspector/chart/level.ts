@@ -1,0 +1,262 @@
+import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import { groupBy } from '../fold/group-by.ts';
+import { ownOf } from './drawing.ts';
+
+/** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
+export interface Level {
+  readonly root: ChartState;
+  /** Parents come before their children; the root is not included. */
+  readonly states: readonly ChartState[];
+  /** Compound states whose children are drawn at this level. The others are folded. */
+  readonly open: ReadonlySet<string>;
+  readonly stubs: readonly Stub[];
+  readonly edges: readonly LevelEdge[];
+}
+
+/** The end of a line outside the level, or at "any state" of `parent`. */
+interface Stub {
+  readonly id: string;
+  readonly parent: string;
+  readonly text: string;
+}
+
+/** All transitions with the same ends at a level. An end is the id of a state or a stub. */
+export interface LevelEdge {
+  readonly source: string;
+  readonly target: string;
+  /** The label of the line: all its events, if that is short; otherwise the label of its first transition. */
+  readonly text: string;
+  /** How many other labels there are. */
+  readonly more: number;
+  /** One for each transition. */
+  readonly labels: readonly string[];
+  /** All of them are triggered by external events, timeouts or errors. */
+  readonly dashed: boolean;
+  readonly transitions: readonly number[];
+  /** A `spoke` is drawn only while it matters; an `inner` transition has no target and no line. */
+  readonly kind: 'line' | 'spoke' | 'inner';
+  /** The same for the lines of one state whose guards differ only in a parameter, such as `nextPhaseIs(action)`; null for other lines. */
+  readonly fan: string | null;
+}
+
+/** Up to this many states are drawn together. */
+const MAX_TOGETHER = 16;
+/** With more compound states next to each other, the initial one is not opened alone: it is one of many. */
+const MAX_MAIN = 3;
+/** With more lines, a level is a list of boxes, and lines are drawn for the selected state only. */
+const MAX_LINES = 80;
+
+/** States that are connected to nearly every other state. Their lines would hide the others, so they are drawn only while they matter. */
+const QUIET: Readonly<Record<string, readonly string[]>> = { postChain: ['routing', 'recovering'] };
+
+/** The levels of a chart: the whole chart, and the inside of each folded state. */
+export function levelsOf(chart: Chart): readonly Level[] {
+  const levels: Level[] = [];
+  const tree = treeOf(chart);
+  const roots = chart.states.filter(({ id }) => id === chart.id);
+  for (const root of roots) {
+    const level = levelOf(chart, root, tree);
+    levels.push(level);
+    roots.push(...level.states.filter(({ id }) => !level.open.has(id) && tree.childrenOf(id).length > 0));
+  }
+  return levels;
+}
+
+interface Tree {
+  readonly state: (id: string) => ChartState | undefined;
+  readonly childrenOf: (id: string) => readonly ChartState[];
+}
+
+function treeOf({ states }: Chart): Tree {
+  const byId = new Map(states.map((state) => [state.id, state]));
+  const children = groupBy(states, ({ parent }) => parent ?? '');
+  return { state: (id) => byId.get(id), childrenOf: (id) => children.get(id) ?? [] };
+}
+
+/**
+ * The states to open: level by level all compound states, if there is room for their children; otherwise only the initial one. Regions of a
+ * parallel state are always drawn together.
+ */
+function openStates(root: ChartState, tree: Tree): ReadonlySet<string> {
+  const open = new Set<string>();
+  let count = tree.childrenOf(root.id).length;
+  let layer: readonly ChartState[] = [root];
+  while (layer.length > 0) {
+    const parents = layer;
+    const compounds = parents
+      .flatMap(({ id }) => tree.childrenOf(id))
+      .filter(({ id }) => tree.childrenOf(id).length > 0);
+    const added = (states: readonly ChartState[]): number =>
+      states.reduce((sum, { id }) => sum + tree.childrenOf(id).length, 0);
+    const initial = compounds.filter(({ id }) => parents.some((parent) => parent.initial === id));
+    const isMain = compounds.length <= MAX_MAIN;
+    const choices = isMain ? [compounds, initial] : [compounds];
+    layer = choices.find((some) => some.length > 0 && count + added(some) <= MAX_TOGETHER) ?? [];
+    count += added(layer);
+    for (const { id } of layer) open.add(id);
+  }
+  return open;
+}
+
+function levelOf(chart: Chart, root: ChartState, tree: Tree): Level {
+  const open = openStates(root, tree);
+  const inside = (id: string): readonly ChartState[] =>
+    tree.childrenOf(id).flatMap((state) => [state, ...(open.has(state.id) ? inside(state.id) : [])]);
+  const states = inside(root.id);
+  const stubs = new Map<string, Stub>();
+  const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs);
+  const isCrowded = edges.length > MAX_LINES;
+  return {
+    root,
+    states,
+    open,
+    stubs: isCrowded ? [] : [...stubs.values()],
+    edges: isCrowded ? edges.map(withoutLine) : edges,
+  };
+}
+
+const withoutLine = (edge: LevelEdge): LevelEdge => (edge.kind === 'line' ? { ...edge, kind: 'spoke' } : edge);
+
+function edgesOf(
+  chart: Chart,
+  root: ChartState,
+  visible: ReadonlySet<string>,
+  open: ReadonlySet<string>,
+  tree: Tree,
+  stubs: Map<string, Stub>,
+): readonly LevelEdge[] {
+  /** The state and its ancestors below the root; null outside the level. */
+  const pathOf = (id: string): readonly string[] | null => {
+    const path: string[] = [];
+    for (let state = tree.state(id); state !== undefined; state = tree.state(state.parent ?? '')) {
+      if (state.id === root.id) return path;
+      path.push(state.id);
+    }
+    return null;
+  };
+  const stub = (kind: string, parent: string, text: string): string => {
+    const id = JSON.stringify([kind, parent, text]);
+    stubs.set(id, { id, parent, text });
+    return id;
+  };
+  const nameOf = (id: string): string => tree.state(id)?.name ?? id;
+  /** The ends of a transition at this level; null if it is drawn at another level. */
+  const endsOf = (source: string, target: string): readonly [string, string] | null => {
+    const [from, to] = [pathOf(source), pathOf(target)];
+    const [a, b] = [from, to].map((path) => path?.find((id) => visible.has(id)) ?? null) as [
+      string | null,
+      string | null,
+    ];
+    if (a !== null && b !== null) {
+      if (open.has(a) && to?.includes(a))
+        return a === b ? [stub('any', a, 'any state'), stub('to', a, nameOf(a))] : [stub('any', a, 'any state'), b];
+      if (open.has(b) && from?.includes(b)) return [a, stub('to', b, nameOf(b))];
+      return a === b && target !== a ? null : [a, b];
+    }
+    if (a !== null) return [a, stub('to', root.id, nameOf(target))];
+    if (b === null) {
+      const isRootItself = root.parent === null && source === root.id && target === root.id;
+      return isRootItself ? [stub('any', root.id, 'any state'), stub('to', root.id, nameOf(root.id))] : null;
+    }
+    return [source === root.id ? stub('any', root.id, 'any state') : stub('from', root.id, nameOf(source)), b];
+  };
+  const edges = new Map<string, LevelEdge>();
+  for (const [index, transition] of chart.transitions.entries()) {
+    const { source, target, event } = transition;
+    const isInner = target.length === 0;
+    for (const to of isInner ? [source] : target) {
+      const ends = isInner
+        ? visible.has(source) || source === root.id
+          ? ([source, source] as const)
+          : null
+        : endsOf(source, to);
+      if (ends === null) continue;
+      const key = JSON.stringify([isInner, ...ends]);
+      const merged = edges.get(key) ?? { labels: [], dashed: true, transitions: [] };
+      edges.set(key, {
+        source: ends[0],
+        target: ends[1],
+        text: '',
+        more: 0,
+        labels: [...merged.labels, labelOf(transition, nameOf(to))],
+        dashed: merged.dashed && event !== '' && event !== 'done',
+        transitions: [...merged.transitions, index],
+        kind: isInner ? 'inner' : 'line',
+        fan: null,
+      });
+    }
+  }
+  const quiet = new Set(ownOf(QUIET, chart.id));
+  const all = [...edges.values()].map((edge) => ({ ...edge, ...textOf(edge, chart) }));
+  return withFans(
+    all.map((edge) =>
+      isQuiet(edge, chart, quiet, all, stubs) || isOfStar(edge, all) ? { ...edge, kind: 'spoke' } : edge,
+    ),
+    chart,
+  );
+}
+
+const MIN_FAN = 3;
+
+function withFans(edges: readonly LevelEdge[], chart: Chart): readonly LevelEdge[] {
+  const fanOf = ({ kind, source, transitions: [first = -1] }: LevelEdge): string | null => {
+    const [, rule] = /^(.+)\(.*\)$/su.exec(chart.transitions[first]?.guard ?? '') ?? [];
+    return kind === 'line' && rule !== undefined
+      ? JSON.stringify([source, chart.transitions[first]?.event, rule])
+      : null;
+  };
+  const fans = groupBy(edges, fanOf);
+  return edges.map((edge) => {
+    const fan = fanOf(edge);
+    if (fan === null || (fans.get(fan)?.length ?? 0) < MIN_FAN) return edge;
+    // The way back to the state itself is shown inside it.
+    return edge.source === edge.target ? { ...edge, kind: 'spoke' } : { ...edge, fan };
+  });
+}
+
+/** As many lines of one label into a state, such as a reset from everywhere, are drawn only while they matter. */
+const MIN_STAR = 6;
+
+/** Whether a line is one of many with the same label and target, and its source has another line. */
+function isOfStar({ target, text, source, kind }: LevelEdge, all: readonly LevelEdge[]): boolean {
+  if (kind !== 'line') return false;
+  const star = all.filter((other) => other.target === target && other.text === text);
+  return star.length >= MIN_STAR && all.some((other) => other.source === source && other.target !== target);
+}
+
+/** Whether a line is not needed: it has a quiet end, is not the default way, and its other end has more lines. */
+function isQuiet(
+  { source, target, kind, transitions }: LevelEdge,
+  chart: Chart,
+  quiet: ReadonlySet<string>,
+  all: readonly LevelEdge[],
+  stubs: ReadonlyMap<string, Stub>,
+): boolean {
+  if (kind !== 'line' || !(quiet.has(source) || quiet.has(target))) return false;
+  const isDefault = transitions.some((index) => {
+    const { event, otherwise } = chart.transitions[index] ?? {};
+    return event === '' && otherwise;
+  });
+  const others = all.filter((other) => other.kind === 'line' && other.source === source && !quiet.has(other.target));
+  return !isDefault && (others.length > 0 || stubs.has(source));
+}
+
+/** Labels of different events are joined up to this length. */
+const MAX_JOINED = 30;
+
+function textOf({ labels, transitions }: LevelEdge, { transitions: all }: Chart): Pick<LevelEdge, 'text' | 'more'> {
+  const distinct = [...new Set(labels)];
+  const events = new Set(transitions.map((index) => all[index]?.event));
+  const joined = distinct.join(', ');
+  if (events.size > 1 && joined.length <= MAX_JOINED) return { text: joined, more: 0 };
+  return { text: labels[0] ?? '', more: distinct.length - 1 };
+}
+
+/** The event and the guard. A parameter that repeats the target is omitted: the line leads there. */
+function labelOf({ event, guard, otherwise }: Chart['transitions'][number], target: string): string {
+  const rule = otherwise
+    ? 'else'
+    : (guard ?? '').replace(/\((.*)\)$/su, (whole, parameter) => (parameter === target ? '' : whole));
+  if (rule === '') return event === '' ? 'always' : event;
+  return event === '' || event === 'done' ? rule : `${event}: ${rule}`;
+}

@@ -24,8 +24,8 @@ export interface Marks {
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** How the run ended; null while it runs. */
-  readonly outcome?: 'completed' | 'degraded' | 'failed' | null;
+  /** Whether the run ended with a complete answer; null while it runs, and if it ended in another way. */
+  readonly outcome?: 'completed' | 'degraded' | null;
 }
 
 /** The latest transition. */

@@ -1,5 +1,6 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ActiveStates, activeStatesAt } from './active-states.ts';
+import { copyKey } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, createRunningTotal, lastStartedBy, type RunningTotal } from './sorted.ts';
@@ -8,6 +9,8 @@ import { countUpTo, createRunningTotal, lastStartedBy, type RunningTotal } from 
 export interface Measure {
   readonly ms: number;
   readonly visits: number;
+  /** Model calls. */
+  readonly calls: number;
   /** Input and output tokens of model calls. */
   readonly tokens: number;
   readonly retries: number;
@@ -15,15 +18,19 @@ export interface Measure {
   readonly failures: number;
 }
 
-export const NOTHING: Measure = { ms: 0, visits: 0, tokens: 0, retries: 0, failures: 0 };
+export const NOTHING: Measure = { ms: 0, visits: 0, calls: 0, tokens: 0, retries: 0, failures: 0 };
 
 /** The measures of all states of a run's charts at any entry. */
 interface StateMeasures {
-  at(chartId: string, stateId: string, seq: number): Measure;
+  /** `key`: the id of a chart, or the key of a copy of an invoked chart. */
+  at(key: string, stateId: string, seq: number): Measure;
+  /** The copies of invoked charts that ran so far, by key, with the ids of their charts. */
+  readonly copies: ReadonlyMap<string, string>;
 }
 
 interface StateRecord {
   readonly visitLog: VisitLog;
+  readonly calls: RunningTotal<number>;
   readonly tokens: RunningTotal<number>;
   readonly retries: RunningTotal<number>;
   readonly failures: RunningTotal<number>;
@@ -31,7 +38,7 @@ interface StateRecord {
 
 interface Credit {
   readonly seq: number;
-  readonly kind: 'tokens' | 'retries' | 'failures';
+  readonly kind: 'calls' | 'tokens' | 'retries' | 'failures';
   readonly amount: number;
   /** The start of the call: its cost counts for the states active then. */
   readonly startedAt: number;
@@ -54,19 +61,31 @@ export function stateMeasuresOf(fold: RunFold, charts: RunCharts): StateMeasures
 
 function createMeasures({ transitions, spans, entries, timeLine }: RunFold, charts: RunCharts): Growing {
   const records = new Map<string, StateRecord>();
+  const copies = new Map<string, string>();
   const index = chartIndexOf(charts);
   let active: ActiveStates | null = null;
   let moves = 0;
   let attempts = 0;
   let calls = 0;
+  let counted = 0;
   let retries = 0;
   const openAttempts = new Set<number>();
   const openCalls = new Set<number>();
 
-  function recordOf(chartId: string, stateId: string): StateRecord {
-    const key = `${chartId} ${stateId}`;
+  /** The keys under which a chart's states are measured: the chart, and its copy. */
+  function keysOf(chartId: string, { insideOf }: ActiveStates): readonly string[] {
+    const host = insideOf[chartId] ?? null;
+    if (host === null) return [chartId];
+    const copy = copyKey(chartId, host);
+    copies.set(copy, chartId);
+    return [chartId, copy];
+  }
+
+  function recordOf(chart: string, stateId: string): StateRecord {
+    const key = `${chart} ${stateId}`;
     const cached = records.get(key) ?? {
       visitLog: createVisitLog(timeLine.atMs),
+      calls: createRunningTotal(0),
       tokens: createRunningTotal(0),
       retries: createRunningTotal(0),
       failures: createRunningTotal(0),
@@ -82,16 +101,18 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
       // A different invoking state means a different machine, even in the same configuration.
       const isAnother = active?.insideOf[id]?.stateId !== now.insideOf[id]?.stateId;
       if (before === after && !isAnother) continue;
-      for (const state of before ?? []) if (isAnother || !after?.has(state)) recordOf(id, state).visitLog.end(seq);
-      for (const state of after ?? []) if (isAnother || !before?.has(state)) recordOf(id, state).visitLog.begin(seq);
+      for (const key of active === null ? [] : keysOf(id, active))
+        for (const state of before ?? []) if (isAnother || !after?.has(state)) recordOf(key, state).visitLog.end(seq);
+      for (const key of keysOf(id, now))
+        for (const state of after ?? []) if (isAnother || !before?.has(state)) recordOf(key, state).visitLog.begin(seq);
     }
     active = now;
   }
 
   /** Credits the innermost active states that invoke something, and their ancestors. */
   function give({ seq, kind, amount, startedAt }: Credit): void {
-    const { leaf } = activeStatesAt(transitions, charts, startedAt);
-    for (const [chartId, leaves] of Object.entries(leaf)) {
+    const states = activeStatesAt(transitions, charts, startedAt);
+    for (const [chartId, leaves] of Object.entries(states.leaf)) {
       const chart = index.chart(chartId);
       if (chart === undefined) continue;
       const owners = new Set<string>();
@@ -102,7 +123,8 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
           if (invokesActor) owners.add(id);
         }
       }
-      for (const id of owners) recordOf(chartId, id)[kind].update(seq, (sum) => sum + amount);
+      for (const key of keysOf(chartId, states))
+        for (const id of owners) recordOf(key, id)[kind].update(seq, (sum) => sum + amount);
     }
   }
 
@@ -123,6 +145,10 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
 
   function newCredits(): Credit[] {
     const credits: Credit[] = [];
+    for (; counted < attempts; counted += 1) {
+      const seq = spans.attempts[counted]?.from ?? 0;
+      credits.push({ seq, kind: 'calls', amount: 1, startedAt: seq });
+    }
     for (const at of openAttempts) {
       const { from, to, usage, failure } = spans.attempts[at] ?? { from: 0, to: null, usage: null, failure: null };
       if (to === null) continue;
@@ -155,11 +181,18 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
       advance();
       for (const credit of newCredits()) give(credit);
     },
-    at(chartId, stateId, seq) {
-      const record = records.get(`${chartId} ${stateId}`);
+    copies,
+    at(key, stateId, seq) {
+      const record = records.get(`${key} ${stateId}`);
       if (record === undefined) return NOTHING;
-      const { visitLog, tokens, retries, failures } = record;
-      return { ...visitLog.at(seq), tokens: tokens.at(seq), retries: retries.at(seq), failures: failures.at(seq) };
+      const { visitLog, calls, tokens, retries, failures } = record;
+      return {
+        ...visitLog.at(seq),
+        calls: calls.at(seq),
+        tokens: tokens.at(seq),
+        retries: retries.at(seq),
+        failures: failures.at(seq),
+      };
     },
   };
 }
@@ -167,9 +200,10 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
 /** Sums the measures of one state over several runs. */
 export function sumMeasures(measures: readonly Measure[]): Measure {
   return measures.reduce(
-    (sum, { ms, visits, tokens, retries, failures }) => ({
+    (sum, { ms, visits, calls, tokens, retries, failures }) => ({
       ms: sum.ms + ms,
       visits: sum.visits + visits,
+      calls: sum.calls + calls,
       tokens: sum.tokens + tokens,
       retries: sum.retries + retries,
       failures: sum.failures + failures,

@@ -27,7 +27,7 @@ const CHART_KEYS: readonly Key[] = [
   },
   { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
   { keys: ['Enter'], description: 'Zoom to the state and show its details' },
-  { keys: [' '], description: 'Collapse or expand the state' },
+  { keys: [' '], description: 'Select the state, and open or close it' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
 /** The chart of the run, with marks for the cursor's entry. */
@@ -36,9 +36,13 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const [selected, setSelected] = useState<ChartSelection | null>(null);
   useEffect(() => addKeys(CHART_KEYS), []);
-  const { heat, neverTaken } = overlayOf(inspector);
+  const { heat, badges, neverTaken } = overlayOf(inspector);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
-  const marks = useMemo(() => (charts === null ? null : marksAt(fold.transitions, charts, at)), [fold, charts, at]);
+  const outcome = outcomeOf(view);
+  const marks = useMemo(
+    () => (charts === null ? null : { ...marksAt(fold.transitions, charts, at), outcome }),
+    [fold, charts, at, outcome],
+  );
   if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are drawn inside the chart that invokes them.
   const inside = new Set(Object.values(charts.invoked));
@@ -66,6 +70,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         selected={selected}
         onSelect={setSelected}
         overlay={heat.value}
+        badges={badges.value}
         neverTaken={never}
       />
       {selected !== null && (
@@ -79,6 +84,11 @@ export function ChartPanel({ inspector, view }: PanelProps) {
       )}
     </>
   );
+}
+
+/** How the run ended, for the color of the end state. */
+function outcomeOf({ run: { status } }: PanelProps['view']): 'completed' | 'degraded' | null {
+  return status === 'completed' || status === 'degraded' ? status : null;
 }
 
 function keysOf(neverTaken: Readonly<Record<string, ReadonlySet<number>>> | null): ReadonlySet<string> {

@@ -3,7 +3,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type Coverage, coverageOf } from '../fold/coverage.ts';
 import { formatDuration, pluralize } from '../fold/format.ts';
 import type { RunFold } from '../fold/run-fold.ts';
-import { type Measure, NOTHING, stateMeasuresOf, sumMeasures } from '../fold/state-measures.ts';
+import { type Measure, stateMeasuresOf, sumMeasures } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
 
 export const MEASURES = [
@@ -31,13 +31,19 @@ interface HeatMark {
   readonly text: string;
 }
 
+/** By chart or, for each copy of an invoked chart, by `copyKey`; then by state. */
+type StateMarks = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
+type StateNumbers = Readonly<Record<string, ReadonlyMap<string, Measure>>>;
+
 export interface Overlay {
-  /** By chart, then by state; null while no measure is shown. */
-  readonly heat: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, HeatMark>>> | null>;
+  /** Null while no measure is shown. */
+  readonly heat: ReadonlySignal<StateMarks | null>;
+  /** What the states of the selected run did up to the cursor, such as `3 calls · 1 retry`. */
+  readonly badges: ReadonlySignal<StateMarks>;
   /** Indexes in `Chart.transitions` by chart; null while not marked. */
   readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
   readonly coverage: ReadonlySignal<Coverage | null>;
-  readonly measures: ReadonlySignal<Readonly<Record<string, ReadonlyMap<string, Measure>>>>;
+  readonly measures: ReadonlySignal<StateNumbers>;
   /** The number of runs included, and of runs excluded because their charts differ. */
   readonly runs: ReadonlySignal<{ readonly included: number; readonly excluded: number }>;
 }
@@ -78,14 +84,17 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
 
   const measures = computed(() => {
     const all = charts.value;
-    if (all === null) return {};
-    const runs = measured.value.runs.map(({ fold, charts: own, until }) => ({ until, of: stateMeasuresOf(fold, own) }));
+    return all === null ? {} : numbersOf(all, measured.value.runs);
+  });
+
+  const badges = computed(() => {
+    const { fold, charts: own, at } = view.value ?? {};
+    if (!fold || !own) return {};
+    const numbers = numbersOf(own, [{ fold, charts: own, until: at ?? 0 }]);
     return Object.fromEntries(
-      all.charts.map(({ id, states }) => [
-        id,
-        new Map(
-          states.map((state) => [state.id, sumMeasures(runs.map(({ until, of }) => of.at(id, state.id, until)))]),
-        ),
+      Object.entries(numbers).map(([key, states]) => [
+        key,
+        new Map([...states].map(([state, measure]) => [state, { heat: 0, text: badgeOf(measure) }])),
       ]),
     );
   });
@@ -107,6 +116,7 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
 
   return {
     heat,
+    badges,
     coverage,
     measures,
     neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
@@ -114,22 +124,40 @@ function createOverlay({ view, loaded }: Inspector): Overlay {
   };
 }
 
-function heatOf(
-  { charts }: RunCharts,
-  measures: Readonly<Record<string, ReadonlyMap<string, Measure>>>,
-  name: MeasureName,
-): Readonly<Record<string, ReadonlyMap<string, HeatMark>>> {
-  const textOf = MEASURES.find((measure) => measure.name === name)?.text ?? String;
+/** The measures of all states of charts and their copies, summed over runs. */
+function numbersOf({ charts }: RunCharts, measured: readonly MeasuredRun[]): StateNumbers {
+  const runs = measured.map(({ fold, charts: own, until }) => ({ until, of: stateMeasuresOf(fold, own) }));
+  const copies = new Map(runs.flatMap(({ of }) => [...of.copies]));
+  const keys: readonly (readonly [string, string])[] = [...charts.map(({ id }) => [id, id] as const), ...copies];
   return Object.fromEntries(
-    charts.map(({ id, states }) => {
-      const outer = new Set(states.map(({ parent }) => parent));
-      const amountIn = (state: string): number => (measures[id]?.get(state) ?? NOTHING)[name];
-      const max = Math.max(...states.map((state) => (outer.has(state.id) ? 0 : amountIn(state.id))), Number.MIN_VALUE);
-      const markOf = (state: string): HeatMark => {
-        const value = amountIn(state);
-        return { heat: outer.has(state) ? 0 : value / max, text: value === 0 ? '' : textOf(value) };
-      };
-      return [id, new Map(states.map((state) => [state.id, markOf(state.id)]))];
+    keys.map(([key, chartId]) => {
+      const states = charts.find(({ id }) => id === chartId)?.states ?? [];
+      const sumOf = (state: string): Measure => sumMeasures(runs.map(({ until, of }) => of.at(key, state, until)));
+      return [key, new Map(states.map(({ id }) => [id, sumOf(id)]))];
+    }),
+  );
+}
+
+function badgeOf({ calls, retries, failures }: Measure): string {
+  if (calls === 0) return '';
+  const trouble = retries > 0 ? MEASURES[3].text(retries) : failures > 0 ? `${failures} failed` : '';
+  return [pluralize(calls, 'call'), trouble].filter((part) => part !== '').join(' · ');
+}
+
+function heatOf({ charts }: RunCharts, numbers: StateNumbers, name: MeasureName): StateMarks {
+  const textOf = MEASURES.find((measure) => measure.name === name)?.text ?? String;
+  const outer = new Set(charts.flatMap(({ states }) => states.map(({ parent }) => parent)));
+  return Object.fromEntries(
+    Object.entries(numbers).map(([key, states]) => {
+      const max = Math.max(
+        ...[...states].map(([state, measure]) => (outer.has(state) ? 0 : measure[name])),
+        Number.MIN_VALUE,
+      );
+      const markOf = (state: string, value: number): HeatMark => ({
+        heat: outer.has(state) ? 0 : value / max,
+        text: value === 0 ? '' : textOf(value),
+      });
+      return [key, new Map([...states].map(([state, measure]) => [state, markOf(state, measure[name])]))];
     }),
   );
 }

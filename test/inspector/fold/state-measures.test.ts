@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { type Measure, NOTHING, stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
+import { type Measure, NOTHING, stateMeasuresOf, sumMeasures } from '../../../inspector/fold/state-measures.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
@@ -16,6 +16,7 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
     sums.set(key, {
       ms: sum.ms + (more.ms ?? 0),
       visits: sum.visits + (more.visits ?? 0),
+      calls: sum.calls + (more.calls ?? 0),
       tokens: sum.tokens + (more.tokens ?? 0),
       retries: sum.retries + (more.retries ?? 0),
       failures: sum.failures + (more.failures ?? 0),
@@ -37,6 +38,7 @@ function walked(entries: readonly JournalEntry[], until: number): Map<string, Me
     // The main chart alone, where model calls belong to the state that runs the attempt.
     if (entry.type === 'attempt-start')
       phaseStates = [...now.keys()].filter((key) => key.startsWith('postChain ') || key === 'attempt attempt.calling');
+    if (entry.type === 'attempt-start') for (const key of phaseStates) add(key, { calls: 1 });
     const owners = phaseStates;
     if (entry.type === 'attempt-end')
       for (const key of owners)
@@ -67,9 +69,19 @@ describe('measurements of each state', () => {
             const wanted = expected.get(`${id} ${state}`) ?? NOTHING;
             expect(measure.ms, state).toBeCloseTo(wanted.ms, 3);
             expect(measure.visits, state).toBe(wanted.visits);
+            // Each copy of an invoked chart has its own part of the sum.
+            const copies = [...measures.copies].flatMap(([key, chart]) =>
+              chart === id ? [measures.at(key, state, until)] : [],
+            );
+            if (copies.length > 0) expect({ ...sumMeasures(copies), ms: 0 }, state).toEqual({ ...measure, ms: 0 });
             if (!isCompared(id, state)) continue;
-            const { tokens, retries } = measure;
-            expect({ state, tokens, retries }).toEqual({ state, tokens: wanted.tokens, retries: wanted.retries });
+            const { calls, tokens, retries } = measure;
+            expect({ state, calls, tokens, retries }).toEqual({
+              state,
+              calls: wanted.calls,
+              tokens: wanted.tokens,
+              retries: wanted.retries,
+            });
             expect(measure.failures, state).toBeGreaterThanOrEqual(wanted.failures);
             retried += retries;
           }

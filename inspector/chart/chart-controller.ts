@@ -172,8 +172,9 @@ export function createChartController(
     const place = locateSelection(scene, choice);
     if (place === null) return;
     const near = fitTo(place.box, camera.size(), (1.1 * LEGIBLE) / place.fullScale, LEGIBLE / place.fullScale);
-    const isZoomNeeded = near.scale > camera.view().scale;
-    move(isZoomNeeded ? near : bringIntoView(camera.view(), place.box, camera.size()));
+    // Also if the window is inside a state of that level.
+    const isFar = camera.view().scale < near.scale || camera.view().scale > 3 * near.scale;
+    move(isFar ? near : bringIntoView(camera.view(), place.box, camera.size()));
   };
   const doubleClick = ({ target }: MouseEvent): void => {
     const number = stateAt(target);

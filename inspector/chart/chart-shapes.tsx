@@ -1,6 +1,6 @@
 import { excerpt } from '../fold/text.ts';
 import { type Box, type DrawnStub, ownOf, type Point } from './drawing.ts';
-import { BADGE_LENGTH, FONT, labelText, NAME_LENGTH, widthOf } from './label-text.ts';
+import { BADGE_LENGTH, FONT, labelText, labelWidth, NAME_LENGTH, widthOf } from './label-text.ts';
 import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
 /** A level and the levels inside its states, drawn in this order: boxes, lines, inner levels. */
@@ -50,6 +50,16 @@ const StubShape = ({ stub: { text, x, y, width, height } }: { readonly stub: Dra
   </text>
 );
 
+/** Events that the outermost chart handles in all its states, without a transition, are written below it. */
+function captionPlace({ chart, source, target, edge }: SceneLine, scene: Scene): Box | null {
+  const isCaption = chart === 0 && source === null && target === null && edge.points.length === 0;
+  return isCaption ? { x: 8, y: scene.height - 18, width: labelWidth(edge) + 24, height: 16 } : null;
+}
+
+/** The label of a line that was not taken. */
+export const lineText = (line: SceneLine, scene: Scene): string =>
+  captionPlace(line, scene) === null ? labelText(line.edge) : `on ${labelText(line.edge)}`;
+
 interface LineProps {
   readonly number: number;
   readonly line: SceneLine;
@@ -76,9 +86,9 @@ function LineShape({ number, line, scene }: LineProps) {
 function LabelShape({ number, line, scene }: LineProps) {
   const { label, isBranch } = line.edge;
   const arc = arcOf(line, scene);
-  const place = arc?.label ?? label;
+  const place = arc?.label ?? label ?? captionPlace(line, scene);
   if (place === null) return null;
-  const text = isBranch ? '' : labelText(line.edge);
+  const text = isBranch ? '' : lineText(line, scene);
   return (
     <g class={arc === null ? 'label' : 'label spoke'} data-label={number}>
       <rect {...backOf(place, text)} rx={3} />

@@ -35,7 +35,18 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     if (live.has(chart) && ownOf(marks.active, scene.charts[chart]?.chartId ?? '')?.has(drawn.id) === true)
       active.add(number);
   const leaves = [...active].filter((number) => !scene.states[number]?.children.some((child) => active.has(child)));
-  const selected = new Set([...scene.states.keys()].filter((number) => isAt(scene, number, input.isSelected)));
+  const selected = new Set([
+    ...[...scene.states.keys()].filter((number) => isAt(scene, number, input.isSelected)),
+    // A transition without a line is shown by its state.
+    ...scene.lines.flatMap((line) =>
+      line.edge.points.length === 0 &&
+      line.source !== null &&
+      line.source === line.target &&
+      input.isSelectedLine(line, scene.charts[line.chart] as SceneChart)
+        ? [line.source]
+        : [],
+    ),
+  ]);
   const times = scene.lines.map(({ chart, edge }) => {
     const taken = takenIn(marks, scene.charts[chart] as SceneChart);
     return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
@@ -232,10 +243,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       if (element?.hasAttribute('data-plain') !== (text === '')) element?.toggleAttribute('data-plain');
       const heat = String(heatOf(mark));
       if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
-      const words = [mark?.words ?? statusOf(highlight, number), mark === null ? badge : ''].filter(
-        (part) => part !== '',
-      );
-      set(element, 'aria-label', labelOf(state, words.join(', ')));
+      set(element, 'aria-label', labelOf(state, text, mark?.words ?? null, statusOf(highlight, number)));
       if (classes === before?.states[number]) continue;
       set(element, 'class', baseClasses[number] + classes);
       set(element, 'aria-selected', String(classes.includes(' selected')));
@@ -289,10 +297,11 @@ function lineLabel(scene: Scene, number: number, marks: Marks, times: number): s
   return labelText(edge, { times, shown: counts.indexOf(Math.max(...counts)) });
 }
 
-/** Visible text comes first, in reading order. */
-function labelOf({ drawn }: SceneState, status: string): string {
-  const note = drawn.note === '' ? '' : `, ${drawn.note}`;
-  const kind = drawn.type === 'atomic' || drawn.type === 'compound' ? '' : `, ${drawn.type}`;
+/** Visible text comes first, in reading order: the name and the badge, which the words of an overlay spell out. */
+function labelOf({ drawn }: SceneState, badge: string, words: string | null, status: string): string {
+  const note = drawn.note === badge ? '' : drawn.note;
+  const kind = drawn.type === 'atomic' || drawn.type === 'compound' ? '' : drawn.type;
+  const parts = [excerpt(drawn.name, 80), words ?? badge, words === null ? status : '', note, kind];
   const description = drawn.description === '' ? '' : `: ${excerpt(drawn.description, 300)}`;
-  return `${excerpt(drawn.name, 80)}${note}, ${status}${kind}${description}`;
+  return parts.filter((part) => part !== '').join(', ') + description;
 }

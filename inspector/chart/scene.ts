@@ -54,6 +54,9 @@ interface Frame {
   readonly scale: number;
 }
 
+/** The height of the line of text below a chart. */
+const CAPTION = 20;
+
 export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: string): Scene {
   const charts: SceneChart[] = [];
   const states: SceneState[] = [];
@@ -125,7 +128,11 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   if (drawn === undefined) return { width: 0, height: 0, charts, states, lines };
   const whole = { x: 0, y: 0, scale: 1 };
   add({ chartId: root, copy: root, drawn }, null, whole, whole);
-  return { width: drawn.width, height: drawn.height, charts, states, lines };
+  // Below the chart are the events that it handles without a transition.
+  const hasCaption = drawn.edges.some(
+    ({ source, target, points }) => points.length === 0 && source === root && target === root,
+  );
+  return { width: drawn.width, height: drawn.height + (hasCaption ? CAPTION : 0), charts, states, lines };
 }
 
 /** The chart id and state id of a state. */
@@ -198,9 +205,9 @@ export function locateSelection(scene: Scene, choice: ChartSelection): Selection
       const line = scene.lines[number];
       if (line === undefined || !isLine(line, chart)) continue;
       const source = line.source === null ? undefined : scene.states[line.source];
-      const isDrawn = line.edge.points.length > 0;
-      if (isDrawn || source !== undefined)
-        return { box: isDrawn ? lineBox(chart, line.edge) : (source as SceneState).box, fullScale };
+      if (line.edge.points.length > 0) return { box: lineBox(chart, line.edge), fullScale };
+      if (source !== undefined) return { box: source.box, fullScale };
+      return { box: { x: 0, y: scene.height - CAPTION, width: 1, height: CAPTION }, fullScale };
     }
   }
   return null;

@@ -143,7 +143,7 @@ describe.skipIf(browser === null)('the coverage page', () => {
       'done, never entered, final',
       'failed, never entered, final',
       'idle, never entered',
-      'loading, load, never entered',
+      'loading, never entered, load',
       'waiting, never entered',
     ]);
     expect(page.workers()).toEqual([]);

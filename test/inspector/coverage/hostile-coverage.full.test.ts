@@ -126,7 +126,7 @@ describe.skipIf(browser === null)('the coverage page with hostile input', () => 
     );
     const watched = await files.open([large, cyclicCoverage('small', ['one', 'two'])]);
     const { page } = watched;
-    await page.getByText('The chart has 601 states; up to 400 are drawn as a picture.').waitFor();
+    await page.getByText('The chart has 601 states; up to 500 are drawn as a picture.').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(600);
     expect(await missingButtons(page).count()).toBeLessThan(missingItems(large).length);
     await page.getByRole('button', { name: 'Show all 599' }).click();

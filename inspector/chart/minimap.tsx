@@ -9,40 +9,38 @@ interface MinimapProps {
   readonly scene: Scene;
   /** Receives the function that shows a viewport. */
   readonly onReady: (show: ShowView) => void;
-  readonly onCenter: (point: { readonly x: number; readonly y: number }) => void;
+}
+
+/** The point of the picture under the pointer; null outside the minimap. The keyboard moves the chart itself. */
+export function pointInMinimap({ target, clientX, clientY }: MouseEvent): DOMPoint | null {
+  const map = target instanceof Element ? target.closest('.minimap') : null;
+  const matrix = map?.querySelector('svg')?.getScreenCTM()?.inverse();
+  return matrix == null ? null : new DOMPoint(clientX, clientY).matrixTransform(matrix);
 }
 
 /** The outermost level in small, with a frame around the visible part. Hidden while all of it is visible. */
-export function Minimap({ scene, onReady, onCenter }: MinimapProps) {
-  const svg = useRef<SVGSVGElement>(null);
+export function Minimap({ scene, onReady }: MinimapProps) {
+  const map = useRef<HTMLDivElement>(null);
   const frame = useRef<SVGRectElement>(null);
   useEffect(() => {
     onReady(({ x, y, scale }, { width, height }) => {
       const box = { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
       const isWhole =
         box.x <= 1 && box.y <= 1 && box.x + box.width >= scene.width - 1 && box.y + box.height >= scene.height - 1;
-      svg.current?.toggleAttribute('data-whole', isWhole);
+      map.current?.toggleAttribute('data-whole', isWhole);
       for (const [name, value] of Object.entries(box)) frame.current?.setAttribute(name, String(Math.round(value)));
     });
   }, [scene, onReady]);
   const states = scene.charts[0]?.states ?? [];
   return (
-    <svg
-      ref={svg}
-      class="minimap"
-      aria-hidden="true"
-      viewBox={`0 0 ${scene.width} ${scene.height}`}
-      preserveAspectRatio="xMidYMid meet"
-      onClick={({ clientX, clientY }) => {
-        const matrix = svg.current?.getScreenCTM()?.inverse();
-        if (matrix != null) onCenter(new DOMPoint(clientX, clientY).matrixTransform(matrix));
-      }}
-    >
-      {states.map((number) => {
-        const { box, drawn } = scene.states[number] as Scene['states'][number];
-        return <rect key={number} class={drawn.isOpen ? 'open' : ''} {...box} rx={8} />;
-      })}
-      <rect class="frame" ref={frame} />
-    </svg>
+    <div class="minimap" aria-hidden="true" ref={map}>
+      <svg aria-hidden="true" viewBox={`0 0 ${scene.width} ${scene.height}`}>
+        {states.map((number) => {
+          const { box, drawn } = scene.states[number] as Scene['states'][number];
+          return <rect key={number} class={drawn.isOpen ? 'open' : ''} {...box} rx={8} />;
+        })}
+        <rect class="frame" ref={frame} />
+      </svg>
+    </div>
   );
 }

@@ -8,7 +8,7 @@ import { type ChartProps, ChartRows } from './chart-rows.tsx';
 import { ChartShapes, type Hues } from './chart-shapes.tsx';
 import type { Drawing, LaidOut } from './drawing.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { Minimap, pointInMinimap, type ShowView } from './minimap.tsx';
+import { Minimap, type ShowView } from './minimap.tsx';
 import { type ChartSelection, lineSelector, type Scene, sceneOf, stateRefOf, stateSelector } from './scene.ts';
 
 export interface ChartViewProps extends ChartProps {
@@ -107,15 +107,7 @@ function ChartPicture(props: ChartPictureProps) {
 
   const name = excerpt(root, 80);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: for the minimap, which only the pointer needs
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the arrow keys move the chart
-    <div
-      class="chart-picture"
-      onClick={(event) => {
-        const point = pointInMinimap(event);
-        if (point !== null) controller.current?.center(point);
-      }}
-    >
+    <div class="chart-picture">
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset */}
       <svg
         ref={svg}
@@ -138,7 +130,7 @@ function ChartPicture(props: ChartPictureProps) {
           }}
         />
       )}
-      <Minimap scene={scene} onReady={setShowView} />
+      <Minimap scene={scene} onReady={setShowView} onCenter={(point) => controller.current?.center(point)} />
       <div class="chart-tools" role="toolbar" aria-label="Chart">
         <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => controller.current?.zoom(-1)} />
         <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => controller.current?.zoom(1)} />

@@ -9,17 +9,12 @@ interface MinimapProps {
   readonly scene: Scene;
   /** Receives the function that shows a viewport. */
   readonly onReady: (show: ShowView) => void;
-}
-
-/** The point of the picture under the pointer; null outside the minimap. The keyboard moves the chart itself. */
-export function pointInMinimap({ target, clientX, clientY }: MouseEvent): DOMPoint | null {
-  const map = target instanceof Element ? target.closest('.minimap') : null;
-  const matrix = map?.querySelector('svg')?.getScreenCTM()?.inverse();
-  return matrix == null ? null : new DOMPoint(clientX, clientY).matrixTransform(matrix);
+  /** The pointer chose a point of the picture; the keyboard moves the chart itself. */
+  readonly onCenter: (point: DOMPoint) => void;
 }
 
 /** The outermost level in small, with a frame around the visible part. Hidden while all of it is visible. */
-export function Minimap({ scene, onReady }: MinimapProps) {
+export function Minimap({ scene, onReady, onCenter }: MinimapProps) {
   const map = useRef<HTMLDivElement>(null);
   const frame = useRef<SVGRectElement>(null);
   useEffect(() => {
@@ -33,7 +28,15 @@ export function Minimap({ scene, onReady }: MinimapProps) {
   }, [scene, onReady]);
   const states = scene.charts[0]?.states ?? [];
   return (
-    <div class="minimap" aria-hidden="true" ref={map}>
+    <div
+      class="minimap"
+      aria-hidden="true"
+      ref={map}
+      onPointerUp={({ clientX, clientY }) => {
+        const matrix = map.current?.querySelector('svg')?.getScreenCTM()?.inverse();
+        if (matrix != null) onCenter(new DOMPoint(clientX, clientY).matrixTransform(matrix));
+      }}
+    >
       <svg aria-hidden="true" viewBox={`0 0 ${scene.width} ${scene.height}`}>
         {states.map((number) => {
           const { box, drawn } = scene.states[number] as Scene['states'][number];

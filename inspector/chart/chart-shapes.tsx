@@ -1,6 +1,6 @@
 import { excerpt } from '../fold/text.ts';
 import { type Box, type DrawnStub, ownOf, type Point } from './drawing.ts';
-import { BADGE_LENGTH, FONT, labelText, labelWidth, NAME_LENGTH, widthOf } from './label-text.ts';
+import { BADGE_LENGTH, labelText, labelWidth, NAME_LENGTH } from './label-text.ts';
 import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
 /** A level and the levels inside its states, drawn in this order: boxes, lines, inner levels. */
@@ -74,9 +74,9 @@ function LineShape({ number, line, scene }: LineProps) {
   const path = arc?.path ?? linePath(points);
   return (
     <g class={arc !== null ? 'edge spoke' : dashed ? 'edge outside' : 'edge'} data-line={number}>
-      <path class="reach" d={path} />
+      {line.chart === 0 && <path class="reach" d={path} />}
       <path class="line" d={path} />
-      <path class="pulse" d={path} pathLength={1} />
+      {line.chart === 0 && <path class="pulse" d={path} pathLength={1} />}
       <path class="head" d={arrowPath(arc?.end ?? points)} />
     </g>
   );
@@ -91,18 +91,11 @@ function LabelShape({ number, line, scene }: LineProps) {
   const text = isBranch ? '' : lineText(line, scene);
   return (
     <g class={arc === null ? 'label' : 'label spoke'} data-label={number}>
-      <rect {...backOf(place, text)} rx={3} />
       <text x={place.x + place.width / 2} y={place.y + place.height / 2}>
         {text}
       </text>
     </g>
   );
-}
-
-/** The part of a label's room that its text fills. */
-export function backOf({ x, y, width, height }: Box, text: string) {
-  const filled = text === '' ? 0 : Math.min(width, widthOf(text, FONT.label) + 4);
-  return { x: x + (width - filled) / 2, y, width: filled, height };
 }
 
 const RADIUS = 8;

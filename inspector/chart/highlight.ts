@@ -1,8 +1,7 @@
 import type { StateRef } from '../fold/chart-copies.ts';
 import type { Marks } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
-import { backOf } from './chart-shapes.tsx';
-import { type Box, ownOf } from './drawing.ts';
+import { ownOf } from './drawing.ts';
 import { BADGE_LENGTH, countText, labelText } from './label-text.ts';
 import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
 
@@ -258,8 +257,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       }
       if (element == null || times === (before?.times[number] ?? 0)) continue;
       element.style.setProperty('--count-width', `${Math.min(5, 1.5 + 0.6 * Math.log2(times + 1)).toFixed(1)}px`);
-      if (label != null)
-        paintLabel(label, lineLabel(scene, number, input.marks, times), scene.lines[number]?.edge.label);
+      setText(label?.firstElementChild, lineLabel(scene, number, input.marks, times));
     }
     before = highlight;
     return highlight;
@@ -272,15 +270,6 @@ function setText(element: Element | null | undefined, text: string): void {
   if (node instanceof Text) {
     if (node.data !== text) node.data = text;
   } else if (element != null) element.textContent = text;
-}
-
-function paintLabel(label: SVGElement, text: string, place: Box | null | undefined): void {
-  const [back, words] = [label.firstElementChild, label.lastElementChild];
-  setText(words, text);
-  if (place == null) return;
-  const { x, width } = backOf(place, text);
-  back?.setAttribute('x', String(x));
-  back?.setAttribute('width', String(width));
 }
 
 function statusOf({ states, active }: Highlight, number: number): string {

@@ -258,7 +258,10 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       }),
       'Chart +': moved,
       'Chart -': moved,
-      'Chart 0': moved,
+      'Chart 0': async (key) => {
+        await moved('+');
+        await moved(key);
+      },
       ...Object.fromEntries(['Left', 'Right', 'Up', 'Down'].map((way) => [`Chart Arrow${way}`, moved])),
       'Chart Tab': async (key) => {
         await picture.focus();

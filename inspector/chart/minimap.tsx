@@ -5,6 +5,9 @@ import type { Scene } from './scene.ts';
 /** Shows a viewport in the minimap. */
 export type ShowView = (view: Viewport, size: WindowSize) => void;
 
+/** So much of the picture may be outside without a minimap, in pixels of the picture. */
+const SLACK = 28;
+
 interface MinimapProps {
   readonly scene: Scene;
   /** Receives the function that shows a viewport. */
@@ -21,7 +24,10 @@ export function Minimap({ scene, onReady, onCenter }: MinimapProps) {
     onReady(({ x, y, scale }, { width, height }) => {
       const box = { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
       const isWhole =
-        box.x <= 1 && box.y <= 1 && box.x + box.width >= scene.width - 1 && box.y + box.height >= scene.height - 1;
+        box.x <= SLACK &&
+        box.y <= SLACK &&
+        box.x + box.width >= scene.width - SLACK &&
+        box.y + box.height >= scene.height - SLACK;
       map.current?.toggleAttribute('data-whole', isWhole);
       for (const [name, value] of Object.entries(box)) frame.current?.setAttribute(name, String(Math.round(value)));
     });

@@ -279,6 +279,8 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       },
       'Chart Space': async () => {
         const state = page.locator('.chart-picture [data-state][aria-label^="experience,"]');
+        await state.press('0');
+        await expect.poll(() => state.getAttribute('aria-expanded')).toBe('false');
         for (const isOpen of ['true', 'false']) {
           await state.press('Space');
           await expect.poll(() => state.getAttribute('aria-expanded')).toBe(isOpen);

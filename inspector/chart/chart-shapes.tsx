@@ -57,7 +57,7 @@ function captionPlace({ chart, source, target, edge }: SceneLine, scene: Scene):
 }
 
 /** The label of a line that was not taken. */
-export const lineText = (line: SceneLine, scene: Scene): string =>
+const lineText = (line: SceneLine, scene: Scene): string =>
   captionPlace(line, scene) === null ? labelText(line.edge) : `on ${labelText(line.edge)}`;
 
 interface LineProps {

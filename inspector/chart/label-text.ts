@@ -7,7 +7,7 @@ import { excerpt } from '../fold/text.ts';
 export const FONT = { name: 14, badge: 12, label: 12 } as const;
 
 /** Text smaller than this on the screen is not drawn, in pixels. */
-export const MIN_TEXT = 11;
+const MIN_TEXT = 11;
 
 /** At this scale, the smallest text of a picture has the minimum size. */
 export const LEGIBLE = MIN_TEXT / FONT.label;

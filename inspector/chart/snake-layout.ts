@@ -289,7 +289,7 @@ const grown = ({ x, y, width, height }: Box, by: number): Box => ({
   height: height + 2 * by,
 });
 
-export function overlap(one: Box, other: Box): boolean {
+function overlap(one: Box, other: Box): boolean {
   return (
     one.x + one.width > other.x &&
     other.x + other.width > one.x &&

@@ -17,14 +17,6 @@ export interface Edges {
   readonly listed: readonly Edge[];
 }
 
-export interface EdgeOptions {
-  /**
-   * Whether lines may cross the whole diagram. If not, crowded edges are also listed between states of different parents, and so are
-   * edges to an ancestor, to the source itself, and without a target.
-   */
-  readonly allowsLongLines?: boolean;
-}
-
 /** A state with this many incoming edges, or this many outgoing ones, is crowded. */
 const CROWDED_TARGET = 5;
 const CROWDED_SOURCE = 6;
@@ -33,15 +25,14 @@ const CROWDED_SOURCE = 6;
  * Returns the edges of a chart. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
  * crowded state keeps the first line, and every other state at least one line to it, so that all states stay connected.
  */
-export function edgesOf(chart: Chart, view: ChartView, { allowsLongLines = true }: EdgeOptions = {}): Edges {
-  const edges = mergedEdges(chart, view, allowsLongLines);
+export function edgesOf(chart: Chart, view: ChartView): Edges {
+  const edges = mergedEdges(chart, view);
   const incoming = countBy(edges, ({ target }) => target);
   const outgoing = countBy(edges, ({ source }) => source);
   const isCrowdedTarget = (id: string): boolean => (incoming.get(id) ?? 0) >= CROWDED_TARGET;
   const isCrowded = ({ source, target }: Edge): boolean =>
-    (!allowsLongLines || view.parentOf(source) === view.parentOf(target)) &&
+    view.parentOf(source) === view.parentOf(target) &&
     (isCrowdedTarget(target) || (outgoing.get(source) ?? 0) >= CROWDED_SOURCE);
-  const isToAncestor = ({ source, target }: Edge): boolean => !allowsLongLines && isWithin(source, target, view);
   const isCompound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
   const reached = new Set(edges.filter((edge) => !isCrowded(edge)).map(({ target }) => target));
   const lines: Edge[] = [];
@@ -51,14 +42,14 @@ export function edgesOf(chart: Chart, view: ChartView, { allowsLongLines = true 
     const { source, target } = edge;
     const isFirst = isCrowdedTarget(target) ? !connected.has(target) : !connected.has(source) || !reached.has(target);
     const isKept = !isCrowded(edge) || isFirst;
-    if (isCompound(edge) || source === target || isToAncestor(edge) || !isKept) listed.push(edge);
+    if (isCompound(edge) || source === target || !isKept) listed.push(edge);
     else {
       lines.push(edge);
       reached.add(target);
       if (isCrowded(edge)) connected.add(isCrowdedTarget(target) ? target : source);
     }
   }
-  const bridges = listed.filter((edge) => isCompound(edge) && !isToAncestor(edge) && isOnlyEntry(edge, edges, view));
+  const bridges = listed.filter((edge) => isCompound(edge) && isOnlyEntry(edge, edges, view));
   return { lines: [...lines, ...bridges], listed: listed.filter((edge) => !bridges.includes(edge)) };
 }
 
@@ -71,13 +62,13 @@ function isWithin(id: string | null, outer: string, view: ChartView): boolean {
   return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
 }
 
-function mergedEdges({ transitions }: Chart, view: ChartView, allowsLongLines: boolean): readonly Edge[] {
+function mergedEdges({ transitions }: Chart, view: ChartView): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
   for (const [index, { source, target, event, guard, otherwise }] of transitions.entries()) {
-    for (const to of target.length === 0 && !allowsLongLines ? [source] : target) {
+    for (const to of target) {
       const ends = { source: view.visibleAncestor(source), target: view.visibleAncestor(to) };
       // Transitions inside a collapsed state are invisible, except those that re-enter the state itself.
-      if (allowsLongLines && ends.source === ends.target && (to !== ends.target || source === to)) continue;
+      if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
       const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
       const label = labelOf(event, otherwise ? 'else' : guard);

@@ -4,7 +4,12 @@ import { groupOf } from '../../../inspector/fold/entries.ts';
 import { excerpt } from '../../../inspector/fold/text.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { filePage, fullRun } from '../../support/inspector/inspected-runs.ts';
-import { contrastsOf, overflowingElements, unnamedControls } from '../../support/inspector/page-checks.ts';
+import {
+  axeViolations,
+  contrastsOf,
+  overflowingElements,
+  unnamedControls,
+} from '../../support/inspector/page-checks.ts';
 import { pageTests } from '../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the timeline and the events');
@@ -49,6 +54,8 @@ const standsAt = (page: Page, seq: number) => expect.poll(() => cursorOf(page)).
 
 declare global {
   interface Window {
+    /** How often the cursor was animated. */
+    glides?: number;
     /** What is written on each canvas, by its class. */
     texts: Map<string, { text: string; left: number; right: number; y: number; px: number }[]>;
   }
@@ -150,6 +157,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await page.keyboard.press('ArrowDown');
     await expect.poll(() => card(page).textContent()).toMatch(/^ActionCycle 1/u);
     expect(await slider(page).getAttribute('aria-describedby')).toBe(await card(page).getAttribute('id'));
+    expect(await axeViolations(page, '.timeline-area')).toEqual([]);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
     const end = entries.find(({ type, seq }) => type === 'phase-end' && seq > (phase ?? 0));
@@ -175,6 +183,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
       .poll(() => sums(page))
       .toMatch(new RegExp(`^Range: .* · ${attempts} model calls, ${failed} failed, .* tokens in, `));
     expect(await cursorOf(page)).toBe(end?.seq);
+    expect(await axeViolations(page, '.timeline-area')).toEqual([]);
     await page.getByRole('button', { name: 'Clear the range' }).click();
     expect(await sums(page)).toBe('');
 
@@ -273,6 +282,25 @@ describe.skipIf(areSkipped)('the timeline', () => {
     const lanes = await page.getByRole('list', { name: 'Lanes' }).getByRole('listitem').allTextContents();
     expect(lanes.slice(0, 5)).toEqual(LANES);
     expect(lanes).toContain('Session');
+  });
+
+  it.each([
+    { reducedMotion: 'no-preference', glides: 1 },
+    { reducedMotion: 'reduce', glides: 0 },
+  ] as const)('lets the cursor glide to another entry unless motion is unwanted: $reducedMotion', async (motion) => {
+    const page = await newPage({ reducedMotion: motion.reducedMotion });
+    await page.addInitScript(() => {
+      const { animate } = Element.prototype;
+      Element.prototype.animate = function (...given) {
+        if (this.classList.contains('cursor')) window.glides = (window.glides ?? 0) + 1;
+        return animate.apply(this, given);
+      };
+    });
+    await page.goto(`${address}#/run/${runId}/0?panel=events`);
+    await page.locator('.event-row.at').waitFor();
+    await page.keyboard.press('End');
+    await standsAt(page, entries.length - 1);
+    expect((await page.evaluate(() => window.glides)) ?? 0).toBe(motion.glides);
   });
 
   it('plays to the end at the chosen speed and stops when paused', async () => {

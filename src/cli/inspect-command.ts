@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
+import { storedRunsOf } from '../journal/journal-store.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
 import { inspectedActions } from './inspected-actions.ts';
 import { createSecret, readSecret } from './installation-secret.ts';
@@ -33,7 +34,8 @@ export async function inspectCommand(
 async function findJournals(name: string | undefined, flags: JournalFlags) {
   if (name === undefined) {
     const journals = openJournals(flags);
-    await journals.list();
+    // Reading one run shows whether the place can be used. The server reads the others while the page opens.
+    for await (const _ of storedRunsOf(journals).scan()) break;
     return { journals, runId: null, isFile: false };
   }
   const { store, runId, isFile } = await findRun(name, flags);

@@ -237,7 +237,7 @@ async function* boundsIn(
   for (const runId of runIds) {
     yield* boundsOf(runId, query, locked?.has(`${encodeURIComponent(runId)}${EXTENSION}.lock`) ?? true);
     if (performance.now() - startedAtMs < TURN_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     startedAtMs = performance.now();
   }
 }

@@ -276,9 +276,9 @@ const entryTexts = (text: Buffer): readonly string[] => text.toString('utf8').sp
 
 /**
  * Returns the unverified entries of a line that can be read alone: a plain line, or a block without a dictionary. Empty for any other line;
- * null if the line is damaged.
+ * null if the line is damaged. `from` and `to` choose entries of a block as in `Array.slice`.
  */
-export function entriesInLine(line: string): readonly unknown[] | null {
+export function entriesInLine(line: string, from = 0, to?: number): readonly unknown[] | null {
   const block = BLOCK_START.test(line) ? blockIn(line) : null;
   if (block === null) {
     const value = jsonOf(line);
@@ -286,7 +286,7 @@ export function entriesInLine(line: string): readonly unknown[] | null {
   }
   if (block.restart !== true) return [];
   const text = inflated(block, null);
-  return text === null ? null : entryTexts(text).map(jsonOf);
+  return text === null ? null : entryTexts(text).slice(from, to).map(jsonOf);
 }
 
 function validEntry(place: string, count: number, value: unknown): JournalEntry {

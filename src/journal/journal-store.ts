@@ -144,9 +144,12 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
   return store;
 }
 
+/** The answer of a run is among its last entries. */
+const LAST_ENTRIES = 8;
+
 const endsOf = ({ first, last }: FirstAndLast): StoredRun['ends'] => ({
-  first: entriesInLine(first)?.[0],
-  last: entriesInLine(last),
+  first: entriesInLine(first, 0, 1)?.[0],
+  last: entriesInLine(last, -LAST_ENTRIES),
 });
 
 /** Creates a journal. If the disk is full, fails at the first entry instead, so that the run can start. */

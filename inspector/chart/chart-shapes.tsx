@@ -1,5 +1,5 @@
 import { excerpt } from '../fold/text.ts';
-import { type Box, type DrawnStub, ownOf, type Point } from './drawing.ts';
+import { type Box, type DrawnState, type DrawnStub, ownOf, type Point } from './drawing.ts';
 import { BADGE_LENGTH, labelText, labelWidth, NAME_LENGTH } from './label-text.ts';
 import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
@@ -57,7 +57,7 @@ function captionPlace({ chart, source, target, edge }: SceneLine, scene: Scene):
 }
 
 /** The label of a line that was not taken. */
-const lineText = (line: SceneLine, scene: Scene): string =>
+export const lineText = (line: SceneLine, scene: Scene): string =>
   captionPlace(line, scene) === null ? labelText(line.edge) : `on ${labelText(line.edge)}`;
 
 interface LineProps {
@@ -66,14 +66,24 @@ interface LineProps {
   readonly scene: Scene;
 }
 
+/** The classes of a state, a line and a label without highlights. */
+export const stateClass = ({ type, isOpen, isRegion }: DrawnState): string =>
+  `state ${type}${isOpen ? ' open' : ''}${isRegion ? ' region' : ''}`;
+export const lineClass = (line: SceneLine): string =>
+  isSpoke(line) ? 'edge spoke' : line.edge.dashed ? 'edge outside' : 'edge';
+export const labelClass = (line: SceneLine): string => (isSpoke(line) ? 'label spoke' : 'label');
+
+/** Whether a line has no route; a caption has no ends. */
+const isSpoke = ({ source, edge }: SceneLine): boolean => edge.points.length === 0 && source !== null;
+
 /** All transitions between two states, as one line with an arrow. A line without a route is an arc that is hidden until it matters. */
 function LineShape({ number, line, scene }: LineProps) {
-  const { points, dashed } = line.edge;
+  const { points } = line.edge;
   const arc = arcOf(line, scene);
   if (points.length === 0 && arc === null) return null;
   const path = arc?.path ?? linePath(points);
   return (
-    <g class={arc !== null ? 'edge spoke' : dashed ? 'edge outside' : 'edge'} data-line={number}>
+    <g class={lineClass(line)} data-line={number}>
       {line.chart === 0 && <path class="reach" d={path} />}
       <path class="line" d={path} />
       {line.chart === 0 && <path class="pulse" d={path} pathLength={1} />}
@@ -90,7 +100,7 @@ function LabelShape({ number, line, scene }: LineProps) {
   if (place === null) return null;
   const text = isBranch ? '' : lineText(line, scene);
   return (
-    <g class={arc === null ? 'label' : 'label spoke'} data-label={number}>
+    <g class={labelClass(line)} data-label={number}>
       <text x={place.x + place.width / 2} y={place.y + place.height / 2}>
         {text}
       </text>
@@ -203,7 +213,7 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
   const middle = x + width / 2;
   return (
     <g
-      class={`state ${drawn.type}${isOpen ? ' open' : ''}${drawn.isRegion ? ' region' : ''}`}
+      class={stateClass(drawn)}
       data-state={number}
       role="treeitem"
       tabindex={-1}

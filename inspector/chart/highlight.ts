@@ -1,6 +1,7 @@
 import type { StateRef } from '../fold/chart-copies.ts';
 import type { Marks } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
+import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
 import { ownOf } from './drawing.ts';
 import { BADGE_LENGTH, countText, labelText } from './label-text.ts';
 import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
@@ -213,9 +214,6 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   const lines = byNumber('line');
   const badges = states.map((element) => element?.querySelector(':scope > .badge') ?? null);
   const labels = byNumber('label');
-  const baseClasses = states.map((element) => element?.getAttribute('class') ?? '');
-  const lineBaseClasses = lines.map((element) => element?.getAttribute('class') ?? '');
-  const labelBaseClasses = labels.map((element) => element?.getAttribute('class') ?? '');
   const set = (element: Element | null | undefined, name: string, value: string | null): void => {
     if (element == null || element.getAttribute(name) === value) return;
     if (value === null) element.removeAttribute(name);
@@ -244,19 +242,20 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
       set(element, 'aria-label', labelOf(state, text, mark?.words ?? null, statusOf(highlight, number)));
       if (classes === before?.states[number]) continue;
-      set(element, 'class', baseClasses[number] + classes);
+      set(element, 'class', stateClass(state.drawn) + classes);
       set(element, 'aria-selected', String(classes.includes(' selected')));
     }
     for (const [number, classes] of highlight.lines.entries()) {
       const times = highlight.times[number] ?? 0;
       const element = lines[number];
       const label = labels[number];
+      const line = scene.lines[number] as SceneLine;
       if (classes !== before?.lines[number]) {
-        set(element, 'class', (lineBaseClasses[number] ?? '') + classes);
-        set(label, 'class', (labelBaseClasses[number] ?? '') + classes);
+        set(element, 'class', lineClass(line) + classes);
+        set(label, 'class', labelClass(line) + classes);
       }
-      if (element == null || times === (before?.times[number] ?? 0)) continue;
-      element.style.setProperty('--count-width', `${Math.min(5, 1.5 + 0.6 * Math.log2(times + 1)).toFixed(1)}px`);
+      if (times === before?.times[number]) continue;
+      element?.style.setProperty('--count-width', `${Math.min(5, 1.5 + 0.6 * Math.log2(times + 1)).toFixed(1)}px`);
       setText(label?.firstElementChild, lineLabel(scene, number, input.marks, times));
     }
     before = highlight;
@@ -279,8 +278,10 @@ function statusOf({ states, active }: Highlight, number: number): string {
 
 /** The label of a line: its transition that was taken most often, and how often the line was taken. */
 function lineLabel(scene: Scene, number: number, marks: Marks, times: number): string {
-  const { edge, chart } = scene.lines[number] as SceneLine;
-  if (edge.isBranch) return times > 0 ? countText(times) : '';
+  const line = scene.lines[number] as SceneLine;
+  const { edge, chart } = line;
+  if (times === 0) return edge.isBranch ? '' : lineText(line, scene);
+  if (edge.isBranch) return countText(times);
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
   return labelText(edge, { times, shown: counts.indexOf(Math.max(...counts)) });

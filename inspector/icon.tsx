@@ -73,6 +73,6 @@ export function IconButton({ icon, label, keys, isPressed, isDisabled, onClick }
 /** Icon and word for each guard result. */
 export const GUARD_RESULTS = {
   taken: { icon: 'check', word: 'taken' },
-  false: { icon: 'cross', word: 'false' },
-  'not-evaluated': { icon: 'dot', word: 'not evaluated' },
+  false: { icon: 'minus', word: 'no' },
+  'not-evaluated': { icon: 'dot', word: 'not tried' },
 } as const;

@@ -1,41 +1,40 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { excerpt } from './fold/text.ts';
 import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
-import { ContextPanel } from './panels/context/context-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
-import { EventsPanel } from './panels/events/events-panel.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
-import { OutputPanel } from './panels/output/output-panel.tsx';
 import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
-import { ErrorBoundary, type PanelProps, Tabs } from './panels/panel.tsx';
+import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
+import { Separator } from './panels/separator.tsx';
+import { StepPanel } from './panels/step/step-panel.tsx';
+import { StoryColumn } from './panels/story/story-column.tsx';
 import { Timeline } from './panels/timeline/timeline.tsx';
-import { WhyPanel } from './panels/why/why-panel.tsx';
-import type { Inspector } from './ui-state/inspector.ts';
+import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import { activePanel, PANELS, type PanelName } from './ui-state/panel.ts';
+import { activePanel, isRunView, RUN_VIEWS, type RunViewName, STEP_TABS } from './ui-state/panel.ts';
+import { paneSizes } from './ui-state/panes.ts';
 
-const panels: Readonly<Record<PanelName, ComponentType<PanelProps>>> = {
-  why: WhyPanel,
-  output: OutputPanel,
-  context: ContextPanel,
-  events: EventsPanel,
+const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   act: ActPanel,
   compare: ComparePanel,
   overlay: OverlayPanel,
 };
 
-/** The chart, a panel and the timeline, all at the same entry of one run. */
+/** The list of runs, or one run: its story, chart, selected step and timeline, all at the same entry. */
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);
   useEffect(() => addKeys([...panelKeys(), searchKey, helpKey(() => setHelps(true))]), []);
   const view = inspector.view.value;
-  const Panel = panels[activePanel.value];
-  const title = PANELS.find(({ name }) => name === activePanel.value)?.title ?? '';
+  useEffect(() => {
+    document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
+    document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));
+  }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
       <PageHeader inspector={inspector} view={view} onHelp={() => setHelps(true)} />
@@ -44,37 +43,105 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
           <RunsTable inspector={inspector} />
         </ErrorBoundary>
       ) : (
-        <main class="page" data-run={view.run.runId}>
-          <section class="chart-area" aria-label="Chart">
-            <ErrorBoundary name="The chart" resetKey={view.run.runId}>
-              <ChartPanel inspector={inspector} view={view} />
-            </ErrorBoundary>
-          </section>
-          <section class="panel-area" aria-label="Details">
-            <Tabs />
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
-            <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${activePanel.value}`} tabIndex={0}>
-              <ErrorBoundary key={activePanel.value} name={title} resetKey={`${view.run.runId} ${view.at}`}>
-                <Panel inspector={inspector} view={view} />
-              </ErrorBoundary>
-            </div>
-          </section>
-          <section class="timeline-area" aria-label="Time">
-            <ErrorBoundary name="The timeline" resetKey={view.run.runId}>
-              <Timeline inspector={inspector} view={view} />
-            </ErrorBoundary>
-          </section>
-        </main>
+        <RunPage inspector={inspector} view={view} />
       )}
       {helps && <HelpSheet onClose={() => setHelps(false)} />}
     </>
   );
 }
 
+function RunPage({ inspector, view }: PanelProps) {
+  const { runId, kind } = view.run;
+  const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
+  return (
+    <main class={`page ${kind}`} data-run={runId} style={Object.fromEntries(sizes)}>
+      {kind === 'run' && (
+        <>
+          <section class="story-area" aria-label="Story">
+            <ErrorBoundary name="The story" resetKey={`${runId} ${view.count}`}>
+              <StoryColumn key={runId} inspector={inspector} view={view} />
+            </ErrorBoundary>
+          </section>
+          <Separator pane="story" />
+        </>
+      )}
+      <section class="chart-area" aria-label="Chart">
+        <ErrorBoundary name="The chart" resetKey={runId}>
+          <ChartPanel inspector={inspector} view={view} />
+        </ErrorBoundary>
+      </section>
+      <Separator pane="step" />
+      <section class="step-area" aria-label="Details">
+        <StepOrView inspector={inspector} view={view} />
+      </section>
+      <Separator pane="time" />
+      <section class="timeline-area" aria-label="Time">
+        <ErrorBoundary name="The timeline" resetKey={runId}>
+          <Timeline inspector={inspector} view={view} />
+        </ErrorBoundary>
+      </section>
+    </main>
+  );
+}
+
+/** The selected step, or the view of the run that was opened in its place. */
+function StepOrView({ inspector, view }: PanelProps) {
+  const name = activePanel.value;
+  if (!isRunView(name)) return <StepPanel inspector={inspector} view={view} />;
+  const View = views[name];
+  const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';
+  return (
+    <>
+      <div class="view-head">
+        <h2>{title}</h2>
+        <button
+          type="button"
+          onClick={() => {
+            activePanel.value = 'reply';
+          }}
+        >
+          Back to the step
+        </button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
+      <section class="panel" id="panel" aria-label={title} tabIndex={0}>
+        <ErrorBoundary key={name} name={title} resetKey={`${view.run.runId} ${view.at}`}>
+          <View inspector={inspector} view={view} />
+        </ErrorBoundary>
+      </section>
+    </>
+  );
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  completed: '✓',
+  degraded: '!',
+  cancelled: '✕',
+  damaged: '✕',
+  interrupted: '⏸',
+};
+
+const COLORS: Readonly<Record<string, string>> = {
+  completed: '1a6e3c',
+  degraded: 'c77d00',
+  cancelled: 'b0231b',
+  damaged: 'b0231b',
+};
+
+/** A dot in the color of the run's status. */
+function faviconOf(view: RunView | null): string {
+  const color = view === null || view.run.live ? '1450b8' : (COLORS[view.run.status] ?? '77839a');
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#${color}"/></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+/** The state of a run as one character, for the title of the page. */
+const titleMark = ({ run: { live, status } }: RunView): string => (live ? '●' : (MARKS[status] ?? '·'));
+
 const helpKey = (act: () => void): Key => ({ keys: ['?'], description: 'Show the keys', group: 'Page', act });
 
 function panelKeys(): readonly Key[] {
-  return PANELS.map(({ name, title }, index) => ({
+  return [...STEP_TABS, ...RUN_VIEWS].map(({ name, title }, index) => ({
     keys: [String(index + 1)],
     description: title,
     group: 'Panels',

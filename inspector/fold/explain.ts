@@ -1,8 +1,10 @@
-import type { GuardResult } from '../../machines/contracts/decision.ts';
+import type { Decision, GuardResult } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { Thresholds } from '../../machines/contracts/limits.ts';
 import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, sameIds, statePath } from './chart-index.ts';
+import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.ts';
 
@@ -128,10 +130,10 @@ const RECOVERIES = {
 } as const;
 
 /** Explains an entry; null if its transition explains it completely. */
-export function explain(entry: JournalEntry): Explained | null {
+export function explain(entry: JournalEntry, thresholds: Thresholds | null): Explained | null {
   switch (entry.type) {
     case 'decision': {
-      const { rule, complete, nextPhase, rationale, inputs, cycle } = entry.decision;
+      const { rule, complete, nextPhase, cycle } = entry.decision;
       const ruled = (name: string): boolean =>
         name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
       return {
@@ -139,10 +141,10 @@ export function explain(entry: JournalEntry): Explained | null {
           ? 'Why did the run decide to answer?'
           : `Why did the run continue with ${nextPhase ?? 'action'}?`,
         facts: [
-          { label: 'Rule', text: `${humanizeGuard(rule)}, in cycle ${cycle}` },
-          { label: 'Rationale', text: rationale, verbatim: true },
+          { label: 'Reason', text: decisionReason(entry.decision, thresholds), verbatim: true },
+          { label: 'Cycle', text: String(cycle) },
         ],
-        compared: comparedValues(inputs),
+        compared: decisionValues(entry.decision, thresholds),
         matches: (by) =>
           leavesState('deciding', 'awaitingDirection')(by) &&
           by.candidates.some(({ guard, result }) => result === 'taken' && guard !== null && ruled(guard)),
@@ -220,6 +222,7 @@ const LIMIT_OF: Readonly<Record<string, string>> = {
   leftMs: 'waitMs',
   longestMs: 'waitMs',
   loopRepeats: 'repeats',
+  maxCycles: 'completedCycles',
   maxRetries: 'retries',
 };
 
@@ -237,11 +240,27 @@ export function comparedValues(inputs: Inputs): readonly ComparedValue[] {
   return names.filter((name) => !used.has(name)).map((name) => comparedValue(name, inputs, limits.get(name)));
 }
 
+/** The values that a decision compared; a decision to continue records them without their thresholds. */
+function decisionValues({ inputs }: Decision, thresholds: Thresholds | null): readonly ComparedValue[] {
+  return comparedValues(inputs).map((compared) => {
+    const limit = thresholds === null || compared.limit !== null ? null : decisionLimit(compared.name, thresholds);
+    if (limit === null || typeof compared.value !== 'number') return compared;
+    return { ...compared, limit, share: { value: compared.value, limit: limit.value } };
+  });
+}
+
+function decisionLimit(name: string, { confidence, change, sufficiency }: Thresholds): ComparedValue['limit'] {
+  if (name === 'confidence') return { name: 'above', value: confidence };
+  if (name === 'change') return { name: 'below', value: change };
+  return name === 'informationSufficiency' ? { name: 'sufficiency', value: sufficiency } : null;
+}
+
 /** The name of the input that this one limits; null if it is not a limit. */
 function limitedBy(name: string, names: readonly string[], index: number): string | null {
   const before = names[index - 1];
   if (SIDES.has(name)) return before ?? null;
-  const stem = name.startsWith('max') ? `${name.charAt(3).toLowerCase()}${name.slice(4)}` : LIMIT_OF[name];
+  const stem =
+    LIMIT_OF[name] ?? (name.startsWith('max') ? `${name.charAt(3).toLowerCase()}${name.slice(4)}` : undefined);
   if (stem !== undefined && names.includes(stem)) return stem;
   return name.endsWith('Allowed') && before !== undefined && /tokens$/iu.test(before) ? before : null;
 }

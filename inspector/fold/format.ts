@@ -15,6 +15,17 @@ export const formatTime = (ms: number): string =>
 /** A number with at most three decimals. */
 export const formatDecimal = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
 
+/** A score with two decimals, or as many as it takes to tell it from the number that it is compared with. */
+export function formatScore(score: number, compared: number | null = null): string {
+  if (Number.isInteger(score)) return formatNumber(score);
+  const at = [2, 3, 4].find(
+    (decimals) => compared === null || rounded(score, decimals) !== rounded(compared, decimals),
+  );
+  return String(rounded(score, score === compared ? 2 : (at ?? 6)));
+}
+
+const rounded = (number: number, decimals: number): number => Number(number.toFixed(decimals));
+
 export const formatNumber = (number: number): string => number.toLocaleString('en-US');
 
 /** Formats a cost with two significant digits and its currency: `0.0021 EUR`, `12.40 EUR`. */
@@ -36,6 +47,9 @@ export function humanizeGuard(guard: string): string {
   const [, name, parameters] = /^([A-Za-z][A-Za-z0-9]*)\((.*)\)$/su.exec(guard) ?? [];
   return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }
+
+/** With a capital first letter. */
+export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** The six phases in the order of a full cycle; a copy, so that the page does not load the schema. */
 export const PHASE_NAMES: readonly Phase[] = [

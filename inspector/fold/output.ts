@@ -3,8 +3,8 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
-import { countStartedBy, countUpTo } from './sorted.ts';
-import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
+import { countUpTo } from './sorted.ts';
+import type { AttemptSpan } from './spans.ts';
 
 /** An attempt's status at an entry. */
 export interface AttemptAt {
@@ -16,20 +16,8 @@ export interface AttemptAt {
   readonly backOffMs: number | null;
 }
 
-/** The attempts at the latest reply, up to an entry, oldest first. */
-export function attemptsAt({ attempts }: Spans, at: number): readonly AttemptAt[] {
-  const count = countStartedBy(attempts, at);
-  const last = attempts[count - 1];
-  if (last === undefined) return [];
-  const spans: AttemptSpan[] = [];
-  for (let index = count - 1; attempts[index]?.attemptId === last.attemptId; index -= 1) {
-    const span = attempts[index];
-    if (span !== undefined) spans.unshift(span);
-  }
-  return spans.map((span) => attemptAt(span, at));
-}
-
-function attemptAt(span: AttemptSpan, at: number): AttemptAt {
+/** An attempt as it was at an entry. */
+export function attemptAt(span: AttemptSpan, at: number): AttemptAt {
   const isOver = span.to !== null && span.to <= at;
   const failure = isOver ? span.failure : null;
   const usage = isOver ? span.usage : null;
@@ -155,7 +143,9 @@ export interface Field {
 export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
-  const cached = [...new Map(members.map((member) => [member.name, member])).values()];
+  // A name without a value may still be arriving: half of a key is no field.
+  const named = members.filter(({ name, value: of }) => of !== null || known.includes(name));
+  const cached = [...new Map(named.map((member) => [member.name, member])).values()];
   const received = cached.map(({ name, value: of }) => ({ name, value: of, isKnown: known.includes(name) }));
   if (received.length > 1 && received.every(({ isKnown }) => !isKnown)) return received;
   const names = new Set(cached.map(({ name }) => name));
@@ -197,31 +187,3 @@ const plainPath = (path: string): string =>
       (_, one = '', other = '', baseClasses = '') => `.${one}${other}${baseClasses}`,
     )
     .replace(/^\./u, '');
-
-/** A phase's status at an entry; `summary` is its result or its failure. */
-interface PhaseAt extends Pick<PhaseSpan, 'from' | 'phase' | 'cycle'> {
-  readonly status: 'running' | 'done' | 'failed' | 'aborted';
-  readonly summary: string;
-}
-
-/** The phases of the current cycle at an entry, in start order. */
-export function phasesOfCycle(log: RunLog, { phases }: Spans, at: number): readonly PhaseAt[] {
-  const phasesAt: PhaseAt[] = [];
-  const count = countStartedBy(phases, at);
-  const cycle = phases[count - 1]?.cycle;
-  for (let index = count - 1; phases[index]?.cycle === cycle && index >= 0; index -= 1) {
-    const span = phases[index];
-    if (span !== undefined) phasesAt.unshift(phaseAt(log, span, at));
-  }
-  return phasesAt;
-}
-
-function phaseAt(log: RunLog, { from, phase, cycle, to, failure }: PhaseSpan, at: number): PhaseAt {
-  const known = { from, phase, cycle };
-  if (to === null || to > at) return { ...known, status: 'running', summary: '' };
-  if (failure?.stage === 'aborted') return { ...known, status: 'aborted', summary: failure.message };
-  if (failure !== null) return { ...known, status: 'failed', summary: failure.message };
-  const end = log.entry(to);
-  if (end.type !== 'phase-end') return { ...known, status: 'aborted', summary: '' };
-  return { ...known, status: 'done', summary: end.summary };
-}

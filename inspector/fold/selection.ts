@@ -19,7 +19,7 @@ interface Span {
 }
 
 /** Selects a span; one that is still running ends at the latest entry. */
-const selectionOf = (kind: SelectionKind, { from, to }: Span, count: number): Selection => ({
+export const selectionOf = (kind: SelectionKind, { from, to }: Span, count: number): Selection => ({
   kind,
   from,
   to: to ?? count - 1,
@@ -45,8 +45,18 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
   const attempt = around(spans.attempts);
   if (attempt !== undefined) return selectionOf('attempt', attempt, count);
   if (phase !== undefined) return selectionOf('phase', phase, count);
+  const [answer] = entries.of('answer');
+  if (answer !== undefined && seq >= answer) return answerSelection({ entries, spans }, seq + 1);
   return { kind: 'entry', from: seq, to: seq };
 }
 
+/** The end of a run with `count` entries: from its last call, which wrote the answer, if that comes after the phases. */
+export function answerSelection({ entries, spans }: Pick<RunFold, 'entries' | 'spans'>, count: number): Selection {
+  const [call, phase] = [spans.attempts.at(-1), spans.phases.at(-1)];
+  const answer = entries.of('answer').at(-1) ?? count - 1;
+  const isAfter = call !== undefined && phase !== undefined && phase.to !== null && call.from > phase.to;
+  return { kind: 'entry', from: Math.min(isAfter ? call.from : answer, count - 1), to: count - 1 };
+}
+
 /** The activity that searches the documents. */
-const RETRIEVAL = 'retrievePassages';
+export const RETRIEVAL = 'retrievePassages';

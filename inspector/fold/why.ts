@@ -2,6 +2,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { type ChartIndex, chartIndexOf, statePath } from './chart-index.ts';
+import { decisionReason } from './decision-words.ts';
 import { describeOutcome, type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
   type ComparedValue,
@@ -13,9 +14,10 @@ import {
   type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
-import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { countUpTo, lastUpTo } from './sorted.ts';
+import type { Selection } from './selection.ts';
+import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
+import { runStart } from './story.ts';
 import { transitionAt } from './transition-log.ts';
 
 /** The explanation of an entry. */
@@ -40,6 +42,39 @@ export interface WhyView {
   readonly end: object | null;
 }
 
+/**
+ * The entry whose explanation answers "why" for a selection: a phase and a valid call are explained by what led to them, a
+ * state by how it was entered, and a live run by its latest decision.
+ */
+export function entryToExplain(
+  { run, log, fold, charts, at }: WhyView,
+  selection: Selection,
+  isFollowing: boolean,
+): number {
+  const { entries, transitions, spans } = fold;
+  const enteredBy = (seq: number): number => {
+    const root = charts?.charts[0]?.id;
+    return transitions.positionsOf(root ?? '').findLast(({ since }) => since <= seq)?.since ?? at;
+  };
+  if (run.live && isFollowing) {
+    const phase = lastStartedBy(spans.phases, at);
+    return lastUpTo(entries.of('decision'), at) ?? (phase === undefined ? at : enteredBy(phase.from));
+  }
+  if (selection.kind === 'state') {
+    const entering = transitions.distinct.filter(({ target }) => target.includes(selection.stateId ?? ''));
+    const seqs = entering.flatMap((taken) => lastUpTo(taken.seqs, at) ?? []);
+    return seqs.length === 0 ? at : Math.max(...seqs);
+  }
+  const type = entries.typeOf(at);
+  if (type !== 'phase-end' && type !== 'attempt-end') return at;
+  const entry = log.entry(at);
+  if (!('failure' in entry) || entry.failure !== null) return at;
+  if (entry.type === 'attempt-end' && entry.attempt > 1)
+    return lastUpTo(entries.of('attempt-retry'), selection.from) ?? at;
+  const phase = lastStartedBy(spans.phases, at);
+  return phase === undefined ? at : enteredBy(phase.from);
+}
+
 const NOTHING = { facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
 
 /** The most transitions listed for one event. */
@@ -47,6 +82,7 @@ const MAX_CAUSED = 24;
 
 export function why(view: WhyView): Why {
   const { log, fold, at } = view;
+  const thresholds = runStart(log)?.thresholds ?? null;
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const index = chartIndexOf(view.charts);
   const entry = log.entry(at);
@@ -83,7 +119,7 @@ export function why(view: WhyView): Why {
   }
   const answer = answerAt(view);
   if (answer !== null) return whyEnded(answer, view, index);
-  const explained = explain(entry);
+  const explained = explain(entry, thresholds);
   if (explained === null) return whyTransition(transitionAt(fold.transitions, at), log, index);
   const { matches, ...rest } = explained;
   return {
@@ -116,9 +152,17 @@ function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex):
   const who = index.first === undefined || machine === index.first.id ? 'it' : `the ${machine}`;
   const [first] = target;
   if (first === undefined) return { ...NOTHING, heading: `Why did ${who} stay in ${source.name}?`, transition };
-  const names = target.map(({ name }) => name).join(' and ');
   const suffix = first.id === source.id && target.length === 1 ? ' again' : '';
-  return { ...NOTHING, heading: `Why did ${who} go to ${names}${suffix}?`, transition };
+  return { ...NOTHING, heading: `Why did ${who} go to ${targetNames(target)}${suffix}?`, transition };
+}
+
+/** The names of the entered states, each once; parallel regions often have states of the same name. */
+function targetNames(target: ExplainedTransition['target']): string {
+  const names = [...new Set(target.map(({ name }) => name))];
+  if (names.length === 1 && target.length > 1) return `${names[0]} in ${target.length} regions`;
+  return names.length <= 3
+    ? names.join(' and ')
+    : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more states`;
 }
 
 function explainAt(log: RunLog, seq: number | undefined, index: ChartIndex): ExplainedTransition | null {
@@ -156,8 +200,8 @@ function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView,
   if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {
-    facts.push({ label: 'Decided by', text: `${humanizeGuard(decided.rule)}, in cycle ${decided.cycle}` });
-    facts.push({ label: 'Rationale', text: decided.rationale, verbatim: true });
+    const thresholds = runStart(log)?.thresholds ?? null;
+    facts.push({ label: 'Decision', text: `${decisionReason(decided, thresholds)}, in cycle ${decided.cycle}` });
   }
   const toSynthesis = fold.transitions.distinct.filter(
     ({ machine, source, target }) =>

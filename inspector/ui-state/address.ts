@@ -61,13 +61,14 @@ export function followAddress(inspector: Inspector): void {
 
   function read(): void {
     const { runId, seq, panel, parameters } = parseAddress(location.hash);
+    // Before the effect below runs: what the address says is no choice of the user.
+    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: chosen.peek() };
     batch(() => {
       if (runId !== undefined) selectRun(runId);
       cursor.value = seq;
       if (panel !== null) activePanel.value = panel;
       addressParameters.value = parameters;
     });
-    written = { runId: selectedRunId.value, chosen: chosen.value };
   }
 
   function write(how: 'pushState' | 'replaceState'): void {

@@ -1,18 +1,31 @@
 import { signal } from '@preact/signals';
 
-/** The panels in order; their shortcuts are 1, 2, … */
-export const PANELS = [
+/** The tabs of the selected step, in order; their shortcuts are 1, 2, … */
+export const STEP_TABS = [
+  { name: 'prompt', title: 'Prompt' },
+  { name: 'reply', title: 'Reply' },
+  { name: 'tools', title: 'Tools' },
   { name: 'why', title: 'Why' },
-  { name: 'output', title: 'Output' },
   { name: 'context', title: 'Context' },
-  { name: 'events', title: 'Events' },
-  { name: 'act', title: 'Act' },
-  { name: 'compare', title: 'Compare' },
-  { name: 'overlay', title: 'Overlay' },
+  { name: 'raw', title: 'Raw' },
 ] as const;
 
-export type PanelName = (typeof PANELS)[number]['name'];
+export type StepTab = (typeof STEP_TABS)[number]['name'];
 
-export const activePanel = signal<PanelName>('why');
+/** The views of a whole run, which take the place of the step; their shortcuts follow those of the tabs. */
+export const RUN_VIEWS = [
+  { name: 'act', title: 'Act' },
+  { name: 'compare', title: 'Compare' },
+  { name: 'overlay', title: 'Heatmap' },
+] as const;
 
-export const isPanel = (name: unknown): name is PanelName => PANELS.some((panel) => panel.name === name);
+export type RunViewName = (typeof RUN_VIEWS)[number]['name'];
+export type PanelName = StepTab | RunViewName;
+
+/** The tab or the view that was chosen last. A tab that does not apply to the selection gives way to one that does. */
+export const activePanel = signal<PanelName>('reply');
+
+export const isPanel = (name: unknown): name is PanelName =>
+  [...STEP_TABS, ...RUN_VIEWS].some((panel) => panel.name === name);
+
+export const isRunView = (name: PanelName): name is RunViewName => RUN_VIEWS.some((view) => view.name === name);

@@ -2,10 +2,11 @@ import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
-import type { Phase, Task } from '../../machines/contracts/phase.ts';
-import { type ContextStatistics, type Pruning, type Replies, replySchemas } from '../../machines/contracts/phase-io.ts';
+import type { Task } from '../../machines/contracts/phase.ts';
+import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
+import { phaseFinding } from '../journal/phase-finding.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */
@@ -48,25 +49,6 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   };
 }
 
-/** Describes a phase's reply in a few words. The text of the replies is left to the answer and the inspector. */
-const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
-  action: ({ call, confidence }) => (call === null ? confidenceText('draft', confidence) : `called ${call.capability}`),
-  experience: ({ relevantPassageIds, confidence }) =>
-    confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
-  intention: ({ clarity, alternatives: { length } }) =>
-    `goal, clarity ${clarity.toFixed(2)}${length === 0 ? '' : `, ${count(length, 'alternative')}`}`,
-  observation: ({ insights, entities, connections }) =>
-    [
-      count(insights.length, 'insight'),
-      count(entities.length, 'entity', 'entities'),
-      count(connections.length, 'connection'),
-    ].join(', '),
-  understanding: ({ assessments }) => `${count(assessments.length, 'message')} assessed`,
-  yield: ({ confidence }) => confidenceText('answer', confidence),
-};
-
-const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
-
 /** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */
 function createFindings(): (entry: JournalEntry) => string {
   const tasks = new Map<number, string | undefined>();
@@ -76,8 +58,7 @@ function createFindings(): (entry: JournalEntry) => string {
     if (entry.type === 'call-event' && entry.event.type === 'reply.ended')
       replies.set(tasks.get(entry.call), entry.event.reply.value);
     if (entry.type !== 'phase-end') return '';
-    const reply = replySchemas[entry.phase].safeParse(replies.get(entry.phase));
-    return reply.success ? (FINDINGS[entry.phase] as (reply: unknown) => string)(reply.data) : '';
+    return phaseFinding(entry.phase, replies.get(entry.phase));
   };
 }
 

@@ -16,7 +16,7 @@ import { OperationList } from './operation-list.tsx';
 
 /** The context at the cursor: messages, operations with reasons, budget, and the difference from another entry. */
 export function ContextPanel({ inspector, view }: PanelProps) {
-  const { run, fold, at } = view;
+  const { run, fold, at, selection } = view;
   const pin = (): void => {
     const now = inspector.view.value;
     if (now !== null) base.value = { runId: now.run.runId, seq: now.at };
@@ -27,10 +27,12 @@ export function ContextPanel({ inspector, view }: PanelProps) {
     [],
   );
   const isSystem = run.kind === 'system';
+  // The change in a step that is still growing would never rest.
+  const isFollowing = run.live && inspector.cursor.value === null;
   const context = contextAt(fold, at);
   const pinned = base.value?.runId === run.runId ? base.value.seq : null;
-  const parts = isSystem ? (['messages', 'difference'] as const) : PARTS;
-  const part = parts.find((name) => name === activePart.value) ?? 'messages';
+  const parts = isSystem ? (['difference', 'messages'] as const) : PARTS;
+  const part = parts.find((name) => name === activePart.value) ?? (isSystem || isFollowing ? 'messages' : 'difference');
   const counts = { messages: context.messages.length, operations: fold.context.appliedAt(at) };
   return (
     <div class="context">
@@ -59,7 +61,13 @@ export function ContextPanel({ inspector, view }: PanelProps) {
       {part === 'messages' && !isSystem && <MessageList view={view} context={context} />}
       {part === 'operations' && <OperationList inspector={inspector} view={view} />}
       {part === 'budget' && <BudgetView inspector={inspector} view={view} context={context} />}
-      {part === 'difference' && <DifferenceView inspector={inspector} view={view} from={pinned} onPin={pin} />}
+      {part === 'difference' && (
+        <DifferenceView
+          inspector={inspector}
+          view={view}
+          from={pinned ?? Math.max(0, Math.min(selection.from, at) - 1)}
+        />
+      )}
     </div>
   );
 }
@@ -90,7 +98,7 @@ function titleOf(
     case 'budget':
       return 'Budget';
     case 'difference':
-      return pinned === null ? 'Difference' : `Difference from entry ${formatNumber(pinned)}`;
+      return pinned === null ? 'Change in this step' : `Difference from entry ${formatNumber(pinned)}`;
     default:
       return part satisfies never;
   }

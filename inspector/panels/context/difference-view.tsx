@@ -21,36 +21,25 @@ const MAX_MESSAGES = 100;
 const MAX_FIELDS = 25;
 
 interface DifferenceViewProps extends PanelProps {
-  /** The entry to compare with; null if none is pinned. */
-  readonly from: number | null;
-  readonly onPin: () => void;
+  /** The entry to compare with. */
+  readonly from: number;
 }
 
-/** The difference between a pinned entry and the cursor: messages by id, and other state. */
-export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewProps) {
+/** The difference between another entry and the cursor: messages by id, and other state. */
+export function DifferenceView({ inspector, view, from }: DifferenceViewProps) {
   const { run, fold, at } = view;
   const isSystem = run.kind === 'system';
-  const old = from === null ? null : contextAt(fold, from);
+  const old = contextAt(fold, from);
   const now = contextAt(fold, at);
-  const [was, is] = [from === null ? null : fold.states.at(from), fold.states.at(at)];
+  const [was, is] = [fold.states.at(from), fold.states.at(at)];
   const messages = useMemo(
-    () => (old === null || isSystem ? [] : messageDifferences(old.messages, now.messages)),
+    () => (isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],
   );
   const fields = useMemo(
     () => (was === null || is === null ? [] : stateDifferences(was, is, isSystem ? [] : ['messages'])),
     [was, is, isSystem],
   );
-  if (from === null)
-    return (
-      <p>
-        Choose an entry to compare from:{' '}
-        <button type="button" onClick={onPin}>
-          Compare from entry {formatNumber(at)}
-        </button>{' '}
-        <span class="muted">or press m. Then move the cursor.</span>
-      </p>
-    );
   return (
     <div class="difference">
       <div class="list-head">
@@ -58,14 +47,16 @@ export function DifferenceView({ inspector, view, from, onPin }: DifferenceViewP
           From <EntryLink seq={from} moveTo={inspector.moveTo} /> to entry {formatNumber(at)}
           {from > at && <span class="muted"> (backwards)</span>}
         </span>
-        <button
-          type="button"
-          onClick={() => {
-            base.value = null;
-          }}
-        >
-          Clear
-        </button>
+        {base.value !== null && (
+          <button
+            type="button"
+            onClick={() => {
+              base.value = null;
+            }}
+          >
+            Clear
+          </button>
+        )}
       </div>
       {!isSystem && <Messages differences={messages} />}
       <h2>{isSystem ? 'Contexts' : 'Other state'}</h2>

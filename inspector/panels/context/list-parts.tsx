@@ -102,11 +102,11 @@ export function consentOf({ metadata }: ContextOperation): string | null {
   return typeof consent === 'string' ? `consent: ${excerpt(consent, 40)}` : null;
 }
 
-export const PARTS = ['messages', 'operations', 'budget', 'difference'] as const;
+export const PARTS = ['difference', 'messages', 'operations', 'budget'] as const;
 export type Part = (typeof PARTS)[number];
 
-/** The active part of the panel. */
-export const activePart = signal<Part>('messages');
+/** The chosen part of the panel; by default the change in the step, and in other programs the contexts. */
+export const activePart = signal<Part | null>(null);
 
 /** The pinned entry that the cursor is compared with, and its run. */
 export const base = signal<{ readonly runId: string; readonly seq: number } | null>(null);

@@ -98,7 +98,7 @@ export const searchKey: Key = {
   description: 'Search the events',
   group: 'Page',
   act: () => {
-    activePanel.value = 'events';
+    activePanel.value = 'raw';
     search.isDue.value = true;
   },
 };

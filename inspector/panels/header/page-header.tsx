@@ -1,9 +1,15 @@
+import './header.css';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { excerpt, revealHidden, runName } from '../../fold/text.ts';
+import { formatCost, formatDuration, formatNumber } from '../../fold/format.ts';
+import { answerSelection } from '../../fold/selection.ts';
+import { answerUpTo } from '../../fold/story.ts';
+import { figuresOf, statusReason } from '../../fold/summary.ts';
+import { excerpt, plainMarkdown, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
+import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel } from '../../ui-state/panel.ts';
+import { activePanel, RUN_VIEWS } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
 
 interface HeaderProps {
@@ -12,69 +18,95 @@ interface HeaderProps {
   readonly onHelp: () => void;
 }
 
-/** The selected run, its status and the limits of its recording. */
+/** The name of the page, or of the run with its status and figures; the views of the run, and the page's settings. */
 export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
-  const { runs, connection } = inspector;
+  const { connection } = inspector;
   return (
     <header class="page-header">
-      <h1>PostChain</h1>
-      {view !== null && connection.value !== 'file' && (
-        <button type="button" onClick={() => inspector.selectRun(null)}>
-          Runs
-        </button>
-      )}
-      {view !== null && (
-        <label class="run-choice">
-          <span class="visually-hidden">Run</span>
+      <div class="title-row">
+        {view !== null && connection.value !== 'file' && (
+          <button type="button" class="to-runs" onClick={() => inspector.selectRun(null)}>
+            <Icon name="arrow-left" /> Runs
+          </button>
+        )}
+        <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
+          {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
+        </h1>
+        {view !== null && <ViewButtons />}
+        {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
+        <label class="theme-choice">
+          <span class="visually-hidden">Theme</span>
           <select
-            value={view?.run.runId ?? ''}
-            onChange={({ currentTarget }) => inspector.selectRun(currentTarget.value)}
+            value={theme.value}
+            onChange={({ currentTarget }) => {
+              theme.value = currentTarget.value as Theme;
+            }}
           >
-            {runs.value.map((run) => (
-              <option key={run.runId} value={run.runId}>
-                {runName(run)}
+            {THEMES.map((name) => (
+              <option key={name} value={name}>
+                {name} theme
               </option>
             ))}
           </select>
         </label>
+        <button type="button" class="help-button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
+          ?
+        </button>
+      </div>
+      {view === null ? (
+        connection.value === 'lost' && <LostConnection />
+      ) : (
+        <div class="status-row">
+          <RunStatus inspector={inspector} view={view} />
+          {view.run.kind === 'run' && <Figures view={view} />}
+        </div>
       )}
-      {view !== null && !(view.run.live && connection.value === 'lost') && <RunStatus view={view} />}
-      {connection.value === 'lost' && (
-        <span class="pill bad" role="status">
-          not connected
-        </span>
-      )}
-      <span class="gap" />
-      {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
-      <label class="theme-choice">
-        <span class="visually-hidden">Theme</span>
-        <select
-          value={theme.value}
-          onChange={({ currentTarget }) => {
-            theme.value = currentTarget.value as Theme;
-          }}
-        >
-          {THEMES.map((name) => (
-            <option key={name} value={name}>
-              {name} theme
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
-        ?
-      </button>
     </header>
   );
 }
 
-function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
-  const waiting = run.live && run.kind === 'run' ? waitingAt(log, fold, count - 1) : null;
+/** The views of the whole run: each takes the place of the selected step. */
+function ViewButtons() {
   return (
-    <>
-      <span class={`pill ${run.status}`} role="status">
-        {run.live ? 'live' : run.status}
+    <nav class="run-views" aria-label="Views of the run">
+      {RUN_VIEWS.map(({ name, title }) => {
+        const isShown = activePanel.value === name;
+        return (
+          <button
+            key={name}
+            type="button"
+            id={`view-${name}`}
+            aria-pressed={isShown}
+            onClick={() => {
+              activePanel.value = isShown ? 'reply' : name;
+            }}
+          >
+            {title}
+          </button>
+        );
+      })}
+    </nav>
+  );
+}
+
+const LostConnection = () => (
+  <span class="pill bad" role="status">
+    not connected
+  </span>
+);
+
+function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonly view: RunView }) {
+  const { run, log, fold, count, end } = view;
+  const isLost = inspector.connection.value === 'lost';
+  const waiting = run.live && !isLost && run.kind === 'run' ? waitingAt(log, fold, count - 1) : null;
+  const answer = answerUpTo(log, fold, count - 1)?.answer;
+  const status = end?.problem ? 'damaged' : run.status;
+  return (
+    <div class="status">
+      <span class={`pill ${status}`} role="status">
+        {isLost && run.live ? 'not connected' : run.live ? 'live' : status}
       </span>
+      {isLost && !run.live && <LostConnection />}
       {waiting !== null && (
         <button
           type="button"
@@ -87,6 +119,13 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
           waiting for {waiting.for === 'consent' ? 'consent' : 'a direction'}
         </button>
       )}
+      <p class="reason verbatim">
+        {end?.problem ? (
+          <span role="alert">{excerpt(end.problem, 300)}</span>
+        ) : (
+          excerpt(statusReason(run, log, fold, count), 300)
+        )}
+      </p>
       {run.fidelity.length > 0 && (
         <details class="fidelity">
           <summary>Recording limits</summary>
@@ -97,12 +136,47 @@ function RunStatus({ view: { run, log, fold, count, end } }: { readonly view: Ru
           </ul>
         </details>
       )}
-      {end?.problem && (
-        <span class="pill bad" role="alert">
-          {excerpt(end.problem, 300)}
-        </span>
+      {run.kind === 'run' && (
+        <p class="answer-line">
+          <button
+            type="button"
+            class="link-button"
+            disabled={answer === undefined}
+            onClick={() => {
+              activePanel.value = 'reply';
+              inspector.select(answerSelection(fold, count));
+            }}
+          >
+            Answer
+          </button>{' '}
+          <span class="verbatim">
+            {answer === undefined ? 'none yet' : excerpt(plainMarkdown(answer.answerText), 400)}
+          </span>
+        </p>
       )}
-    </>
+    </div>
+  );
+}
+
+/** What the run took, at its latest entry. */
+function Figures({ view: { run, log, fold, count } }: { readonly view: RunView }) {
+  const { ms, cycles, calls, tokens, cost } = figuresOf(log, fold, count);
+  const figures = [
+    ['Duration', formatDuration(ms)],
+    ['Cycles', formatNumber(cycles)],
+    ['Model calls', formatNumber(calls)],
+    ['Tokens', formatNumber(tokens)],
+    ['Cost', cost === null ? '–' : formatCost(cost)],
+  ] as const;
+  return (
+    <dl class="figures" title={run.summary?.models.map((model) => excerpt(model, 80)).join(', ')}>
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -5,20 +5,24 @@ import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 import './why.css';
+import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
+import { formatScore, humanize } from '../../fold/format.ts';
+import { capWords, flipWords, limitWords, meaningOf } from '../../fold/guard-words.ts';
+import { runStart } from '../../fold/story.ts';
 import { transitionsAround } from '../../fold/transition-log.ts';
-import { ignoredEvents, type WhyView, why } from '../../fold/why.ts';
+import { entryToExplain, ignoredEvents, type WhyView, why } from '../../fold/why.ts';
 import { LongText } from '../long-text.tsx';
 
 /**
- * Explains the entry at the cursor: the event, the candidates with guard results and compared values, and the
- * transition.
+ * Explains the selected step: the event, the candidates with guard results and compared values, and the transition.
  */
 export function WhyPanel({ inspector, view }: PanelProps) {
   const [isOfMachine, setOfMachine] = useState(false);
-  const { heading, facts, compared, outcome, caused, transition } = why(view);
+  const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
+  const { heading, facts, compared, outcome, caused, transition } = why({ ...view, at });
   const { moveTo } = inspector;
-  const { run, at, fold } = view;
+  const { run, log, fold } = view;
   const machine = transition?.machine ?? null;
   const { earlier, later } = transitionsAround(fold.transitions, {
     before: transition !== null && transition.seq <= at ? transition.seq : at,
@@ -53,7 +57,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
           <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{revealHidden(outcome.words)}</p>
         )}
         <WhyFacts facts={facts} />
-        <ComparedValues compared={compared} />
+        <ComparedValues guard="nextPhaseChosen" compared={compared} />
         {caused.length > 0 && (
           <ol class="caused" aria-label="Transitions it caused">
             {caused.map(({ seq, source, target }) => (
@@ -70,7 +74,13 @@ export function WhyPanel({ inspector, view }: PanelProps) {
           </ol>
         )}
         {transition !== null && (
-          <TransitionCard transition={transition} at={at} isInferred={run.kind === 'system'} moveTo={moveTo} />
+          <TransitionCard
+            transition={transition}
+            at={at}
+            thresholds={runStart(log)?.thresholds ?? null}
+            isInferred={run.kind === 'system'}
+            moveTo={moveTo}
+          />
         )}
       </div>
       <IgnoredList view={view} moveTo={moveTo} />
@@ -116,12 +126,13 @@ function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo
 interface Props {
   readonly transition: ExplainedTransition;
   readonly at: number;
+  readonly thresholds: Thresholds | null;
   readonly isInferred: boolean;
   readonly moveTo: (seq: number) => void;
 }
 
 /** One transition: source, targets, event and candidates. */
-function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
+function TransitionCard({ transition, at, thresholds, isInferred, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   const by = candidates.length > 1 ? candidates.find(({ result }) => result === 'taken') : undefined;
   return (
@@ -141,43 +152,81 @@ function TransitionCard({ transition, at, isInferred, moveTo }: Props) {
           </>
         )}
         {event.startsWith('at once') ? '' : 'on '}
-        <span class="verbatim event">{revealHidden(event)}</span>, in {machine},{' '}
+        <span class="verbatim event">{revealHidden(event)}</span>, in {revealHidden(machine)},{' '}
         {seq === at ? <>entry {seq}</> : <EntryLink seq={seq} moveTo={moveTo} />}
       </p>
       {description !== '' && <p class="described verbatim">{revealHidden(description)}</p>}
       {candidates.length === 0 ? (
         <p class="only">Only one transition was possible.</p>
       ) : (
-        <CandidateList candidates={candidates} />
+        <CandidateList candidates={candidates} thresholds={thresholds} />
       )}
       {isInferred && <p class="muted">Inferred from the new state; guard results were not recorded.</p>}
     </section>
   );
 }
 
-/** All candidates in order, with guard results and compared values. */
-function CandidateList({ candidates }: { readonly candidates: readonly ExplainedCandidate[] }) {
+interface CandidateListProps {
+  readonly candidates: readonly ExplainedCandidate[];
+  readonly thresholds: Thresholds | null;
+}
+
+/** The candidate that was taken, then those tried before it, and on request those that were not tried any more. */
+function CandidateList({ candidates, thresholds }: CandidateListProps) {
+  const taken = candidates.filter(({ result }) => result === 'taken');
+  const refused = candidates.filter(({ result }) => result === 'false');
+  const rest = candidates.filter(({ result }) => result === 'not-evaluated');
+  const items = (all: readonly ExplainedCandidate[]) =>
+    all.map((candidate) => <CandidateItem key={candidate.index} candidate={candidate} thresholds={thresholds} />);
   return (
-    <ol class="candidates" aria-label="Candidates">
-      {candidates.map(({ index, guard, name, result, compared, target }) => (
-        <li key={index} class={result} aria-current={result === 'taken' ? 'true' : undefined}>
-          <Icon name={GUARD_RESULTS[result].icon} />
-          <div>
-            <div class="candidate">
-              <span class="guard verbatim" title={name ?? undefined}>
-                {revealHidden(guard)}
-              </span>
-              <span class="target">
-                <Icon name="arrow-right" />{' '}
-                {target.length === 0 ? 'stays' : target.map((state) => state.name).join(', ')}
-              </span>
-              <span class="result">{GUARD_RESULTS[result].word}</span>
-            </div>
-            <ComparedValues compared={compared} />
-          </div>
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol class="candidates" aria-label="Candidates">
+        {items(taken)}
+        {items(refused)}
+      </ol>
+      {rest.length > 0 && (
+        <details class="rest">
+          <summary>
+            {rest.length} more {rest.length === 1 ? 'candidate was' : 'candidates were'} not tried
+          </summary>
+          <ol class="candidates" aria-label="Candidates not tried">
+            {items(rest)}
+          </ol>
+        </details>
+      )}
+    </>
+  );
+}
+
+interface CandidateItemProps {
+  readonly candidate: ExplainedCandidate;
+  readonly thresholds: Thresholds | null;
+}
+
+function CandidateItem({ candidate, thresholds }: CandidateItemProps) {
+  const { index, guard, name, result, compared, target } = candidate;
+  const inputs = Object.fromEntries(compared.map((one) => [one.name, one.value]));
+  const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
+  const cap = name === 'confidenceReached' ? capWords(inputs, thresholds) : null;
+  return (
+    <li class={result} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
+      <Icon name={GUARD_RESULTS[result].icon} />
+      <div>
+        <div class="candidate">
+          <span class="guard verbatim" title={name ?? undefined}>
+            {revealHidden(guard)}
+          </span>
+          <span class="target">
+            <Icon name="arrow-right" />{' '}
+            {target.length === 0 ? 'stays' : target.map((state) => revealHidden(state.name)).join(', ')}
+          </span>
+          <span class="result">{GUARD_RESULTS[result].word}</span>
+        </div>
+        <ComparedValues guard={name ?? ''} compared={compared} />
+        {cap !== null && <p class="flip">{cap}</p>}
+        {flip !== null && <p class="flip">{flip}</p>}
+      </div>
+    </li>
   );
 }
 
@@ -199,38 +248,47 @@ function WhyFacts({ facts }: { readonly facts: readonly WhyFact[] }) {
   );
 }
 
-/** The values a guard compared, each with its limit. */
-function ComparedValues({ compared }: { readonly compared: readonly ComparedValue[] }) {
+interface ComparedValuesProps {
+  readonly guard: string;
+  readonly compared: readonly ComparedValue[];
+}
+
+/** The values a guard compared, each with its meaning and what was needed. */
+function ComparedValues({ guard, compared }: ComparedValuesProps) {
   if (compared.length === 0) return null;
   return (
     <ul class="compared-values" aria-label="Compared values">
-      {compared.map(({ name, value, limit, share }) => (
-        <li key={name}>
-          <span class="muted">{name}</span> <b class="verbatim mono">{describeValue(value)}</b>
-          {limit !== null && (
-            <>
-              {' '}
-              <span class="muted">{SIDES[limit.name] ?? limit.name}</span>{' '}
-              <b class="mono">{describeValue(limit.value)}</b>
-            </>
-          )}
-          {share !== null && (
-            <span class="share" aria-hidden="true">
-              <span class="share-value" style={{ width: `${share.value * 100}%` }} />
-              <span class="share-limit" style={{ left: `${share.limit * 100}%` }} />
+      {compared.map((one) => {
+        const { name, value, limit, share } = one;
+        const words = limitWords(guard, one);
+        const meaning = meaningOf(name);
+        return (
+          <li key={name}>
+            <b class="verbatim mono">{describeValue(value, limit?.value ?? null)}</b>{' '}
+            <span class="muted verbatim" title={meaning === null ? undefined : name}>
+              {meaning ?? revealHidden(humanize(name))}
             </span>
-          )}
-        </li>
-      ))}
+            {words !== null && (
+              <span title={words.setting ?? undefined}>
+                {'; '}
+                {words.needs}
+              </span>
+            )}
+            {share !== null && (
+              <span class="share" aria-hidden="true">
+                <span class="share-value" style={{ width: `${share.value * 100}%` }} />
+                <span class="share-limit" style={{ left: `${share.limit * 100}%` }} />
+              </span>
+            )}
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-/** Shows a value against its threshold. */
-const SIDES: Readonly<Record<string, string>> = { above: 'must be above', below: 'must be below' };
-
-function describeValue(value: ComparedValue['value']): string {
-  if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 4 });
+function describeValue(value: ComparedValue['value'], limit: number | null): string {
+  if (typeof value === 'number') return formatScore(value, limit);
   if (value === null) return 'none';
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
 }

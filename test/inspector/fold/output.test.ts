@@ -2,27 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type AttemptAt,
-  attemptsAt,
+  attemptAt,
   fieldsOf,
   issuesByPlace,
-  phasesOfCycle,
   REPLY_FIELDS,
   replyAt,
 } from '../../../inspector/fold/output.ts';
 import { jsonOf } from '../../../inspector/fold/partial-json.ts';
+import type { Spans } from '../../../inspector/fold/spans.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import {
-  failingRun,
-  folded,
-  inSmallPieces,
-  manualRun,
-  recordedEntries,
-} from '../../support/inspector/inspected-runs.ts';
+import { failingRun, folded, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
 const entries = inSmallPieces(recordedEntries(await failingRun()));
-
-const told = recordedEntries(await manualRun());
 
 /** Reads the text of the last attempt up to an entry directly from the entries. */
 function saidBy(at: number): string {
@@ -32,6 +24,12 @@ function saidBy(at: number): string {
     .slice(start)
     .map((entry) => (entry.type === 'text-delta' ? entry.text : ''))
     .join('');
+}
+
+/** The attempts at the latest reply, up to an entry. */
+function attemptsAt({ attempts }: Spans, at: number): readonly AttemptAt[] {
+  const started = attempts.filter(({ from }) => from <= at);
+  return started.filter(({ attemptId }) => attemptId === started.at(-1)?.attemptId).map((span) => attemptAt(span, at));
 }
 
 const statusAt = (attempts: readonly AttemptAt[]): readonly string[] =>
@@ -127,6 +125,12 @@ describe('the output view', () => {
     expect(fieldsOf('toString', null)).toEqual([]);
   });
 
+  it('does not take half of a key for a field', () => {
+    const half = { kind: 'members', open: true, members: [{ name: 'informationSuff', value: null }] } as const;
+    const names = fieldsOf('yield', { ...half, members: [...half.members] }).map(({ name }) => name);
+    expect(names).toEqual(REPLY_FIELDS.yield);
+  });
+
   it('shows an error at its field for any path notation', () => {
     const issues = issuesByPlace([
       { path: '', message: 'whole' },
@@ -137,21 +141,5 @@ describe('the output view', () => {
     expect(issues.at('items.2.price')).toEqual(['dear', 'odd']);
     expect(issues.within('items').map(({ path }) => path)).toEqual(['items.2.price', 'items.2.price']);
     expect(issues.within('item')).toEqual([]);
-  });
-
-  it('contains the phases of the current cycle with their state', () => {
-    const { log, fold } = folded(told);
-    const asked = told.find(({ type }) => type === 'direction-asked')?.seq ?? 0;
-    const phases = phasesOfCycle(log, fold.spans, asked);
-    expect(phases.map(({ phase }) => phase)).toEqual([
-      'action',
-      'experience',
-      'intention',
-      'observation',
-      'understanding',
-      'yield',
-    ]);
-    expect(phases.every(({ status }) => status === 'done')).toBe(true);
-    expect(phases[0]?.summary).toBe('It may be so.');
   });
 });

@@ -25,15 +25,20 @@ describe('the step of an entry', () => {
     expect([run.kind, entries[run.from]?.type]).toEqual(['capability', 'capability-start']);
   });
 
-  it('is the entry itself for a decision, context operations and the end of the run', () => {
+  it('is the entry itself for a decision and context operations', () => {
     for (const [type, kind] of [
       ['decision', 'decision'],
       ['operations', 'operations'],
-      ['run-end', 'entry'],
     ] as const) {
       const seq = seqOf((entry) => entry.type === type);
       expect(selectionOf((entry) => entry.type === type)).toEqual({ kind, from: seq, to: seq });
     }
+  });
+
+  it('is the writing of the answer at the end of the run', () => {
+    const end = selectionOf(({ type }) => type === 'run-end');
+    expect(end).toMatchObject({ kind: 'entry', to: entries.length - 1 });
+    expect(entries[end.from]).toMatchObject({ type: 'attempt-start', task: 'synthesis' });
   });
 
   it('ends at the latest entry while it is running', () => {

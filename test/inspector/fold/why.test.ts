@@ -56,7 +56,11 @@ describe('the Why view', () => {
     const seq = all(stumbled, 'decision').at(-1)?.seq;
     const { heading, transition, facts } = asked(stumbled)(seq);
     expect(heading).toBe('Why did the run decide to answer?');
-    expect(facts).toContainEqual({ label: 'Rule', text: 'confidence reached, in cycle 3' });
+    expect(facts).toContainEqual({
+      label: 'Reason',
+      text: 'The answer is confident enough (0.95, needs more than 0.9)',
+      verbatim: true,
+    });
     const taken = transition?.candidates.find(({ result }) => result === 'taken');
     expect(taken?.guard).toBe('confidence reached');
     expect(taken?.compared[0]).toEqual({

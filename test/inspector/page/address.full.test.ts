@@ -56,7 +56,7 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await page.getByRole('tab', { name: 'Why' }).click();
     await page.keyboard.press('ArrowLeft');
     await positionOf(page, 6);
-    await page.locator('.chart-picture [data-state]').first().click();
+    await page.locator('.chart-picture > svg').click({ position: { x: 4, y: 4 } });
     await page.keyboard.press('ArrowRight');
     await positionOf(page, 7);
     await page.keyboard.press('/');

@@ -49,7 +49,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       expect(here.status).toBe('live');
       standings.push(here.active.join(' '));
       if (call === 3) {
-        await showPanel(page, 'output');
+        await showPanel(page, 'reply');
         await page.locator('.attempt.running').waitFor();
       }
       model.release(call);
@@ -97,7 +97,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await waitForEntries(first.page, run.journal.length);
     expect(await displayedState(first.page)).toEqual(here);
     for (const { page } of [first, late]) {
-      await showPanel(page, 'events');
+      await showPanel(page, 'raw');
       await page.keyboard.press('Home');
       await nextFrames(page);
       const rows = await page.locator('.event-row').evaluateAll((all) => all.map(({ id }) => id));

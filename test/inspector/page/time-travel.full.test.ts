@@ -115,6 +115,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
         .map((id) => names.get(id) ?? id);
       expect([...(await leavesOf(page))].sort(), `at entry ${count - 1}`).toEqual(real.sort());
       await showPanel(page, 'context');
+      await page.getByRole('button', { name: /^Messages/ }).click();
       const shown = await messagesOf(page);
       expect(shown.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
       for (const [index, { content }] of messages.entries())
@@ -128,7 +129,7 @@ describe.skipIf(browser === null)('time travel in the page', () => {
     let compared = 0;
     for (const at of fc.sample(fc.constantFrom(...deltas), { seed: 11, numRuns: 14 })) {
       await selectEntry(page, at);
-      await showPanel(page, 'output');
+      await showPanel(page, 'reply');
       const text = saidBy(at);
       expect(await page.locator('.attempt > p').first().textContent()).toContain(`${text.length} character`);
       const fields = await fieldsOf(page);

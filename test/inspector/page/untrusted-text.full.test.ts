@@ -92,11 +92,11 @@ const HIDDEN =
 /** Opens every panel at some entries and returns all readable text. */
 async function readAll(page: Page, where: string): Promise<string> {
   const texts: string[] = [];
-  const looks = { End: PANEL_NAMES, '{': ['why', 'output', 'context'] } as const;
+  const looks = { End: PANEL_NAMES, '{': ['why', 'prompt', 'reply', 'tools', 'context'] } as const;
   for (const [key, names] of Object.entries(looks)) {
     await page.keyboard.press(key);
     for (const name of names) {
-      await showPanel(page, name);
+      if (!(await showPanel(page, name))) continue;
       const other = page.locator('.compare-choices select').first();
       if ((await other.count()) > 0 && (await other.inputValue()) === '') await other.selectOption({ index: 1 });
       for (const part of [null, ...(await page.locator('.parts button').all())]) {

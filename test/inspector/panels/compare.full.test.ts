@@ -24,7 +24,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
   it('marks the guard at which a run and its fork diverge, and shows what the fork changed', async () => {
     const page = await open();
     await compareWith(page, 'run-1');
-    const panel = page.getByRole('tabpanel');
+    const panel = page.locator('#panel');
     expect(await panel.getByText('B is a fork of A at entry').innerText()).toContain('thresholds.confidence');
     const parted = panel.locator('.candidates .diverges');
     expect(await parted.count()).toBe(1);
@@ -101,7 +101,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
           await page.screenshot({ path: `${process.env['SHOTS']}/compare-${width}-${theme}.png` });
       }
       const [inner, outer] = await page
-        .getByRole('tabpanel')
+        .locator('#panel')
         .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
       expect(inner).toBe(outer);
     }

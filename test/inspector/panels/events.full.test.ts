@@ -23,7 +23,7 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     const [long, short] = [...runs].sort((left, right) => right.lines.length - left.lines.length);
     if (long === undefined || short === undefined) throw new Error('there are three');
     expect(short.lines.length).toBeLessThan(long.lines.length);
-    const page = await openRecordedRuns(tests, [long, short], '?panel=events');
+    const page = await openRecordedRuns(tests, [long, short], '?panel=raw');
     await page.getByRole('searchbox').fill('type:run-end');
     await page.getByRole('checkbox', { name: 'Show only matches' }).check();
     const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');

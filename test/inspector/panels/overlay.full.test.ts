@@ -81,7 +81,7 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
         if (process.env['SHOTS'])
           await page.screenshot({ path: `${process.env['SHOTS']}/overlay-${width}-${theme}.png` });
       }
-      const panel = page.getByRole('tabpanel');
+      const panel = page.locator('#panel');
       const [inner, outer] = await panel.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
       expect(inner).toBe(outer);
     }

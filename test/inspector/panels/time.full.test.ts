@@ -25,7 +25,7 @@ beforeAll(() => {
 
 async function open(at: number | null = 0, viewport = { width: 1280, height: 720 }): Promise<Page> {
   const page = await newPage({ viewport });
-  await page.goto(`${address}#/run/${runId}${at === null ? '' : `/${at}`}?panel=events`);
+  await page.goto(`${address}#/run/${runId}${at === null ? '' : `/${at}`}?panel=raw`);
   await page.locator('.event-row.at').waitFor();
   return page;
 }

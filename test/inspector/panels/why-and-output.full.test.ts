@@ -16,7 +16,7 @@ const stumbled = inSmallPieces(recordedEntries(await failingRun()));
 const directed = recordedEntries(await manualRun());
 
 interface Shown {
-  readonly panel: 'why' | 'output';
+  readonly panel: 'why' | 'reply';
   readonly at?: number | undefined;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
@@ -28,14 +28,14 @@ async function open(
 ): Promise<Page> {
   const page = await newPage({ viewport: { width, height: 720 }, colorScheme: theme });
   await page.goto(`${filePage(entries, folder)}#/run/run-1${at === undefined ? '' : `/${at}`}?panel=${panel}`);
-  await page.locator(`.${panel}`).waitFor();
+  await page.locator(`#tab-${panel}[aria-selected=true]`).waitFor();
   return page;
 }
 
 const seqOf = (entries: readonly JournalEntry[], is: (entry: JournalEntry) => boolean): number =>
   entries.find(is)?.seq ?? Number.NaN;
 
-const panelOf = (page: Page) => page.getByRole('tabpanel');
+const panelOf = (page: Page) => page.locator('#panel');
 
 describe.skipIf(areSkipped)('a long failure message', () => {
   it('is truncated by default and shown in full on request', async () => {
@@ -46,7 +46,7 @@ describe.skipIf(areSkipped)('a long failure message', () => {
         : entry,
     );
     const at = seqOf(entries, (entry) => entry.type === 'attempt-end' && entry.failure !== null);
-    for (const panel of ['why', 'output'] as const) {
+    for (const panel of ['why', 'reply'] as const) {
       const page = await open(entries, { panel, at });
       expect(await panelOf(page).textContent()).not.toContain('as the end says');
       await panelOf(page)
@@ -107,13 +107,13 @@ describe.skipIf(areSkipped)('the Why card', () => {
 describe.skipIf(areSkipped)('the output', () => {
   it('fills in field by field as a reply streams', async () => {
     const deltas = stumbled.filter((entry) => entry.type === 'text-delta' && entry.attemptId === 's3.intention');
-    const first = await open(stumbled, { panel: 'output', at: deltas[0]?.seq });
+    const first = await open(stumbled, { panel: 'reply', at: deltas[0]?.seq });
     expect(await first.locator('.attempt').textContent()).toContain('running');
     expect(await first.locator('.pending').textContent()).toBe(
       'Waiting for: alternatives, clarity, unclearIntent, alignment',
     );
     expect(await first.locator('.fields').textContent()).toMatch(/^goal/u);
-    const last = await open(stumbled, { panel: 'output', at: deltas.at(-1)?.seq });
+    const last = await open(stumbled, { panel: 'reply', at: deltas.at(-1)?.seq });
     expect(await last.locator('.fields').textContent()).toBe(
       'goalTo knowalternatives(none)clarity0.9unclearIntentfalsealignment(none)',
     );
@@ -122,7 +122,7 @@ describe.skipIf(areSkipped)('the output', () => {
 
   it('strikes through a void reply with the error at its field, and links the other attempts', async () => {
     const ends = stumbled.filter((entry) => entry.type === 'attempt-end' && entry.attemptId === 's4.observation');
-    const page = await open(stumbled, { panel: 'output', at: ends[2]?.seq });
+    const page = await open(stumbled, { panel: 'reply', at: ends[2]?.seq });
     const attempt = page.locator('.attempt');
     expect(await attempt.locator('.status').textContent()).toMatch(/discarded/u);
     const struck = await attempt
@@ -136,7 +136,7 @@ describe.skipIf(areSkipped)('the output', () => {
   });
 
   it('shows the answer at the top once there is one, with its confidence and what is missing', async () => {
-    const page = await open(stumbled, { panel: 'output' });
+    const page = await open(stumbled, { panel: 'reply' });
     const answer = page.getByRole('region', { name: 'Answer' });
     expect(await answer.textContent()).toMatch(
       /degraded.*0\.95.*It is so, for certain\..*incomplete state.*observation/u,
@@ -147,7 +147,7 @@ describe.skipIf(areSkipped)('the output', () => {
 
 describe.skipIf(areSkipped)('the Why and Output panels', () => {
   it.each(['light', 'dark'] as const)('are readable in the %s theme and name every control', async (theme) => {
-    for (const panel of ['why', 'output'] as const) {
+    for (const panel of ['why', 'reply'] as const) {
       const at = panel === 'why' ? undefined : seqOf(stumbled, ({ type }) => type === 'recovery');
       const page = await open(stumbled, { panel, at, theme });
       expect(await axeViolations(page)).toEqual([]);
@@ -155,7 +155,7 @@ describe.skipIf(areSkipped)('the Why and Output panels', () => {
   });
 
   it('stay within a narrow page', async () => {
-    for (const panel of ['why', 'output'] as const) {
+    for (const panel of ['why', 'reply'] as const) {
       const page = await open(stumbled, { panel, width: 420 });
       const [needed = 0, cached = 0] = await page
         .locator('#panel')

@@ -146,11 +146,26 @@ export async function waitForEntries(page: Page, count: number): Promise<void> {
   await nextFrames(page);
 }
 
-export const PANEL_NAMES = ['why', 'output', 'context', 'events', 'act', 'compare', 'overlay'] as const;
+/** The tabs of a step, and the views of a run. */
+export const PANEL_NAMES = ['prompt', 'reply', 'tools', 'why', 'context', 'raw', 'act', 'compare', 'overlay'] as const;
+export type PanelName = (typeof PANEL_NAMES)[number];
 
-export async function showPanel(page: Page, name: (typeof PANEL_NAMES)[number]): Promise<void> {
-  await page.locator(`#tab-${name}`).click();
+const VIEWS: readonly PanelName[] = ['act', 'compare', 'overlay'];
+
+/** Shows a tab or a view; returns false if the selected step has no such tab. */
+export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
+  const isOpen = page.locator('.run-views [aria-pressed=true]');
+  if (VIEWS.includes(name)) {
+    const button = page.locator(`#view-${name}`);
+    if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
+  } else {
+    if ((await isOpen.count()) > 0) await isOpen.click();
+    const tab = page.locator(`#tab-${name}`);
+    if ((await tab.count()) === 0) return false;
+    await tab.click();
+  }
   await nextFrames(page);
+  return true;
 }
 
 /** Opens a run of the page by its address, at the latest entry, in the same panel. */
@@ -167,7 +182,7 @@ export async function openRun(page: Page, runId: string): Promise<void> {
 
 /** Selects an entry in the event list. */
 export async function selectEntry(page: Page, seq: number): Promise<void> {
-  await showPanel(page, 'events');
+  await showPanel(page, 'raw');
   await page.locator('.event-rows').evaluate((list, top) => {
     list.scrollTop = top;
   }, seq * 18);

@@ -184,7 +184,9 @@ export function tooWideElements(): readonly string[] {
   const found: string[] = [];
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide; ${clientWidth} px are visible`);
-  for (const element of document.querySelectorAll('.panel, .page-header, .timeline-bar, .panel-area, dialog[open]'))
+  for (const element of document.querySelectorAll(
+    '.panel, .page-header, .timeline-bar, .step-area, .story, dialog[open]',
+  ))
     if (element.scrollWidth > element.clientWidth + 1)
       found.push(
         `.${element.className} is ${element.scrollWidth} px wide; ${element.clientWidth} px are visible: ${widest(element)}`,

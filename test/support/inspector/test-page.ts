@@ -74,7 +74,7 @@ export async function openRecordedRuns(
 ): Promise<Page> {
   const page = await openTestPage(tests, hash, width);
   await page.evaluate((all) => window.showRuns(all), runs);
-  await page.getByRole('tabpanel').waitFor();
+  await page.locator('#panel').waitFor();
   return page;
 }
 

@@ -183,7 +183,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await axeViolations(page, '.panel-area')).toEqual([]);
+      expect(await axeViolations(page, '.step-area')).toEqual([]);
     }
   });
 });

@@ -47,7 +47,7 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     const fork = form.getByRole('button', { name: `Fork at entry ${at}` });
     await fork.click();
     await page.getByText('"thresholds.nothing" does not exist').waitFor();
-    expect(await axeViolations(page, '.panel-area')).toEqual([]);
+    expect(await axeViolations(page, '.step-area')).toEqual([]);
     await form.getByLabel('Change 1').fill('thresholds.confidence');
     await fork.click();
     await page.locator('main[data-run^="new-"] .compare-panel').waitFor();

@@ -24,6 +24,9 @@ declare global {
 let recordedRuns: readonly RecordedRun[] = [];
 const findRun = (runId: string): RecordedRun | undefined => recordedRuns.find(({ run }) => run.runId === runId);
 
+/** Runs that the address named before they were listed. */
+const pending = new Set<string>();
+
 const source: PageSource = {
   start(listener) {
     window.listener = listener;
@@ -31,7 +34,7 @@ const source: PageSource = {
   open(runId) {
     const found = findRun(runId);
     setTimeout(() => {
-      if (found === undefined) return;
+      if (found === undefined) return void pending.add(runId);
       window.listener.charts(runId, found.charts);
       window.listener.entries(runId, 0, found.lines);
       window.listener.end(runId, null);
@@ -58,6 +61,8 @@ window.showRuns = (runs) => {
     runs.map(({ run }) => run),
     runs[0]?.run.runId ?? null,
   );
+  for (const runId of pending) source.open(runId);
+  pending.clear();
 };
 followAddress(inspector);
 // Not JSX: in tests, JSX compiles to React.

@@ -1,51 +1,52 @@
-import './output.css';
+import './reply.css';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { formatDecimal, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
-import {
-  type AttemptAt,
-  attemptsAt,
-  type Field,
-  fieldsOf,
-  issuesByPlace,
-  phasesOfCycle,
-  replyAt,
-} from '../../fold/output.ts';
-import { lastStartedBy, lastUpTo } from '../../fold/sorted.ts';
+import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import { type AttemptAt, type Field, fieldsOf, issuesByPlace, replyAt } from '../../fold/output.ts';
+import { type NumberedCall, stepCalls } from '../../fold/step.ts';
+import { answerUpTo } from '../../fold/story.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
+import type { RunLog } from '../../wire/run-log.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
+import { Markdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { CallChips } from './call-chips.tsx';
 import { IssueList, ValueView } from './value-view.tsx';
 
-/** The output at the cursor: the answer, the current reply, and the results of earlier phases. */
-export function OutputPanel({ inspector: { moveTo }, view }: PanelProps) {
-  const [chosenFrom, choose] = useState<number | null>(null);
-  const { log, fold, at } = view;
-  const attempts = attemptsAt(fold.spans, at);
-  const attempt = attempts.find(({ span }) => span.from === chosenFrom) ?? attempts.at(-1);
-  const answerSeq = lastUpTo(fold.entries.of('answer'), at);
-  const answered = answerSeq === undefined ? undefined : log.entry(answerSeq);
-  const answer = answered?.type === 'answer' ? answered.answer : null;
-  if (attempt === undefined && answer === null) return <p class="muted">No model calls yet.</p>;
+/** What came back: the answer at the end of the run, and the reply of the selected model call, field by field. */
+export function ReplyTab({ inspector, view }: PanelProps) {
+  const { log, fold, at, selection } = view;
+  const calls = stepCalls(fold, selection, at);
+  const answer = answerOfStep(view);
   return (
     <div class="output">
       {/* The answer replaces the reply, which is rendered again below it. */}
       <div class="reply" key={answer === null ? 'reply' : 'answer'}>
         {answer !== null && <AnswerCard answer={answer} />}
-        {attempt !== undefined && (
+        {calls !== null && (
           <>
-            <AttemptChips attempts={attempts} selected={attempt} choose={choose} />
-            <AttemptCard key={attempt.span.from} view={view} attempt={attempt} moveTo={moveTo} />
+            <CallChips inspector={inspector} view={view} calls={calls} />
+            <AttemptCard
+              key={calls.selected.number}
+              log={log}
+              at={at}
+              attempt={calls.selected}
+              moveTo={inspector.moveTo}
+            />
           </>
         )}
       </div>
-      <PhaseHistory view={view} moveTo={moveTo} />
     </div>
   );
+}
+
+/** The answer, if the selected step ends the run. */
+export function answerOfStep({ log, fold, at, selection }: RunView): FinalAnswer | null {
+  const found = answerUpTo(log, fold, at);
+  return found !== null && selection.to >= found.seq ? found.answer : null;
 }
 
 const MAX_SOURCES = 12;
@@ -61,12 +62,10 @@ function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>
         <span class="confidence">
-          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {formatDecimal(confidence)}
+          confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {formatScore(confidence)}
         </span>
       </header>
-      <p class="text">
-        <LongText text={answerText} chars={4_000} />
-      </p>
+      <Markdown text={answerText} />
       <dl class="facts">
         {reason !== null && <Fact label="Reason">{reason.replaceAll('_', ' ')}</Fact>}
         {explanation !== '' && (
@@ -99,7 +98,7 @@ function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
         <Fact label="Usage">
           {pluralize(cycles, 'cycle')}, {pluralize(usage.modelCalls, 'model call')}, {pluralize(tokens, 'token')} (
           {formatNumber(usage.inputTokens)} in, {formatNumber(usage.outputTokens)} out{usage.estimated && ', estimated'}
-          ){cost !== null && `, ${cost.amount.toLocaleString('en-US', { maximumFractionDigits: 6 })} ${cost.currency}`}
+          ){cost !== null && `, ${formatCost(cost)}`}
         </Fact>
       </dl>
     </section>
@@ -115,22 +114,21 @@ function Fact({ label, children }: { readonly label: string; readonly children: 
   );
 }
 
-interface Props {
-  readonly view: RunView;
-  readonly attempt: AttemptAt;
+interface AttemptCardProps {
+  readonly log: RunLog;
+  readonly at: number;
+  readonly attempt: NumberedCall;
   readonly moveTo: (seq: number) => void;
 }
 
 const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', discarded: 'cross' };
 
 /** A model's reply, field by field, with its validation result. */
-function AttemptCard({ view, attempt, moveTo }: Props) {
-  const { log, fold, at } = view;
-  const { span, status, failure, usage, backOffMs } = attempt;
+function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
+  const { number, span, status, failure, usage, backOffMs } = attempt;
   const reply = replyAt(log, span, at);
   const fields = fieldsOf(span.task, reply.value);
   const issues = issuesByPlace(failure?.issues ?? []);
-  const call = lastStartedBy(fold.spans.calls, span.from);
   const isOver = status !== 'running';
   return (
     <section class={`card attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
@@ -143,8 +141,7 @@ function AttemptCard({ view, attempt, moveTo }: Props) {
         </span>
       </header>
       <p class="muted">
-        {call?.actor === 'readReply' && <>call {call.call}, </>}
-        <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
+        call {number}, <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
         {usage !== null && <>, {pluralize(usage.outputTokens, 'token')}</>}
       </p>
       <p class="muted pending">{pendingText(fields, { isOver })}</p>
@@ -204,60 +201,4 @@ function pendingText(fields: readonly Field[], { isOver }: { readonly isOver: bo
   const pending = fields.filter(({ value }) => value === null).map(({ name }) => name);
   if (pending.length > 0) return `${isOver ? 'Not received' : 'Waiting for'}: ${pending.join(', ')}`;
   return fields.length > 0 ? 'All fields received.' : '';
-}
-
-/** The phases of the cycle with their results, one line each; reserves room for a full cycle. */
-function PhaseHistory({ view, moveTo }: { readonly view: RunView; readonly moveTo: (seq: number) => void }) {
-  const phases = phasesOfCycle(view.log, view.fold.spans, view.at);
-  const [first] = phases;
-  if (first === undefined) return null;
-  return (
-    <section class="phases" aria-label={`Phases of cycle ${first.cycle}`}>
-      <h3>Cycle {first.cycle}</h3>
-      <ol>
-        {phases.map(({ from, phase, status, summary }) => (
-          <li key={from}>
-            <EntryLink seq={from} moveTo={moveTo}>
-              {phase}
-            </EntryLink>{' '}
-            {status !== 'done' && <span class={status === 'failed' ? 'wrong-word' : 'muted'}>{status}</span>}{' '}
-            <span class="verbatim muted" title={excerpt(summary, 400)}>
-              {excerpt(summary, 160)}
-            </span>
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-interface AttemptChipsProps {
-  readonly attempts: readonly AttemptAt[];
-  readonly selected: AttemptAt;
-  readonly choose: (from: number) => void;
-}
-
-/** The attempts at one reply, with the waits between them; one is selected. */
-function AttemptChips({ attempts, selected, choose }: AttemptChipsProps) {
-  if (attempts.length < 2) return null;
-  return (
-    <fieldset class="chips">
-      <legend class="visually-hidden">Attempts</legend>
-      {attempts.map(({ span, status, backOffMs }) => (
-        <span key={span.from}>
-          <button
-            type="button"
-            class={`chip ${status}`}
-            aria-pressed={span === selected.span}
-            onClick={() => choose(span.from)}
-          >
-            {span.attempt}: {status}
-          </button>
-          {backOffMs !== null && (
-            <span class="muted wait"> {backOffMs === 0 ? 'at once' : `wait ${formatDuration(backOffMs)}`} ›</span>
-          )}
-        </span>
-      ))}
-    </fieldset>
-  );
 }

@@ -1,0 +1,132 @@
+import type { Thresholds } from '../../machines/contracts/limits.ts';
+import type { ComparedValue } from './explain.ts';
+import { formatNumber, formatScore, humanize } from './format.ts';
+
+/** What the recorded inputs of the guards mean, by name. Names of other programs have none. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  allowed: 'retries allowed for this kind of failure',
+  askable: 'messages that the model may rate',
+  attempts: 'attempts so far',
+  calls: 'model calls of this attempt',
+  change: 'how much the answer changed since the last cycle: 0 is the same, 1 is all new',
+  claim: 'how well the answer supports the claim that the task is done; believed from 0.5',
+  claimsCompletion: 'the model says that the task is complete',
+  completedCycles: 'cycles completed',
+  confidence: 'confidence in the answer',
+  decider: 'who decides whether another tool runs',
+  detour: 'Understanding was entered early, because the context is too large',
+  directedTo: 'the phase that the user chose',
+  done: 'the model says that no other tool is needed',
+  elapsedMs: 'time of all attempts and waits',
+  grounding: 'share of the answer that the evidence supports',
+  informationSufficiency: 'how much of the needed information is known',
+  isBudgetSpent: 'the budget is used up',
+  isConfident: 'the answer is confident enough already',
+  isToCompare: 'the answers can be compared by meaning',
+  isToGrade: 'a grader is still to judge the answer',
+  kind: 'kind of failure',
+  leftMs: 'time left',
+  loopRepeats: 'repetitions that count as a loop',
+  maxContinuations: 'tool runs allowed',
+  maxCycles: 'cycles allowed',
+  messages: 'messages concerned',
+  mode: 'who chooses the next phase',
+  modelCalls: 'model calls so far',
+  modelConfidence: 'the confidence that the model stated',
+  phase: 'the phase in question',
+  phaseRetries: 'repetitions of the phase so far',
+  proposal: 'the proposed next phase',
+  proposedBy: 'who proposed it',
+  prose: 'the model answered in prose',
+  repeats: 'earlier decisions with the same phase and answer',
+  results: 'tool results so far',
+  retries: 'retries so far',
+  retryable: 'another try could succeed',
+  runs: 'tool runs so far',
+  satisfaction: 'how satisfied the user sounds; enough from 0.5',
+  status: 'HTTP status',
+  taskComplete: 'the task counts as complete',
+  tokens: 'tokens so far',
+  used: 'retries used for this kind of failure',
+  waitMs: 'wait before the next attempt',
+};
+
+export const meaningOf = (name: string): string | null =>
+  Object.hasOwn(MEANINGS, name) ? (MEANINGS[name] ?? null) : null;
+
+/** The setting that a guard compares with, by the guard's name or the limit's. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  'confidenceReached above': 'thresholds.confidence',
+  'answerConverged below': 'thresholds.change',
+  'nextPhaseChosen above': 'thresholds.confidence',
+  'nextPhaseChosen below': 'thresholds.change',
+  loopRepeats: 'thresholds.loopRepeats',
+  maxCycles: 'limits.maxCycles',
+  maxTokens: 'limits.maxTokens',
+  maxModelCalls: 'limits.maxModelCalls',
+  maxContinuations: 'limits.maxContinuations',
+  maxPhaseRetries: 'limits.maxPhaseRetries',
+  sufficiency: 'thresholds.sufficiency',
+};
+
+/** Guards that hold from a limit on. */
+const REACHES: ReadonlySet<string> = new Set([
+  'cycleLimitReached',
+  'budgetExhausted',
+  'budgetSpent',
+  'continuationLimitReached',
+]);
+
+/** How a value relates to its limit: what the guard needed, and the setting that changes it. */
+export interface LimitWords {
+  /** `needs more than 0.9`. */
+  readonly needs: string;
+  readonly setting: string | null;
+}
+
+export function limitWords(guard: string, { value, limit }: ComparedValue): LimitWords | null {
+  if (limit === null) return null;
+  const shown = typeof value === 'number' ? formatScore(limit.value, value) : formatNumber(limit.value);
+  const setting = SETTINGS[`${guard} ${limit.name}`] ?? SETTINGS[limit.name] ?? null;
+  if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
+  if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
+  if (limit.name === 'sufficiency') return { needs: `needs ${shown}`, setting };
+  if (REACHES.has(guard)) return { needs: `holds from ${shown}`, setting };
+  return { needs: `${humanize(limit.name)} ${shown}`, setting };
+}
+
+/**
+ * What would have changed a guard's result, in one sentence; null if no single number decides it. `isTaken`: the guard
+ * held.
+ */
+export function flipWords(guard: string, compared: readonly ComparedValue[], isTaken: boolean): string | null {
+  const decisive = compared.filter(({ value, limit }) => typeof value === 'number' && limit !== null);
+  const [only] = decisive;
+  if (only?.limit == null || decisive.length !== 1 || typeof only.value !== 'number') return null;
+  const { name, value, limit } = only;
+  const words = limitWords(guard, only);
+  const [shown, bound] = [formatScore(value, limit.value), formatScore(limit.value, value)];
+  const setting = words?.setting ?? null;
+  const isSide = limit.name === 'above' || limit.name === 'below';
+  if (!isSide && !REACHES.has(guard)) return null;
+  const other = limit.name === 'above' ? 'or more' : limit.name === 'below' ? 'or less' : 'above it';
+  if (isTaken)
+    return setting === null
+      ? null
+      : isSide
+        ? `With ${setting} at ${shown} ${other}, this would not have held.`
+        : `With ${setting} above ${shown}, this would not have held.`;
+  const missing = isSide ? (limit.name === 'above' ? `above ${bound}` : `below ${bound}`) : `of ${bound}`;
+  return `It would have held with ${humanize(name)} ${missing}${setting === null ? '' : `, or with another ${setting}`}.`;
+}
+
+/** Why the confidence is lower than the one that the model stated; null if it is not. */
+export function capWords(inputs: Readonly<Record<string, unknown>>, thresholds: Thresholds | null): string | null {
+  const { confidence, modelConfidence, grounding } = inputs;
+  if (typeof confidence !== 'number' || typeof modelConfidence !== 'number' || confidence >= modelConfidence)
+    return null;
+  const stated = `The model stated ${formatScore(modelConfidence, confidence)}, but the confidence is capped at ${formatScore(confidence, modelConfidence)} (thresholds.ungroundedConfidence)`;
+  if (thresholds !== null && typeof grounding === 'number' && grounding < thresholds.grounding)
+    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; thresholds.grounding asks for ${formatScore(thresholds.grounding, grounding)}.`;
+  return `${stated}, because the answer found nothing, or claims more than the evidence supports.`;
+}

@@ -1,0 +1,202 @@
+import './story.css';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { formatDuration, formatNumber } from '../../fold/format.ts';
+import { answerSelection, type Selection } from '../../fold/selection.ts';
+import { lastStartedBy } from '../../fold/sorted.ts';
+import { answerUpTo, type StoryCycle, type StoryDecision, type StoryPhase, storyOf } from '../../fold/story.ts';
+import { excerpt, plainMarkdown } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelProps } from '../panel.tsx';
+
+/** Up to this many cycles, all are open; of more, only the selected one. */
+const MAX_OPEN = 6;
+/** The cycles listed at a time. */
+const MAX_LISTED = 12;
+
+interface RowProps {
+  readonly selected: Selection;
+  readonly select: (selection: Selection) => void;
+}
+
+/** What happened, from top to bottom: the phases of each cycle, the decision after it, and the answer. */
+export function StoryColumn({ inspector, view }: PanelProps) {
+  const { log, fold, count, selection } = view;
+  const box = useRef<HTMLDivElement>(null);
+  const [toggled, toggle] = useState<ReadonlyMap<number, boolean>>(new Map());
+  const cycles = storyOf(log, fold, count);
+  const current = Math.max(0, cycles.indexOf(lastStartedBy(cycles, selection.to) as StoryCycle));
+  const first = Math.max(0, Math.min(current - MAX_LISTED / 2, cycles.length - MAX_LISTED));
+  const listed = cycles.slice(first, first + MAX_LISTED);
+  const answer = answerUpTo(log, fold, count - 1);
+  const select = (chosen: Selection): void => inspector.select(chosen);
+  const goTo = (cycle: StoryCycle | undefined): void => {
+    const [phase] = cycle?.phases() ?? [];
+    if (phase !== undefined) select(phase.selection);
+  };
+
+  // Keeps the selected row in view, also while the run adds rows. A finished run opens at its beginning.
+  useLayoutEffect(() => {
+    if (inspector.cursor.value !== null || view.run.live)
+      box.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [view.at, listed.length]);
+
+  return (
+    <div class="story" ref={box}>
+      {cycles.length === 0 && (
+        <p class="muted">{view.end === null ? 'The first phase has not started yet.' : 'This run has no phases.'}</p>
+      )}
+      {first > 0 && (
+        <button type="button" class="more" onClick={() => goTo(cycles[first - 1])}>
+          {formatNumber(first)} earlier {first === 1 ? 'cycle' : 'cycles'}
+        </button>
+      )}
+      {listed.map((cycle) => {
+        const isOpen = toggled.get(cycle.cycle) ?? (cycles.length <= MAX_OPEN || cycle === cycles[current]);
+        return (
+          <Cycle
+            key={cycle.from}
+            cycle={cycle}
+            isOpen={isOpen}
+            isOnly={cycles.length === 1}
+            onToggle={() => toggle(new Map(toggled).set(cycle.cycle, !isOpen))}
+            selected={selection}
+            select={select}
+          />
+        );
+      })}
+      {first + listed.length < cycles.length && (
+        <button type="button" class="more" onClick={() => goTo(cycles[first + listed.length])}>
+          {formatNumber(cycles.length - first - listed.length)} later{' '}
+          {cycles.length - first - listed.length === 1 ? 'cycle' : 'cycles'}
+        </button>
+      )}
+      {answer !== null && <AnswerRow view={view} answer={answer} selected={selection} select={select} />}
+    </div>
+  );
+}
+
+interface CycleProps extends RowProps {
+  readonly cycle: StoryCycle;
+  readonly isOpen: boolean;
+  readonly isOnly: boolean;
+  readonly onToggle: () => void;
+}
+
+function Cycle({ cycle, isOpen, isOnly, onToggle, selected, select }: CycleProps) {
+  const { decision } = cycle;
+  return (
+    <section aria-label={`Cycle ${cycle.cycle}`}>
+      {!isOnly && (
+        <h2>
+          <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+            <Icon name={isOpen ? 'expanded' : 'collapsed'} /> Cycle {cycle.cycle}{' '}
+            <span class="muted">{formatDuration(cycle.ms)}</span>
+          </button>
+        </h2>
+      )}
+      {isOpen && (
+        <ol>
+          {cycle.phases().map((phase) => (
+            <PhaseRow key={phase.selection.from} row={phase} selected={selected} select={select} />
+          ))}
+        </ol>
+      )}
+      {decision !== null && <DecisionRow decision={decision} selected={selected} select={select} />}
+    </section>
+  );
+}
+
+const contains = (row: Selection, { from, to }: Selection): boolean => row.from <= from && to <= row.to;
+
+const STATUS_WORDS = { running: 'running', done: '', failed: 'failed', aborted: 'stopped' } as const;
+
+function PhaseRow({ row, selected, select }: RowProps & { readonly row: StoryPhase }) {
+  const { phase, status, finding, text, ms, tokens, calls, badges } = row;
+  const words = STATUS_WORDS[status];
+  const result = text === '' ? finding || (status === 'running' ? '' : 'nothing new') : excerpt(text, 160);
+  return (
+    <li>
+      <button
+        type="button"
+        class={`story-row ${status}`}
+        aria-current={selected.kind !== 'decision' && contains(row.selection, selected) ? 'true' : undefined}
+        style={{ '--hue': `var(--phase-${phase}, var(--accent))` }}
+        title={finding === '' ? undefined : finding}
+        onClick={() => select(row.selection)}
+      >
+        <span class="head">
+          <b>{phase}</b>
+          {words !== '' && <span class="status">{words}</span>}
+          <span class="numbers muted">
+            {calls !== null && (
+              <span>{calls.first === calls.last ? `call ${calls.first}` : `calls ${calls.first}–${calls.last}`}</span>
+            )}
+            {tokens > 0 && <span>{formatNumber(tokens)} tok</span>}
+            <span>{formatDuration(ms)}</span>
+          </span>
+        </span>
+        <span class="result verbatim">{result}</span>
+        {badges.length > 0 && (
+          <span class="badges">
+            {badges.map((badge) => (
+              <span key={badge.text} class={`badge ${badge.tone}`}>
+                {excerpt(badge.text, 40)}
+              </span>
+            ))}
+          </span>
+        )}
+      </button>
+    </li>
+  );
+}
+
+function DecisionRow({ decision, selected, select }: RowProps & { readonly decision: StoryDecision }) {
+  const { selection, reason, nextPhase } = decision;
+  return (
+    <button
+      type="button"
+      class="story-row decision"
+      aria-current={selected.from === selection.from && selected.kind === 'decision' ? 'true' : undefined}
+      style={{ '--hue': 'var(--phase-yield)' }}
+      onClick={() => select(selection)}
+    >
+      <span class="result verbatim">
+        <span class="visually-hidden">Decision: </span>
+        {excerpt(reason, 200)}
+      </span>
+      <span class="next">
+        <Icon name="arrow-right" /> {nextPhase ?? 'answer'}
+      </span>
+    </button>
+  );
+}
+
+interface AnswerRowProps extends RowProps {
+  readonly view: RunView;
+  readonly answer: NonNullable<ReturnType<typeof answerUpTo>>;
+}
+
+function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, select }: AnswerRowProps) {
+  const { status, answerText } = answer;
+  const after = fold.spans.phases.at(-1)?.to ?? 0;
+  const ms = fold.timeLine.atMs(seq) - fold.timeLine.atMs(after);
+  return (
+    <button
+      type="button"
+      class={`story-row ending ${status}`}
+      aria-current={selected.to >= seq ? 'true' : undefined}
+      style={{ '--hue': status === 'completed' ? 'var(--ok)' : status === 'degraded' ? 'var(--warn)' : 'var(--bad)' }}
+      onClick={() => select(answerSelection(fold, count))}
+    >
+      <span class="head">
+        <b>answer</b>
+        <span class="status">{status}</span>
+        <span class="numbers muted">
+          <span>{formatDuration(ms)}</span>
+        </span>
+      </span>
+      <span class="result verbatim">{excerpt(plainMarkdown(answerText), 200)}</span>
+    </button>
+  );
+}

@@ -1,0 +1,41 @@
+import { effect, signal } from '@preact/signals';
+
+/** The panes whose size the user sets, with their limits in pixels. */
+export const PANES = {
+  story: { label: 'Width of the story', min: 180, max: 640 },
+  step: { label: 'Width of the details', min: 260, max: 1_000 },
+  time: { label: 'Height of the timeline', min: 80, max: 700 },
+} as const;
+
+export type PaneName = keyof typeof PANES;
+
+const STORAGE_KEY = 'postchain-panes';
+
+/** The sizes that the user chose, in pixels; a pane without one has its default. Kept if storage is available. */
+export const paneSizes = signal<Readonly<Partial<Record<PaneName, number>>>>(storedSizes());
+
+effect(() => {
+  const sizes = paneSizes.value;
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(sizes));
+  } catch {
+    // Pages opened from disk may have no storage.
+  }
+});
+
+export function resizePane(name: PaneName, size: number): void {
+  const { min, max } = PANES[name];
+  paneSizes.value = { ...paneSizes.peek(), [name]: Math.round(Math.min(max, Math.max(min, size))) };
+}
+
+function storedSizes(): Partial<Record<PaneName, number>> {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '{}') as Readonly<Record<string, unknown>> | null;
+    const names = Object.keys(PANES) as PaneName[];
+    return Object.fromEntries(
+      names.flatMap((name) => (typeof stored?.[name] === 'number' ? [[name, stored[name]]] : [])),
+    );
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,33 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
+import type { Replies } from '../../machines/contracts/phase-io.ts';
+import { count } from '../internal/printable.ts';
+
+const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
+  action: ({ call, confidence }) => (call === null ? confidenceText('draft', confidence) : `called ${call.capability}`),
+  experience: ({ relevantPassageIds, confidence }) =>
+    confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
+  intention: ({ clarity, alternatives: { length } }) =>
+    `goal, clarity ${clarity.toFixed(2)}${length === 0 ? '' : `, ${count(length, 'alternative')}`}`,
+  observation: ({ insights, entities, connections }) =>
+    [
+      count(insights.length, 'insight'),
+      count(entities.length, 'entity', 'entities'),
+      count(connections.length, 'connection'),
+    ].join(', '),
+  understanding: ({ assessments }) => `${count(assessments.length, 'message')} assessed`,
+  yield: ({ confidence }) => confidenceText('answer', confidence),
+};
+
+const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
+
+/**
+ * Describes a phase's reply in a few words, without its text; empty if it is not a valid reply of that phase.
+ * The reply comes from a journal, which anything may have written.
+ */
+export function phaseFinding(phase: Phase, reply: unknown): string {
+  try {
+    return (FINDINGS[phase] as (reply: unknown) => string)(reply);
+  } catch {
+    return '';
+  }
+}

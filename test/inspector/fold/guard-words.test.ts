@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { comparedValues } from '../../../inspector/fold/explain.ts';
+import { capWords, flipWords, limitWords } from '../../../inspector/fold/guard-words.ts';
+import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
+
+const thresholds = thresholdsSchema.parse({});
+const confidence = { confidence: 0.5, above: 0.9, modelConfidence: 0.96, grounding: 0 };
+
+describe('the numbers of a guard in words', () => {
+  it('say what was needed, and which setting decides it', () => {
+    const [first] = comparedValues(confidence);
+    expect(first && limitWords('confidenceReached', first)).toEqual({
+      needs: 'needs more than 0.9',
+      setting: 'thresholds.confidence',
+    });
+  });
+
+  it('say which value would have changed the outcome', () => {
+    expect(flipWords('confidenceReached', comparedValues(confidence), false)).toBe(
+      'It would have held with confidence above 0.9, or with another thresholds.confidence.',
+    );
+    expect(flipWords('confidenceReached', comparedValues({ ...confidence, confidence: 0.95 }), true)).toBe(
+      'With thresholds.confidence at 0.95 or more, this would not have held.',
+    );
+    const cycles = comparedValues({ completedCycles: 5, maxCycles: 5 });
+    expect(flipWords('cycleLimitReached', cycles, true)).toBe(
+      'With limits.maxCycles above 5, this would not have held.',
+    );
+    expect(flipWords('taskComplete', comparedValues({ taskComplete: false }), false)).toBe(null);
+  });
+
+  it('explain why the confidence is below the one that the model stated', () => {
+    expect(capWords(confidence, thresholds)).toBe(
+      'The model stated 0.96, but the confidence is capped at 0.5 (thresholds.ungroundedConfidence), because the evidence supports only 0 of the answer; thresholds.grounding asks for 0.5.',
+    );
+    expect(capWords({ ...confidence, grounding: 0.8 }, thresholds)).toContain('claims more than the evidence supports');
+    expect(capWords({ confidence: 0.9, modelConfidence: 0.9 }, thresholds)).toBe(null);
+  });
+});

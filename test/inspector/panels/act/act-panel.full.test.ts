@@ -53,7 +53,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
 
   it('is linked from the top of the page while the run waits for an answer', async () => {
     const { page, play } = await open([LONG], '');
-    await page.getByRole('tab', { name: 'Why' }).click();
+    await page.getByRole('button', { name: 'Back to the step' }).click();
     await page.getByRole('button', { name: 'waiting for consent' }).click();
     await page.getByRole('button', { name: 'Keep all' }).click();
     await page.getByText('sent', { exact: true }).waitFor();

@@ -32,7 +32,7 @@ describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
     const fields = page.locator('.fields');
     expect((await fields.innerText()).split(/\s+/u).join(' ')).toContain('door.open: false true');
     expect(await fields.innerText()).toContain('{"count": 3}');
-    await page.getByRole('tab', { name: 'Act' }).click();
+    await page.getByRole('button', { name: 'Act', exact: true }).click();
     expect(await page.locator('#panel').innerText()).toContain('This actor system belongs to another program');
   });
 });

@@ -113,7 +113,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const page = await open(asked);
     await page.getByRole('button', { name: /^Operations/ }).click();
     expect(await page.getByRole('list', { name: 'Consent' }).textContent()).toContain('not resolved yet');
-    expect(await page.getByText('summarized').count()).toBe(0);
+    expect(await page.locator('#panel').getByText('summarized').count()).toBe(0);
   });
 
   it('folds the operations to the same messages if no states are recorded', async () => {
@@ -153,7 +153,7 @@ describe.skipIf(areSkipped)('the context panel', () => {
 
   it('offers no events for a run that has ended', async () => {
     const page = await open(asked);
-    await page.getByRole('tab', { name: 'Act' }).click();
+    await page.getByRole('button', { name: 'Act', exact: true }).click();
     expect(await page.locator('#panel').innerText()).toContain('its run has ended');
     expect(await page.locator('#panel').getByRole('button').count()).toBe(0);
   });

@@ -8,6 +8,7 @@ import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { marksAt } from '../fold/marks.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
+import { visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import { overlayOf } from '../ui-state/overlay.ts';
@@ -50,6 +51,12 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const root = tops.find((id) => id === requestedRoot) ?? tops[0];
   if (root === undefined)
     return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
+  /** A state also selects its latest visit, which all panels then show. */
+  const select = (choice: ChartSelection): void => {
+    setSelected(choice);
+    const visit = choice.kind === 'state' ? visitOf(fold.transitions, charts, choice, { at, count: view.count }) : null;
+    if (visit !== null) inspector.select(visit);
+  };
   return (
     <>
       {tops.length > 1 && (
@@ -68,7 +75,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         marks={marks}
         hues={HUES}
         selected={selected}
-        onSelect={setSelected}
+        onSelect={select}
         overlay={heat.value}
         badges={badges.value}
         neverTaken={never}

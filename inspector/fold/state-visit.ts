@@ -1,0 +1,30 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { StateRef } from './chart-copies.ts';
+import { chartIndexOf } from './chart-index.ts';
+import type { Selection } from './selection.ts';
+import type { TransitionLog } from './transition-log.ts';
+
+/** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
+export function visitOf(
+  log: TransitionLog,
+  charts: RunCharts,
+  { chartId, stateId }: StateRef,
+  { at, count }: { readonly at: number; readonly count: number },
+): Selection | null {
+  const chart = chartIndexOf(charts).chart(chartId);
+  if (chart === undefined) return null;
+  const positions = log.positionsOf(chartId);
+  const isIn = (index: number): boolean => {
+    const position = positions[index];
+    return position !== undefined && chart.entered(position.targets).active.has(stateId);
+  };
+  const visits = [...positions.keys()].filter(isIn);
+  const last = visits.findLast((index) => (positions[index]?.since ?? 0) <= at) ?? visits[0];
+  if (last === undefined) return null;
+  let [first, end] = [last, last];
+  while (isIn(first - 1)) first -= 1;
+  while (isIn(end + 1)) end += 1;
+  const from = positions[first]?.since ?? 0;
+  const to = (positions[end + 1]?.since ?? count) - 1;
+  return { kind: 'state', from, to: Math.max(from, to), stateId };
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { visitOf } from '../../../inspector/fold/state-visit.ts';
+import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
+import { threeRegions } from '../../support/inspector/example-charts.ts';
+
+describe('the visit of a state', () => {
+  const { log, take } = createTransitionLog();
+  const moved = (seq: number, states: readonly string[]): void =>
+    take({
+      type: 'transition',
+      seq,
+      atMs: 0,
+      machine: 'regions',
+      event: 'TOGGLE',
+      source: 'regions.a',
+      target: states.map((state) => `regions.${state}`),
+      candidates: [],
+    });
+  moved(2, ['a.on', 'b.off', 'c.off']);
+  moved(4, ['a.on', 'b.on', 'c.off']);
+  moved(7, ['a.off', 'b.on', 'c.off']);
+  moved(9, ['a.on', 'b.on', 'c.off']);
+  const visit = (state: string, at: number) =>
+    visitOf(log, threeRegions, { chartId: 'regions', stateId: `regions.${state}` }, { at, count: 12 });
+
+  it('is the latest up to an entry, from entering to the entry before leaving', () => {
+    expect(visit('a.on', 8)).toEqual({ kind: 'state', from: 2, to: 6, stateId: 'regions.a.on' });
+    expect(visit('a.on', 9)).toMatchObject({ from: 9, to: 11 });
+  });
+
+  it('is the first if there was none before the entry, and null if there was none at all', () => {
+    expect(visit('b.on', 1)).toMatchObject({ from: 4, to: 11 });
+    expect(visit('c.on', 11)).toBeNull();
+  });
+});

@@ -251,7 +251,7 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
       <text class="name" x={isOpen ? x + 12 : middle} y={y + (isOpen ? 15 : 14)}>
         {name}
       </text>{' '}
-      <circle class="active-dot" cx={x + width} cy={y} r={5} />
+      {state.chart === 0 && <circle class="active-dot" cx={x + width} cy={y} r={5} />}
       <text class="badge" x={isOpen ? x + width - 12 : middle} y={y + (isOpen ? 15 : 31)}>
         {excerpt(drawn.note, BADGE_LENGTH)}
       </text>

@@ -160,7 +160,7 @@ export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
     if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
   } else {
     if ((await isOpen.count()) > 0) await isOpen.click();
-    const tab = page.locator(`#tab-${name}`);
+    const tab = page.locator(`#tab-${name}:not(:disabled)`);
     if ((await tab.count()) === 0) return false;
     await tab.click();
   }

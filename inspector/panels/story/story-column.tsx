@@ -12,7 +12,7 @@ import type { PanelProps } from '../panel.tsx';
 /** Up to this many cycles, all are open; of more, only the selected one. */
 const MAX_OPEN = 6;
 /** The cycles listed at a time. */
-const MAX_LISTED = 12;
+const MAX_LISTED = 8;
 
 interface RowProps {
   readonly selected: Selection;

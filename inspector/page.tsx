@@ -7,6 +7,7 @@ import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
+import { OriginsPanel } from './panels/origins/origins-panel.tsx';
 import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
@@ -14,6 +15,7 @@ import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { StoryColumn } from './panels/story/story-column.tsx';
 import { Timeline } from './panels/timeline/timeline.tsx';
+import { WhatIfPanel } from './panels/what-if/what-if-panel.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
 import { activePanel, isRunView, RUN_VIEWS, type RunViewName, STEP_TABS } from './ui-state/panel.ts';
@@ -23,6 +25,8 @@ const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   act: ActPanel,
   compare: ComparePanel,
   overlay: OverlayPanel,
+  'what-if': WhatIfPanel,
+  origins: OriginsPanel,
 };
 
 /** The list of runs, or one run: its story, chart, selected step and timeline, all at the same entry. */
@@ -141,7 +145,7 @@ const titleMark = ({ run: { live, status } }: RunView): string => (live ? '●' 
 const helpKey = (act: () => void): Key => ({ keys: ['?'], description: 'Show the keys', group: 'Page', act });
 
 function panelKeys(): readonly Key[] {
-  return [...STEP_TABS, ...RUN_VIEWS].map(({ name, title }, index) => ({
+  return [...STEP_TABS, ...RUN_VIEWS].slice(0, 9).map(({ name, title }, index) => ({
     keys: [String(index + 1)],
     description: title,
     group: 'Panels',

@@ -49,6 +49,7 @@ export interface Inspector {
   readonly act: PageSource['act'];
   readonly remove: PageSource['remove'];
   readonly exportRun: PageSource['exportRun'];
+  readonly whatIf: PageSource['whatIf'];
 }
 
 export function createInspector(source: PageSource): Inspector {
@@ -157,6 +158,7 @@ export function createInspector(source: PageSource): Inspector {
     act: source.act,
     remove: source.remove,
     exportRun: source.exportRun,
+    whatIf: source.whatIf,
   };
 }
 

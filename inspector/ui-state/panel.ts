@@ -12,11 +12,13 @@ export const STEP_TABS = [
 
 export type StepTab = (typeof STEP_TABS)[number]['name'];
 
-/** The views of a whole run, which take the place of the step; their shortcuts follow those of the tabs. */
+/** The views of a whole run, which take the place of the step; the shortcuts of the first follow those of the tabs. */
 export const RUN_VIEWS = [
   { name: 'act', title: 'Act' },
   { name: 'compare', title: 'Compare' },
   { name: 'overlay', title: 'Heatmap' },
+  { name: 'what-if', title: 'What if' },
+  { name: 'origins', title: 'Origins' },
 ] as const;
 
 export type RunViewName = (typeof RUN_VIEWS)[number]['name'];

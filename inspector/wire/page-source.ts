@@ -9,6 +9,7 @@ import {
   type RunAction,
   type RunCharts,
   type ServerMessage,
+  type WhatIfAnswer,
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
 
@@ -46,6 +47,8 @@ export interface PageSource {
   exportRun(runId: string): Promise<ExportAnswer>;
   /** The prompt of the model call whose `prompt` entry has this number. Never rejects. */
   prompt(runId: string, seq: number): Promise<PromptAnswer>;
+  /** Where runs would have ended with other numbers: `only` one, or all if it is null. Never rejects. */
+  whatIf(only: string | null, set: Readonly<Record<string, number>>): Promise<WhatIfAnswer>;
 }
 
 const FIRST_WAIT_MS = 500;
@@ -123,6 +126,7 @@ export function socketSource(address: string): PageSource {
       case 'removed':
       case 'acted':
       case 'exported':
+      case 'what-if':
         waiting.get(message.id)?.(message);
         return waiting.delete(message.id);
       default:
@@ -168,6 +172,10 @@ export function socketSource(address: string): PageSource {
     async prompt(runId, seq) {
       const answer = await ask((id) => ({ type: 'prompt', id, runId, seq }));
       return { prompt: answer.type === 'prompt' ? answer.prompt : null, problem: answer.problem };
+    },
+    async whatIf(only, set) {
+      const answer = await ask((id) => ({ type: 'what-if', id, only, set }));
+      return answer.type === 'what-if' ? answer : { results: [], leftOut: 0, problem: answer.problem };
     },
   };
 }
@@ -221,6 +229,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     remove: async () => EXPORTED_FILE,
     exportRun: async () => ({ html: '', problem: EXPORTED_FILE }),
     prompt: async (_, seq) => unpackPrompt(prompts, seq),
+    whatIf: async () => ({ results: [], leftOut: 0, problem: EXPORTED_FILE }),
   };
 }
 

@@ -5,6 +5,7 @@ import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { jsonOf } from '../journal/journal-lines.ts';
 import { promptSteps, type RecordedPrompts } from '../journal/recorded-prompts.ts';
 import { toVitest } from '../journal/to-vitest.ts';
+import { readDecidingNumbers, whatIfSteps } from '../journal/what-if.ts';
 import { exportRun, withoutSignature } from './export-run.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
@@ -13,6 +14,7 @@ import {
   type PageMessage,
   type RunAction,
   type RunCharts,
+  type RunWhatIf,
   type ServerMessage,
   type ShownPrompt,
   WIRE_VERSION,
@@ -27,6 +29,9 @@ const MAX_OPEN = 16;
 /** How many generated tests, and how many prompts, a page may wait for. */
 const MAX_WAITING = 8;
 
+/** How many runs one `what-if` message looks at. */
+const MAX_WHAT_IF = 500;
+
 /** Serves one page until its socket closes. No message makes it throw. */
 export function servePage(socket: WebSocket, runs: RunList, actions: RunActions | null = null): void {
   const page = channelTo(socket);
@@ -36,6 +41,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
   const generateTest = oneAtATime(testOf, 'tests are already being generated');
   const makePage = oneAtATime(pageOf, 'pages are already being exported');
   const findPrompt = oneAtATime(promptOf, 'prompts are already being rebuilt');
+  let asked = -1;
   let replayed: { readonly runId: string; readonly prompts: RecordedPrompts } | null = null;
 
   /** Sends the list, then its changes. */
@@ -103,6 +109,33 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     }
   }
 
+  /** A newer question, or the end of the page, ends the work on the last one. */
+  async function whatIf({ id, only, set }: Extract<PageMessage, { type: 'what-if' }>): Promise<void> {
+    asked = id;
+    try {
+      readDecidingNumbers(set);
+      const all = only === null ? runs.all().filter(({ kind }) => kind === 'run') : [{ runId: only, title: '' }];
+      const results: RunWhatIf[] = [];
+      let leftOut = Math.max(0, all.length - MAX_WHAT_IF);
+      for (const run of all.slice(0, MAX_WHAT_IF)) {
+        if (asked !== id || !page.isOpen) break;
+        try {
+          const { entries } = await sourceOf(run.runId);
+          if (entries === undefined)
+            throw new PostChainError('invalid_option', 'Only a PostChain run takes decisions.');
+          const result = await inTurns(whatIfSteps(await entries(), set));
+          results.push({ runId: run.runId, request: run.title, ...result });
+        } catch (error) {
+          if (only !== null) throw error;
+          leftOut += 1;
+        }
+      }
+      page.send({ type: 'what-if', id, results, leftOut, problem: null });
+    } catch (error) {
+      page.send({ type: 'what-if', id, results: [], leftOut: 0, problem: problemOf(error) });
+    }
+  }
+
   async function remove({ id, runId }: Extract<PageMessage, { type: 'remove' }>): Promise<void> {
     const problem = await runs.remove(runId).then(() => null, problemOf);
     page.send({ type: 'removed', id, problem });
@@ -161,6 +194,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
       );
     else if (message.type === 'remove') void remove(message);
     else if (message.type === 'export') void exportPage(message);
+    else if (message.type === 'what-if') void whatIf(message);
     else void prompt(message);
     if (!page.isOpen || !page.isFull) return;
     socket.pause();
@@ -268,6 +302,7 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('remove'), id, runId }),
   z.object({ type: z.literal('export'), id, runId }),
   z.object({ type: z.literal('prompt'), id, runId, seq: z.int().min(0) }),
+  z.object({ type: z.literal('what-if'), id, only: runId.nullable(), set: z.record(z.string().max(64), z.number()) }),
 ]) satisfies z.ZodType<PageMessage>;
 
 /** Returns null for an invalid message. */

@@ -15,6 +15,8 @@ const MAX_ENDED = 32;
 export interface RunList {
   /** Returns the changes of the list since a revision (-1 for the whole list), as a `runs` message; null if there are none. */
   since(revision: number): RunListChange | null;
+  /** Returns the summaries of all runs, newest first. */
+  all(): readonly InspectedRun[];
   /** Finds a source; refreshes the recordings first if the run is unknown. */
   find(runId: string): Promise<RunSource | undefined>;
   watch(run: Run): void;
@@ -82,6 +84,10 @@ export function runList(journals: JournalStore | null): RunList {
   }
 
   return {
+    all: () =>
+      [...summaries.values()]
+        .flatMap(({ json }) => (json === null ? [] : [JSON.parse(json) as InspectedRun]))
+        .toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)),
     since(from) {
       if (from >= revision && from >= 0) return null;
       const found: string[] = [];

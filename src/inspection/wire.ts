@@ -1,6 +1,7 @@
 import type { RunStatus, StateChange } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { Chart } from '../engine/charts/chart.ts';
+import type { WhatIf } from '../journal/what-if.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
@@ -113,6 +114,20 @@ export interface PromptAnswer {
   readonly problem: string | null;
 }
 
+/** Where a run would have ended with other numbers. */
+export interface RunWhatIf extends WhatIf {
+  readonly runId: string;
+  readonly request: string;
+}
+
+export interface WhatIfAnswer {
+  /** Newest first. */
+  readonly results: readonly RunWhatIf[];
+  /** How many runs were left out: those that cannot be replayed, and all beyond the newest 500. */
+  readonly leftOut: number;
+  readonly problem: string | null;
+}
+
 /**
  * The state of a run's chart after an entry: the whole state, or the changes since the frame before. States are not part of a journal: they
  * are computed by a replay.
@@ -161,7 +176,9 @@ export type ServerMessage =
   /** The result of the `export` message with this id. */
   | ({ readonly type: 'exported'; readonly id: number } & ExportAnswer)
   /** The result of the `prompt` message with this id. */
-  | ({ readonly type: 'prompt'; readonly id: number } & PromptAnswer);
+  | ({ readonly type: 'prompt'; readonly id: number } & PromptAnswer)
+  /** The result of the `what-if` message with this id. */
+  | ({ readonly type: 'what-if'; readonly id: number } & WhatIfAnswer);
 
 export type PageMessage =
   /** Requests the entries of a run from this number on, including future ones. */
@@ -184,7 +201,14 @@ export type PageMessage =
   /** Requests a run as one page. */
   | { readonly type: 'export'; readonly id: number; readonly runId: string }
   /** Requests the prompt of the model call whose `prompt` entry has this number. */
-  | { readonly type: 'prompt'; readonly id: number; readonly runId: string; readonly seq: number };
+  | { readonly type: 'prompt'; readonly id: number; readonly runId: string; readonly seq: number }
+  /** Asks where runs would have ended with other numbers: `only` one, or all if it is null. */
+  | {
+      readonly type: 'what-if';
+      readonly id: number;
+      readonly only: string | null;
+      readonly set: Readonly<Record<string, number>>;
+    };
 
 /**
  * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON; `prompts` are all prompts of the

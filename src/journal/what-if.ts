@@ -6,7 +6,7 @@ import { decideAgain, type NumberChanges } from '../../machines/policies/what-if
 import type { PostChainOptions } from '../engine/runtime/options.ts';
 import { readNumber } from './fork.ts';
 import { runStartOf } from './journal-lines.ts';
-import { type StateAfter, stateHistory } from './state-at.ts';
+import { type StateAfter, stateSteps } from './state-at.ts';
 
 /** Numbers to change, by path: `thresholds.confidence`, `limits.maxCycles`. */
 export type WhatIfChanges = Readonly<Record<string, number>>;
@@ -74,11 +74,31 @@ export function whatIf(
   set: WhatIfChanges,
   options: Pick<PostChainOptions, 'prompts'> = {},
 ): WhatIf {
+  const steps = whatIfSteps(entries, set, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Does what `whatIf` does in steps, so that other work can run in between. */
+export function* whatIfSteps(
+  entries: readonly JournalEntry[],
+  set: WhatIfChanges,
+  options: Pick<PostChainOptions, 'prompts'> = {},
+): Generator<unknown, WhatIf> {
   const changes = readDecidingNumbers(set);
   const { runId } = runStartOf(entries);
-  const { states, problem } = stateHistory(entries, options);
-  if (problem !== null) throw new PostChainError('invalid_journal', `run ${JSON.stringify(runId)}: ${problem}`);
-  return compare(entries, states, changes);
+  const states: StateAfter[] = [];
+  const steps = stateSteps(entries, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (!done) {
+      states.push(...value);
+      yield;
+    } else if (value === null) return compare(entries, states, changes);
+    else throw new PostChainError('invalid_journal', `run ${JSON.stringify(runId)}: ${value}`);
+  }
 }
 
 /** Validates numbers to change. Throws `invalid_option`. */

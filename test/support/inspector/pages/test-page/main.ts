@@ -49,6 +49,7 @@ const source: PageSource = {
     const found = findRun(runId);
     return found ? unpackPrompt(found.prompts, seq) : { prompt: null, problem: `There is no run ${runId}.` };
   },
+  whatIf: async () => ({ results: [], leftOut: 0, problem: 'There is no server.' }),
 };
 
 const inspector = createInspector(source);

@@ -1,0 +1,81 @@
+import type { Message } from '../../machines/contracts/message.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import type { RunFold } from './run-fold.ts';
+import { excerpt } from './text.ts';
+
+/** A text of the run that contains a phrase. */
+export interface Origin {
+  readonly seq: number;
+  readonly kind: 'request' | 'earlier turn' | 'passage' | 'result' | 'reply' | 'answer';
+  /** Where it is: a file with its lines, a phase, a capability. */
+  readonly place: string;
+  readonly excerpt: string;
+}
+
+const EXCERPT_CHARS = 160;
+/** Characters before the phrase in an excerpt. */
+const LEAD_CHARS = 50;
+
+/**
+ * Returns the texts that contain a phrase, in the order in which the run received them: the first is where the phrase comes
+ * from. Ignores case, accents, spacing and punctuation; without an exact match, all words must occur. Linear in the texts.
+ */
+export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly Origin[] {
+  const words = wordsIn(phrase);
+  if (words.length === 0) return [];
+  const texts = textsOf(log, fold).map((text) => ({ ...text, folded: ` ${wordsIn(text.content).join(' ')} ` }));
+  const exact = texts.filter(({ folded }) => folded.includes(` ${words.join(' ')} `));
+  const found =
+    exact.length > 0 ? exact : texts.filter(({ folded }) => words.every((word) => folded.includes(` ${word} `)));
+  return found
+    .map(({ seq, kind, place, content }) => ({ seq, kind, place, excerpt: around(content, words) }))
+    .toSorted((one, other) => one.seq - other.seq);
+}
+
+interface Text {
+  readonly seq: number;
+  readonly kind: Origin['kind'];
+  readonly place: string;
+  readonly content: string;
+}
+
+function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
+  const messages = fold.context.arrivals.map(({ from, message }) => ({ seq: from, ...aboutMessage(message) }));
+  const results = fold.entries.of('capability-end').flatMap((seq): readonly Text[] => {
+    const entry = log.entry(seq);
+    if (entry.type !== 'capability-end') return [];
+    const { capability, success, output, error } = entry.result;
+    return [{ seq, kind: 'result', place: capability, content: success ? output : (error ?? '') }];
+  });
+  const answers = fold.entries.of('answer').flatMap((seq): readonly Text[] => {
+    const entry = log.entry(seq);
+    return entry.type === 'answer'
+      ? [{ seq, kind: 'answer', place: 'the answer', content: entry.answer.answerText }]
+      : [];
+  });
+  return [...messages, ...results, ...answers];
+}
+
+function aboutMessage({ role, phase, source, tags, content }: Message): Omit<Text, 'seq'> {
+  if (source !== null)
+    return { kind: 'passage', place: `${source.path}, lines ${source.startLine} to ${source.endLine}`, content };
+  if (role === 'search') return { kind: 'passage', place: phase ?? 'search', content };
+  if (tags.includes('request')) return { kind: 'request', place: 'the user', content };
+  if (phase === null) return { kind: 'earlier turn', place: role, content };
+  return { kind: 'reply', place: phase, content };
+}
+
+/** Folded words, in order. */
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** The text around the first word of the phrase that it contains. */
+function around(content: string, [first = '']: readonly string[]): string {
+  const at = content.toLowerCase().indexOf(first);
+  const start = Math.max(0, at - LEAD_CHARS);
+  return `${start > 0 ? '…' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
+}

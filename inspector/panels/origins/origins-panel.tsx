@@ -1,0 +1,59 @@
+import { useMemo, useState } from 'preact/hooks';
+import { type Origin, originsOf } from '../../fold/origins.ts';
+import { EntryLink } from '../entry-link.tsx';
+import type { PanelProps } from '../panel.tsx';
+
+const KINDS: Readonly<Record<Origin['kind'], string>> = {
+  request: 'Request',
+  'earlier turn': 'Earlier turn',
+  passage: 'Passage',
+  result: 'Tool result',
+  reply: 'Reply',
+  answer: 'Answer',
+};
+
+const MAX_SHOWN = 100;
+
+/** Finds where words of the answer come from: every text of the run that contains them, in order. */
+export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
+  const [phrase, search] = useState(selectedText);
+  const { log, fold, count } = view;
+  const origins = useMemo(() => originsOf(log, fold, phrase), [log, fold, count, phrase]);
+  return (
+    <div class="origins">
+      <label>
+        Where does this come from?{' '}
+        <input
+          type="search"
+          value={phrase}
+          placeholder="words of the answer"
+          onInput={({ currentTarget }) => search(currentTarget.value)}
+        />
+      </label>
+      <p class="muted" role="status">
+        {phrase.trim() === ''
+          ? 'Select words on the page before you open this view, or type them.'
+          : origins.length === 0
+            ? 'No text of the run contains these words.'
+            : 'In the order in which the run received them: the first is where they come from.'}
+      </p>
+      <ol>
+        {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
+          <li key={`${seq} ${kind} ${place}`}>
+            <EntryLink seq={seq} moveTo={moveTo}>
+              {KINDS[kind]}
+            </EntryLink>{' '}
+            <span class="muted">{place}</span>
+            <p class="verbatim">{excerpt}</p>
+          </li>
+        ))}
+      </ol>
+      {origins.length > MAX_SHOWN && <p class="muted">More texts are not shown: add words.</p>}
+    </div>
+  );
+}
+
+const MAX_PHRASE_CHARS = 200;
+
+/** The words that are selected on the page. */
+const selectedText = (): string => (document.getSelection()?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);

@@ -1,0 +1,250 @@
+import './what-if.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
+import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
+import { formatCost, formatDecimal, formatDuration, formatNumber, humanize, pluralize } from '../../fold/format.ts';
+import { revealHidden } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { EntryLink } from '../entry-link.tsx';
+import type { PanelProps } from '../panel.tsx';
+
+/** A number that decisions read. */
+interface DecidingNumber {
+  readonly path: string;
+  readonly title: string;
+  readonly meaning: string;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+}
+
+const share = { min: 0, max: 1, step: 0.01 } as const;
+
+const NUMBERS: readonly DecidingNumber[] = [
+  {
+    path: 'thresholds.confidence',
+    title: 'Confidence',
+    meaning: 'Above it, the answer is confident enough.',
+    ...share,
+  },
+  {
+    path: 'thresholds.change',
+    title: 'Change',
+    meaning: 'Below it, two answers in a row count as the same.',
+    ...share,
+  },
+  { path: 'limits.maxCycles', title: 'Cycles', meaning: 'The run answers after this many.', min: 1, max: 20, step: 1 },
+  {
+    path: 'thresholds.sufficiency',
+    title: 'Sufficiency',
+    meaning: 'Below it, the next cycle searches for more information.',
+    ...share,
+  },
+  {
+    path: 'thresholds.grounding',
+    title: 'Grounding',
+    meaning: 'If the evidence supports less of the answer, its confidence is capped.',
+    ...share,
+  },
+  {
+    path: 'thresholds.ungroundedConfidence',
+    title: 'Cap',
+    meaning: 'The highest confidence of an answer that the evidence does not support.',
+    ...share,
+  },
+  {
+    path: 'thresholds.loopRepeats',
+    title: 'Loop',
+    meaning: 'This many similar cycles are a loop, which ends the run.',
+    min: 2,
+    max: 10,
+    step: 1,
+  },
+];
+
+type Changes = Readonly<Record<string, number>>;
+
+/** Sliders for the numbers that decisions read, and where this run and all runs would have ended with them. */
+export function WhatIfPanel({ inspector, view }: PanelProps) {
+  const [set, change] = useState<Changes>({});
+  const { runId } = view.run;
+  const answer = useAnswer(inspector.whatIf, runId, set);
+  const recorded = recordedNumbers(view);
+  const isChanged = Object.keys(set).length > 0;
+  return (
+    <div class="what-if">
+      <p>Where would the run have ended with other numbers? Answered from the recording, without a model call.</p>
+      {NUMBERS.map((number) => {
+        const { path, title, meaning, min, max, step } = number;
+        const was = recorded[path] ?? min;
+        const value = set[path] ?? was;
+        return (
+          <label key={path} class="what-if-number" title={meaning}>
+            <span>{title}</span>
+            <input
+              type="range"
+              min={min}
+              max={Math.max(max, was)}
+              step={step}
+              value={value}
+              aria-description={meaning}
+              onInput={({ currentTarget }) => change(withNumber(set, path, Number(currentTarget.value), was))}
+            />
+            <output>{formatDecimal(value)}</output>
+            <span class="muted">{value === was ? '' : `recorded ${formatDecimal(was)}`}</span>
+          </label>
+        );
+      })}
+      <button type="button" disabled={!isChanged} onClick={() => change({})}>
+        Recorded numbers
+      </button>
+      <section class="card" aria-label="This run" aria-live="polite">
+        <h3>This run</h3>
+        {isChanged ? <RunAnswer answer={answer} moveTo={inspector.moveTo} /> : <p class="muted">Move a slider.</p>}
+      </section>
+      {isChanged && (
+        <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
+      )}
+    </div>
+  );
+}
+
+function withNumber(set: Changes, path: string, value: number, recorded: number): Changes {
+  const { [path]: _, ...others } = set;
+  return value === recorded ? others : { ...others, [path]: value };
+}
+
+/** The numbers of the run at its end, by path. */
+function recordedNumbers({ log, fold, count }: RunView): Changes {
+  const start = count > 0 ? log.entry(0) : null;
+  if (start?.type !== 'run-start') return {};
+  const state = fold.states.at(count - 1) as { readonly limits?: Limits; readonly thresholds?: Thresholds } | null;
+  const roots = { limits: state?.limits ?? start.limits, thresholds: state?.thresholds ?? start.thresholds };
+  return Object.fromEntries(
+    NUMBERS.flatMap(({ path }) => {
+      const [root, name] = path.split('.') as ['limits' | 'thresholds', string];
+      const value = (roots[root] as Readonly<Record<string, unknown>>)[name];
+      return typeof value === 'number' ? [[path, value]] : [];
+    }),
+  );
+}
+
+/** Asks about the latest numbers, one question at a time. */
+function useAnswer(ask: PanelProps['inspector']['whatIf'], runId: string, set: Changes): WhatIfAnswer | null {
+  const [answer, setAnswer] = useState<WhatIfAnswer | null>(null);
+  const waiting = useRef(false);
+  const latest = useRef({ runId, set });
+  latest.current = { runId, set };
+  useEffect(() => {
+    if (waiting.current || Object.keys(set).length === 0) return;
+    waiting.current = true;
+    void (async () => {
+      for (let asked: typeof latest.current | null = null; asked?.set !== latest.current.set; ) {
+        asked = latest.current;
+        setAnswer(await ask(asked.runId, asked.set));
+      }
+      waiting.current = false;
+    })();
+  }, [ask, runId, set]);
+  return answer;
+}
+
+interface RunAnswerProps {
+  readonly answer: WhatIfAnswer | null;
+  readonly moveTo: (seq: number) => void;
+}
+
+function RunAnswer({ answer, moveTo }: RunAnswerProps) {
+  if (answer === null) return <p class="muted">Working…</p>;
+  const [result] = answer.results;
+  if (result === undefined)
+    return <p class="problem">{revealHidden(answer.problem ?? 'The run cannot be replayed.')}</p>;
+  const { recorded, now, outcome } = result;
+  return (
+    <>
+      <p>
+        {sentenceOf(result)} {outcome !== 'same' && <EntryLink seq={now.seq} moveTo={moveTo} />}
+      </p>
+      <p class="muted">
+        Recorded: {humanize(recorded.rule ?? 'not ended')} in cycle {recorded.cycle},{' '}
+        {pluralize(recorded.use.modelCalls, 'call')}.
+      </p>
+    </>
+  );
+}
+
+function sentenceOf({ recorded, now, outcome }: RunWhatIf): string {
+  if (outcome === 'same')
+    return now.rule === recorded.rule
+      ? 'The run would end as it did.'
+      : `The run would end in the same cycle, by another rule: ${humanize(now.rule ?? '')}.`;
+  if (outcome === 'earlier')
+    return `The run would end in cycle ${now.cycle} (${humanize(now.rule ?? '')}) and save ${savedText(recorded.use, now.use)}.`;
+  const next = now.nextPhase === null ? 'ask for a direction' : `continue with ${now.nextPhase}`;
+  const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
+  return `After cycle ${now.cycle}, the run would ${next}, ${end}. What follows is not recorded: fork the run to see it.`;
+}
+
+type Use = RunWhatIf['now']['use'];
+
+function savedText(all: Use, used: Use): string {
+  const cost =
+    all.cost === null || used.cost === null
+      ? ''
+      : `, ${formatCost({ amount: all.cost - used.cost, currency: '' }).trim()} of its cost`;
+  return `${pluralize(all.modelCalls - used.modelCalls, 'model call')}, ${pluralize(all.tokens - used.tokens, 'token')}${cost} and ${formatDuration(all.ms - used.ms)}`;
+}
+
+interface AllRunsProps {
+  readonly ask: () => Promise<WhatIfAnswer>;
+  readonly open: (runId: string) => void;
+}
+
+const MAX_SHOWN = 50;
+
+/** The same question about every run of the store. */
+function AllRuns({ ask, open }: AllRunsProps) {
+  const [answer, setAnswer] = useState<WhatIfAnswer | 'asking' | null>(null);
+  if (answer === null || answer === 'asking')
+    return (
+      <button
+        type="button"
+        disabled={answer === 'asking'}
+        onClick={async () => {
+          setAnswer('asking');
+          setAnswer(await ask());
+        }}
+      >
+        {answer === 'asking' ? 'Reading all runs…' : 'Ask about all runs'}
+      </button>
+    );
+  const { results, leftOut, problem } = answer;
+  if (problem !== null) return <p class="problem">{revealHidden(problem)}</p>;
+  const differing = results.filter(({ outcome }) => outcome !== 'same');
+  const earlier = results.filter(({ outcome }) => outcome === 'earlier');
+  const calls = earlier.reduce((sum, { recorded, now }) => sum + recorded.use.modelCalls - now.use.modelCalls, 0);
+  return (
+    <section class="card" aria-label="All runs">
+      <h3>All runs</h3>
+      <p>
+        Of {pluralize(results.length, 'run')}, {formatNumber(earlier.length)} would end earlier and save{' '}
+        {pluralize(calls, 'model call')}; {formatNumber(differing.length - earlier.length)} would continue or take
+        another path.
+        {leftOut > 0 && ` ${pluralize(leftOut, 'run')} left out.`}
+      </p>
+      <ul class="what-if-runs">
+        {differing.slice(0, MAX_SHOWN).map((result) => (
+          <li key={result.runId}>
+            <button type="button" class="link-button" onClick={() => open(result.runId)}>
+              {revealHidden(result.request.slice(0, 80))}
+            </button>{' '}
+            {sentenceOf(result)}
+          </li>
+        ))}
+      </ul>
+      {differing.length > MAX_SHOWN && (
+        <p class="muted">{pluralize(differing.length - MAX_SHOWN, 'more run')} not shown.</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { originsOf } from '../../../inspector/fold/origins.ts';
+import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import { folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { startScripted } from '../../support/run-chain.ts';
+
+const text = 'The bridge was opened on 19 March 1932.';
+const documents = createPassageIndex([
+  { path: 'bridge.md', blocks: [{ text, heading: [], startLine: 4, endLine: 4, kind: 'prose', lines: [4] }] },
+]);
+const { run } = startScripted({}, { documents }, { request: 'When was the brídge opened?' });
+await run.answer;
+const { log, fold } = folded(recordedEntries(run));
+const found = (phrase: string) => originsOf(log, fold, phrase).map(({ kind, place }) => `${kind}: ${place}`);
+
+describe('the origins of a phrase', () => {
+  it('begin with the passage that has it, and name its lines', () => {
+    const [first, ...later] = originsOf(log, fold, '19 March 1932');
+    expect(first).toMatchObject({ kind: 'passage', place: 'bridge.md, lines 4 to 4' });
+    expect(first?.excerpt).toContain('19 March 1932');
+    expect(log.entry(first?.seq ?? -1).type).toBe('operations');
+    expect(later.every(({ seq }) => seq >= (first?.seq ?? 0))).toBe(true);
+  });
+
+  it('ignore case, accents and punctuation', () => {
+    expect(found('the, BRIDGE')).toEqual(
+      expect.arrayContaining(['passage: bridge.md, lines 4 to 4', 'request: the user']),
+    );
+  });
+
+  it('fall back to texts with all of the words', () => {
+    expect(found('1932 bridge')).toEqual(['passage: bridge.md, lines 4 to 4']);
+  });
+
+  it('are none for words that the run never had, or for none', () => {
+    expect(found('harbour tunnel')).toEqual([]);
+    expect(found(' … ')).toEqual([]);
+  });
+});

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
-import { type JournalTail, repeat, type StoredRun, storedRunsOf, summarize } from '../journal/journal-store.ts';
+import {
+  isOwnStore,
+  type JournalTail,
+  repeat,
+  type StoredRun,
+  storedRunsOf,
+  summarize,
+} from '../journal/journal-store.ts';
 import { stateSteps } from '../journal/state-at.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
@@ -61,7 +68,8 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
         const recording = before ?? recordedRun(run.runId, journals as JournalStore, () => changed(run.runId));
         known.set(run.runId, recording);
         if (recording.update(run)) changed(run.runId);
-        if (recording.needsCount()) counter.add(recording);
+        // Another store would be read from the start each time.
+        if (isOwnStore(journals as JournalStore) && recording.needsCount()) counter.add(recording);
       }
       for (const runId of missing) {
         if (known.delete(runId)) changed(runId);
@@ -190,6 +198,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     const tail = storedRunsOf(journals).openTail(runId);
     const entries: JournalEntry[] = [];
     const states = stateFeed(entries);
+    let followed: FiguresFold | null = null;
     let problem: string | null = null;
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
@@ -201,6 +210,8 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         for await (const { entry, json } of tail.read()) {
           if (isStopped()) return;
           if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
+          if (entry.type === 'run-start') followed = figuresFold(entry, true);
+          followed?.take(entry);
           if (entry.seq < from) continue;
           frame.push(json);
           chars += json.length;
@@ -215,6 +226,10 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         isOver = true;
       }
       if (!isStopped() && frame.length > 0) await sink.lines(frame);
+      if (followed?.hasAnswer && !fold?.hasAnswer) {
+        fold = followed;
+        changed();
+      }
       const limits = problem === null ? await states.send(sink, isOver, isStopped) : null;
       if (limits !== null) setFidelity([...fidelity, limits]);
       // A change during the reading may have been missed.

@@ -211,6 +211,9 @@ export function registerStoredRuns(store: JournalStore, runs: StoredRuns): void 
   storedRuns.set(store, runs);
 }
 
+/** Whether a store is PostChain's own, so that only the new entries of a run are read. */
+export const isOwnStore = (store: JournalStore): boolean => storedRuns.has(store);
+
 /** How often a store that cannot report changes is listed. */
 const POLL_MS = 1_000;
 

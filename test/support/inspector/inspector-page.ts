@@ -132,9 +132,10 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
     active: [...document.querySelectorAll('.chart-picture .state.active')].map(
       (state) => state.querySelector('.name')?.textContent ?? '',
     ),
-    marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')].map(
-      (part) => part.getAttribute('class') ?? '',
-    ),
+    // A transition is drawn once per level of detail, and shown in one of them.
+    marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')]
+      .filter((part) => part.getBoundingClientRect().width + part.getBoundingClientRect().height > 0)
+      .map((part) => part.getAttribute('class') ?? ''),
   }));
 
 /** Waits until the page has received this many entries and shows the newest. */

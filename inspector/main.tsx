@@ -17,7 +17,7 @@ async function sourceOf(page: Document): Promise<PageSource> {
   return socketSource(socketAddress(page.location));
 }
 
-/** Keeps the token for the next visit, without a cookie, which all ports of this host would receive. */
+/** Stores the token for the next visit. Not in a cookie, because every port of this host would receive it. */
 function keepToken({ pathname }: Location): void {
   const [, token = ''] = pathname.split('/');
   try {

@@ -60,7 +60,7 @@ export interface WindowSize {
   readonly height: number;
 }
 
-/** The outermost level is always legible: what has no room is outside the window. */
+/** The outermost level is always legible: what does not fit is outside the window. */
 const MIN_SCALE = LEGIBLE;
 const MAX_SCALE = 2_000;
 const MARGIN = 6;

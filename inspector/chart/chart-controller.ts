@@ -90,7 +90,7 @@ export function createChartController(
     const { width, height } = camera.size();
     move(zoomAt(camera.view(), ZOOM_STEP ** direction, { x: width / 2, y: height / 2 }));
   };
-  /** The whole picture; if it has no room, the part with the active state. */
+  /** The whole picture; if it does not fit, the part with the active state. */
   const fitted = (): Viewport => {
     const view = fitTo(picture, camera.size());
     const active = scene.states[activeState() ?? -1];

@@ -209,12 +209,12 @@ function withFans(edges: readonly LevelEdge[], chart: Chart): readonly LevelEdge
   return edges.map((edge) => {
     const fan = fanOf(edge);
     if (fan === null || (fans.get(fan)?.length ?? 0) < MIN_FAN) return edge;
-    // The way back to the state itself is shown inside it.
+    // The transition back to the state itself is shown inside it.
     return edge.source === edge.target ? { ...edge, kind: 'spoke' } : { ...edge, fan };
   });
 }
 
-/** As many lines of one label into a state, such as a reset from everywhere, are drawn only while they matter. */
+/** At least this many lines with the same label and target, such as a reset from everywhere, are drawn only while they matter. */
 const MIN_STAR = 6;
 
 /** Whether a line is one of many with the same label and target, and its source has another line. */
@@ -224,7 +224,7 @@ function isOfStar({ target, text, source, kind }: LevelEdge, all: readonly Level
   return star.length >= MIN_STAR && all.some((other) => other.source === source && other.target !== target);
 }
 
-/** Whether a line is not needed: it has a quiet end, is not the default way, and its other end has more lines. */
+/** Whether a line is not needed: it has a quiet end, is not the default transition, and its other end has more lines. */
 function isQuiet(
   { source, target, kind, transitions }: LevelEdge,
   chart: Chart,

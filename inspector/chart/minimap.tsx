@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts';
 /** Shows a viewport in the minimap. */
 export type ShowView = (view: Viewport, size: WindowSize) => void;
 
-/** So much of the picture may be outside without a minimap, in pixels of the picture. */
+/** How much of the picture may be outside the window before the minimap appears, in pixels of the picture. */
 const SLACK = 28;
 
 interface MinimapProps {
@@ -16,7 +16,7 @@ interface MinimapProps {
   readonly onCenter: (point: DOMPoint) => void;
 }
 
-/** The outermost level in small, with a frame around the visible part. Hidden while all of it is visible. */
+/** A small copy of the outermost level, with a frame around the visible part. Hidden while all of it is visible. */
 export function Minimap({ scene, onReady, onCenter }: MinimapProps) {
   const map = useRef<HTMLDivElement>(null);
   const frame = useRef<SVGRectElement>(null);

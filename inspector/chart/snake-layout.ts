@@ -21,7 +21,7 @@ export interface SnakeLine {
   readonly label: number;
   /** The line may have a smaller label, or none. */
   readonly isBranch: boolean;
-  /** Lines of the same bundle (a number from 1) share their way. */
+  /** Lines of the same bundle (a number from 1) share their path. */
   readonly bundle: number;
 }
 

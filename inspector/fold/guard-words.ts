@@ -69,7 +69,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   sufficiency: 'thresholds.sufficiency',
 };
 
-/** Guards that hold from a limit on. */
+/** Guards that hold as soon as a value reaches its limit. */
 const REACHES: ReadonlySet<string> = new Set([
   'cycleLimitReached',
   'budgetExhausted',

@@ -66,7 +66,7 @@ export function parseRunQuery({ q = '', status = '', session = '', model = '', s
   };
 }
 
-/** Returns the parameters of a query, without those that are as at first. */
+/** Returns the parameters of a query, without those that have their default. */
 export function printRunQuery({ text, status, session, model, sort, isDescending }: RunQuery): Parameters {
   const isFirst = sort === FIRST.sort && isDescending === FIRST.isDescending;
   const all = { q: text, status, session, model, sort: isFirst ? '' : `${isDescending ? '-' : ''}${sort}` };

@@ -17,7 +17,7 @@ interface Address {
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Reads an address; parts that make no sense are left out. Never throws. */
+/** Reads an address; invalid parts are ignored. Never throws. */
 export function parseAddress(hash: string): Address {
   const [path = '', query = ''] = hash.replace(/^#/u, '').split(/\?(.*)/su);
   const { panel, ...parameters } = Object.fromEntries(new URLSearchParams(query));
@@ -51,7 +51,7 @@ export const addressParameters = signal<Parameters>({});
 const WRITE_MS = 200;
 
 /**
- * Keeps the address and the page in step: a click can be taken back, a pasted link and a reload show the same. Moving
+ * Keeps the address and the page in step: a click can be undone with the Back button, a pasted link and a reload show the same. Moving
  * the cursor replaces the address; choosing a run or a step adds one to the history.
  */
 export function followAddress(inspector: Inspector): void {
@@ -61,7 +61,7 @@ export function followAddress(inspector: Inspector): void {
 
   function read(): void {
     const { runId, seq, panel, parameters } = parseAddress(location.hash);
-    // Before the effect below runs: what the address says is no choice of the user.
+    // Before the effect below runs: a value from the address is not a choice of the user.
     written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: chosen.peek() };
     batch(() => {
       if (runId !== undefined) selectRun(runId);

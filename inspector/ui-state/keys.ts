@@ -51,7 +51,7 @@ export function listenToKeys(page: Document): () => void {
 /** For characters, Shift is part of the key. */
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
 
-/** A border between panes, which the arrow keys move, and the chart, if the focus came to it by key and not by a click. */
+/** Whether an element uses the arrow keys itself: a border between panes, or the chart if it was focused by keyboard. */
 const needsArrows = (target: EventTarget | null): boolean =>
   target instanceof Element &&
   (target.closest('[role=separator]') !== null ||

@@ -7,16 +7,16 @@ import { DEFAULT_PHASE, isPhase } from './phase-selection.ts';
 import { NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from './yield-rules.ts';
 
-/** Other numbers for the decisions of a recorded run. */
+/** Limits and thresholds to change in the decisions of a recorded run. */
 export interface NumberChanges {
   readonly limits: Partial<Limits>;
   readonly thresholds: Partial<Thresholds>;
 }
 
 /**
- * Takes a recorded decision of Yield again, with other limits and thresholds; `recorded` is null where the user was asked for
- * a direction. `after` is the state right after it; its grades and the measured change of the answer are reused. A direction
- * by the user stays. Returns null if the user would be asked.
+ * Evaluates a recorded decision of Yield again, with other limits and thresholds. `after` is the state right after the
+ * decision; its grades and the measured change of the answer are reused. `recorded` is null if the user was asked for a
+ * direction. A direction that the user gave is kept. Returns null if the user would be asked.
  */
 export function decideAgain(
   after: RecordedState,

@@ -7,7 +7,7 @@ import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { flagsToContinue, startOf, trustQuestion } from './recorded-flags.ts';
 
 /**
- * Returns actions that continue runs as \`postchain resume\` and \`fork\` do: with their recorded flags, this process's environment, and a
+ * Returns actions that continue runs as `postchain resume` and `fork` do: with their recorded flags, this process's environment, and a
  * confirmation for a run that this installation did not sign.
  */
 export function inspectedActions(journals: JournalStore, isFile: boolean): RunActions {

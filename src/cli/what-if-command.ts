@@ -17,7 +17,7 @@ interface Result extends WhatIf {
   readonly request: string;
 }
 
-/** `postchain what-if`: prints where recorded runs would have ended with other numbers. */
+/** `postchain what-if`: prints where recorded runs would have ended with other limits and thresholds. */
 export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const set = Object.fromEntries(flags.set.map(parseChange)) as Record<string, number>;
   readDecidingNumbers(set);

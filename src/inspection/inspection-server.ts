@@ -29,7 +29,7 @@ import { openSockets, type SocketEndpoint, statelyEndpoint } from './sockets.ts'
 import { TOKEN_KEY } from './wire.ts';
 
 export interface InspectionServer {
-  /** The URL of the page. It contains a secret: anyone who knows it can see the runs and send them events. */
+  /** The URL of the page. It contains a secret: anyone who knows it can read, continue and delete the runs, and send events to live ones. */
   readonly url: string;
   /** The URL of a WebSocket for other XState programs, in the protocol of Stately's inspector. */
   readonly statelyUrl: string;
@@ -141,7 +141,7 @@ const RETURN_SCRIPT = `let token = null;
 try { token = localStorage.getItem('${TOKEN_KEY}'); } catch {}
 if (/^[\\w-]{32,128}$/.test(token ?? '')) location.replace('/' + token + '/' + location.hash);`;
 
-/** Leads a browser that has opened the inspector before to it: the page keeps the token in its own storage, which no other port reads. */
+/** Redirects a browser that has opened the inspector before: the page keeps the token in its own storage, which no other port can read. */
 const returnPage: StaticPage = {
   html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>PostChain inspector</title>
 <p>This browser does not know the inspector yet. Open the address that the command line printed.</p>
@@ -231,7 +231,7 @@ export interface InspectionOptions {
    * same, and a browser that has opened it also finds the page without the token.
    */
   readonly token?: string | undefined;
-  /** Resumes and forks recorded runs for the page; without it, the page only shows them. */
+  /** Resumes and forks recorded runs for the page; without it, the page can do neither. */
   readonly actions?: RunActions | undefined;
   /**
    * The directory of the page's files.

@@ -160,7 +160,7 @@ const modelsSchema = z.object({
   sessionId: z.string().nullable(),
 });
 
-/** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only once it was opened. */
+/** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */
 function recordedRun(runId: string, journals: JournalStore, changed: () => void): RecordedRun {
   let version: string | null = null;
   /** With the status of a run that no process writes. */

@@ -18,7 +18,7 @@ export interface ActionOptions {
 
 type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
 
-/** Does what a page asked for with a recorded run. Never rejects. */
+/** Performs an action that a page requested on a recorded run. Never rejects. */
 export async function act(
   runs: RunList,
   actions: RunActions | null,

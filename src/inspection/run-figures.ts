@@ -35,8 +35,8 @@ const entrySchema = z.union([answerSchema, decisionSchema, replySchema]);
 const FOLDED: ReadonlySet<unknown> = new Set(['answer', 'decision', 'call-event']);
 
 /**
- * Returns a fold over the entries of a run. Without the answer, its totals are counted from all entries; `isWhole` tells whether all are
- * given, otherwise they are unknown.
+ * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries; if not all are given
+ * (`isWhole` is false), the totals are unknown.
  */
 export function figuresFold(
   { modelId, fallbackModelIds, sessionId }: Pick<RunStart, 'modelId' | 'fallbackModelIds' | 'sessionId'>,

@@ -24,7 +24,7 @@ export interface RunList {
   add(source: RunSource): () => void;
   /** Sets the run that pages open first; by default the one watched last. */
   choose(runId: string): void;
-  /** Tells the listeners that the summary of a run has changed. */
+  /** Notifies the listeners that the summary of a run has changed. */
   changed(runId: string): void;
   /** Reads the list of recordings again. */
   refresh(runIds?: readonly string[]): Promise<void>;

@@ -23,11 +23,11 @@ export interface PhaseUse {
 /** Where the phases of a run end. */
 export interface PhasesEnd {
   /**
-   * The rule that completes the run, or else what ended it: `budget`, `deadline`, `cancelled` and so on. Null if it goes on
-   * and the user would choose the next phase.
+   * The rule that completes the run, or else what ended it: `budget`, `deadline`, `cancelled` and so on. Null if the run
+   * continues and the user would choose the next phase.
    */
   readonly rule: string | null;
-  /** The phase to continue with, if the run goes on; null at an end. */
+  /** The phase to continue with; null if the run ends, or if the user would choose. */
   readonly nextPhase: Phase | null;
   readonly cycle: number;
   /** The number of the journal entry. */
@@ -35,13 +35,13 @@ export interface PhasesEnd {
   readonly use: PhaseUse;
 }
 
-/** How a run would have ended with other numbers. */
+/** How a run would have ended with other limits and thresholds. */
 export interface WhatIf {
   readonly recorded: PhasesEnd;
   /** The first point at which the run differs; like `recorded` if none does. */
   readonly now: PhasesEnd;
   /**
-   * - `same`: the run ends in the same cycle, perhaps by another rule.
+   * - `same`: it would have ended in the same cycle, possibly by another rule.
    * - `earlier`: it would have ended at `now`.
    * - `further`: it would have continued beyond its recorded end. What follows is unknown.
    * - `elsewhere`: it would have continued with another phase. What follows is unknown.
@@ -49,7 +49,7 @@ export interface WhatIf {
   readonly outcome: 'same' | 'earlier' | 'further' | 'elsewhere';
 }
 
-/** What decisions read of recorded results. Any other number changes what the phases do. */
+/** The numbers with which decisions compare recorded results. Any other number changes what the phases do. */
 const DECIDING = {
   limits: ['maxCycles'],
   thresholds: [
@@ -64,8 +64,8 @@ const DECIDING = {
 } as const;
 
 /**
- * Takes the decisions of a recorded run again with other numbers, without a model call, and returns where it would have ended.
- * The first decision that differs counts: what would follow is not recorded. `fork` runs it.
+ * Evaluates the decisions of a recorded run again with other limits and thresholds, without a model call, and returns where the
+ * run would have ended, up to the first decision that differs. What follows that decision is not recorded; a fork runs it.
  *
  * @throws PostChainError `invalid_option` for a number that no decision reads, `invalid_journal` if the run cannot be replayed.
  */
@@ -81,7 +81,7 @@ export function whatIf(
   }
 }
 
-/** Does what `whatIf` does in steps, so that other work can run in between. */
+/** Like `whatIf`, but in steps, so that other work can run in between. */
 export function* whatIfSteps(
   entries: readonly JournalEntry[],
   set: WhatIfChanges,

@@ -27,7 +27,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
     [],
   );
   const isSystem = run.kind === 'system';
-  // The change in a step that is still growing would never rest.
+  // While a run is followed, the difference would change with every entry.
   const isFollowing = run.live && inspector.cursor.value === null;
   const context = contextAt(fold, at);
   const pinned = base.value?.runId === run.runId ? base.value.seq : null;

@@ -158,7 +158,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
   );
 }
 
-/** What the run took, at its latest entry. */
+/** What the run used, up to its latest entry. */
 function Figures({ view: { run, log, fold, count } }: { readonly view: RunView }) {
   const { ms, cycles, calls, tokens, cost } = figuresOf(log, fold, count);
   const figures = [

@@ -10,7 +10,7 @@ import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CallChips } from './call-chips.tsx';
 
-/** What the model was asked: the system text, the turns, the schema of the reply, and the tools on offer. */
+/** What the model was asked: the system text, the turns, the schema of the reply, and the offered tools. */
 export function PromptTab({ inspector, view }: PanelProps) {
   const calls = stepCalls(view.fold, view.selection, view.at);
   if (calls === null) return <p class="muted">This step made no model call.</p>;
@@ -45,7 +45,7 @@ function PromptOfCall({ inspector, view: { run, log, fold }, call }: PromptOfCal
 
 const known = new WeakMap<Inspector, Map<string, PromptAnswer>>();
 
-/** Requests a prompt once, and keeps it. Null while it is on its way. */
+/** Requests a prompt once, and keeps it. Null until it arrives. */
 function usePrompt(inspector: Inspector, runId: string, seq: number | null): PromptAnswer | null {
   const [, rerender] = useState(0);
   const all = known.get(inspector) ?? new Map<string, PromptAnswer>();
@@ -55,7 +55,7 @@ function usePrompt(inspector: Inspector, runId: string, seq: number | null): Pro
     if (seq === null || all.has(key)) return;
     let isShown = true;
     void inspector.prompt(runId, seq).then((answer) => {
-      // A refused request may succeed later.
+      // A failed request may succeed later.
       if (answer.prompt !== null) all.set(key, answer);
       else if (isShown) refused.set(key, answer);
       if (isShown) rerender((times) => times + 1);

@@ -36,7 +36,7 @@ function tabsOf(view: RunView): ReadonlySet<StepTab> {
   return new Set(all.flatMap(([tab, applies]) => (applies ? [tab] : [])));
 }
 
-/** What tells most about a step without the chosen tab. */
+/** The most informative tab of a step that does not have the chosen one. */
 function fallback({ selection: { kind } }: RunView, tabs: ReadonlySet<StepTab>): StepTab {
   if (kind === 'operations') return 'context';
   return (['tools', 'reply', 'why'] as const).find((tab) => tabs.has(tab)) ?? 'why';

@@ -9,7 +9,7 @@ import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { PanelProps } from '../panel.tsx';
 
-/** Up to this many cycles, all are open; of more, only the selected one. */
+/** Up to this many cycles are all open; if there are more, only the selected one is. */
 const MAX_OPEN = 6;
 /** The cycles listed at a time. */
 const MAX_LISTED = 8;

@@ -14,7 +14,7 @@ const FONT_PX = 11;
 /** Narrower bars have one color and no name. */
 const NARROW_PX = 4;
 const PADDING_PX = 4;
-/** With less space for each, bars are drawn as sums of columns. */
+/** With less space for each, bars are replaced by columns of sums. */
 const CROWDED_PX = 5;
 const COLUMN_PX = 3;
 const WIDE_PX = 12;
@@ -67,7 +67,7 @@ export function drawLanes(on: Canvas, fold: RunFold, lanes: readonly Lane[], sca
   });
 }
 
-/** Above the lanes: cycles, in groups that are wide enough for a name. Every second one has a darker ground. */
+/** Above the lanes: cycles, in groups that are wide enough for a name. Every second one has a darker background. */
 function drawCycles(on: Canvas, { spans: { cycles } }: RunFold, scale: Scale, height: number, paint: Paint): void {
   const first = Math.max(0, countStartedBy(cycles, scale.entryAt(0)) - 1);
   const end = countStartedBy(cycles, scale.entryAt(scale.width));
@@ -198,7 +198,7 @@ function drawName(on: Canvas, names: readonly string[], { left, width, top }: Pl
   return start + on.measureText(name).width;
 }
 
-/** What a bar may be called, the longest first. */
+/** The possible labels of a bar, the longest first. */
 function namesOf({ label, short, failure, attempt, to }: Bar): readonly string[] {
   if (label === '') return [];
   const mark = failure === null ? '' : '× ';

@@ -16,7 +16,7 @@ export interface Hovered {
 const RESULT_CHARS = 220;
 const GAP_PX = 12;
 
-/** A card next to a bar: its name, when it ran, what it used and what came of it. */
+/** A card next to a bar: its name, its time, what it used, and its result. */
 export function HoverCard({ view, hovered: { bar, x, y } }: { readonly view: RunView; readonly hovered: Hovered }) {
   const isLeft = x < innerWidth / 2;
   const side = isLeft ? { left: `${x + GAP_PX}px` } : { right: `${innerWidth - x + GAP_PX}px` };
@@ -78,7 +78,7 @@ const tokensText = ({
 
 const costText = (amount: number, currency: string | null): string => formatCost({ amount, currency: currency ?? '' });
 
-/** Calls, tokens, cost, failures and retries, as far as there are any. */
+/** Calls, tokens, cost, failures and retries, if there are any. */
 export function sumFacts(sums: Sums, currency: string | null): readonly string[] {
   const { modelCalls, failed, retries, cost } = sums;
   if (modelCalls === 0) return ['no model calls'];
@@ -93,7 +93,7 @@ export function sumFacts(sums: Sums, currency: string | null): readonly string[]
   ];
 }
 
-/** What came of it, in one line; empty if nothing is known. */
+/** Its result in one line; empty if it is unknown. */
 function resultOf({ log, fold: { entries } }: RunView, { kind, from, to, attempt }: Bar): string {
   if (kind === 'decision' || kind === 'event') return entryLine(log.entry(from));
   if (to === null) return '';

@@ -41,7 +41,7 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
   const width = useWidth(box);
   const paint = usePaint(box);
   const [hovered, setHovered] = useState<Hovered | null>(null);
-  /** The lane that the keys move along; null while the timeline is not used by key. */
+  /** The lane that the keys move along; null while the timeline is not used by keyboard. */
   const [keyLane, setKeyLane] = useState<number | null>(null);
   const source = useMemo(() => createLanes(view.fold, view.run.kind), [view.fold]);
   const lanes = useMemo(() => source.lanes(), [source, view.count]);
@@ -223,7 +223,7 @@ const MOVE_MS = 150;
 /** Shorter movements are not animated. */
 const JUMP_PX = 8;
 
-/** The line at the cursor. It glides to a new position, unless the lanes move too or motion is not wanted. */
+/** The line at the cursor. It glides to a new position, unless the lanes move too or the user prefers reduced motion. */
 function Cursor({ x, scale }: { readonly x: number; readonly scale: Scale }) {
   const line = useRef<HTMLDivElement>(null);
   const before = useRef({ x, scale });

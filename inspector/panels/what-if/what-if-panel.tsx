@@ -64,7 +64,7 @@ const NUMBERS: readonly DecidingNumber[] = [
 
 type Changes = Readonly<Record<string, number>>;
 
-/** Sliders for the numbers that decisions read, and where this run and all runs would have ended with them. */
+/** Sliders for the numbers that decisions read, and how this run and all runs would have ended with them. */
 export function WhatIfPanel({ inspector, view }: PanelProps) {
   const [set, change] = useState<Changes>({});
   const { runId } = view.run;

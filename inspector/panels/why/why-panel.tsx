@@ -171,7 +171,7 @@ interface CandidateListProps {
   readonly thresholds: Thresholds | null;
 }
 
-/** The candidate that was taken, then those tried before it, and on request those that were not tried any more. */
+/** The candidate that was taken, then those tried before it, and on request those that were not tried. */
 function CandidateList({ candidates, thresholds }: CandidateListProps) {
   const taken = candidates.filter(({ result }) => result === 'taken');
   const refused = candidates.filter(({ result }) => result === 'false');

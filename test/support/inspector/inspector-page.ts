@@ -123,6 +123,8 @@ export interface DisplayedState {
   readonly active: readonly string[];
   /** The class names of all states and lines in the chart. */
   readonly marks: readonly string[];
+  /** How many shown lines are marked as the latest transition. */
+  readonly shownLast: number;
 }
 
 export const displayedState = (page: Page): Promise<DisplayedState> =>
@@ -132,10 +134,13 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
     active: [...document.querySelectorAll('.chart-picture .state.active')].map(
       (state) => state.querySelector('.name')?.textContent ?? '',
     ),
+    marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')].map(
+      (part) => part.getAttribute('class') ?? '',
+    ),
     // A transition is drawn once per level of detail, and shown in one of them.
-    marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')]
-      .filter((part) => part.getBoundingClientRect().width + part.getBoundingClientRect().height > 0)
-      .map((part) => part.getAttribute('class') ?? ''),
+    shownLast: [...document.querySelectorAll('.chart-picture [data-line].last')].filter(
+      (line) => line.getBoundingClientRect().width + line.getBoundingClientRect().height > 0,
+    ).length,
   }));
 
 /** Waits until the page has received this many entries and shows the newest. */

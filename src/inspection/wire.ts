@@ -118,6 +118,8 @@ export interface PromptAnswer {
 export interface RunWhatIf extends WhatIf {
   readonly runId: string;
   readonly request: string;
+  /** The currency of costs; empty without prices. */
+  readonly currency: string;
 }
 
 export interface WhatIfAnswer {

@@ -33,7 +33,14 @@ const NUMBERS: readonly DecidingNumber[] = [
     meaning: 'Below it, two answers in a row count as the same.',
     ...share,
   },
-  { path: 'limits.maxCycles', title: 'Cycles', meaning: 'The run answers after this many.', min: 1, max: 20, step: 1 },
+  {
+    path: 'limits.maxCycles',
+    title: 'Cycles',
+    meaning: 'The run ends after this many cycles.',
+    min: 1,
+    max: 20,
+    step: 1,
+  },
   {
     path: 'thresholds.sufficiency',
     title: 'Sufficiency',
@@ -55,7 +62,7 @@ const NUMBERS: readonly DecidingNumber[] = [
   {
     path: 'thresholds.loopRepeats',
     title: 'Loop',
-    meaning: 'This many similar cycles are a loop, which ends the run.',
+    meaning: 'The run ends after this many similar cycles: they are a loop.',
     min: 2,
     max: 10,
     step: 1,
@@ -96,7 +103,7 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
         );
       })}
       <button type="button" disabled={!isChanged} onClick={() => change({})}>
-        Recorded numbers
+        Reset to recorded numbers
       </button>
       <section class="card" aria-label="This run" aria-live="polite">
         <h3>This run</h3>
@@ -173,13 +180,13 @@ function RunAnswer({ answer, moveTo }: RunAnswerProps) {
   );
 }
 
-function sentenceOf({ recorded, now, outcome }: RunWhatIf): string {
+function sentenceOf({ recorded, now, outcome, currency }: RunWhatIf): string {
   if (outcome === 'same')
     return now.rule === recorded.rule
       ? 'The run would end as it did.'
       : `The run would end in the same cycle, by another rule: ${humanize(now.rule ?? '')}.`;
   if (outcome === 'earlier')
-    return `The run would end in cycle ${now.cycle} (${humanize(now.rule ?? '')}) and save ${savedText(recorded.use, now.use)}.`;
+    return `The run would end in cycle ${now.cycle} (${humanize(now.rule ?? '')}) and save ${savedText(recorded.use, now.use, currency)}.`;
   const next = now.nextPhase === null ? 'ask for a direction' : `continue with ${now.nextPhase}`;
   const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
   return `After cycle ${now.cycle}, the run would ${next}, ${end}. What follows is not recorded: fork the run to see it.`;
@@ -187,11 +194,9 @@ function sentenceOf({ recorded, now, outcome }: RunWhatIf): string {
 
 type Use = RunWhatIf['now']['use'];
 
-function savedText(all: Use, used: Use): string {
+function savedText(all: Use, used: Use, currency: string): string {
   const cost =
-    all.cost === null || used.cost === null
-      ? ''
-      : `, ${formatCost({ amount: all.cost - used.cost, currency: '' }).trim()} of its cost`;
+    all.cost === null || used.cost === null ? '' : `, ${formatCost({ amount: all.cost - used.cost, currency })}`;
   return `${pluralize(all.modelCalls - used.modelCalls, 'model call')}, ${pluralize(all.tokens - used.tokens, 'token')}${cost} and ${formatDuration(all.ms - used.ms)}`;
 }
 
@@ -215,7 +220,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
           setAnswer(await ask());
         }}
       >
-        {answer === 'asking' ? 'Reading all runs…' : 'Ask about all runs'}
+        {answer === 'asking' ? 'Reading all runs…' : 'Check all runs'}
       </button>
     );
   const { results, leftOut, problem } = answer;

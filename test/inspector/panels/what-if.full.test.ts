@@ -31,12 +31,12 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await page.getByRole('button', { name: 'What if' }).click();
     await page.getByRole('slider', { name: 'Confidence' }).fill('0.6');
     await page.getByText('The run would end in cycle 2 (confidence reached) and save').waitFor();
-    await page.getByRole('button', { name: 'Ask about all runs' }).click();
+    await page.getByRole('button', { name: 'Check all runs' }).click();
     await page.getByText('Of 2 runs, 2 would end earlier').waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('slider', { name: 'Confidence' }).fill('0.99');
     await page.getByText('beyond its recorded end').waitFor();
-    await page.getByRole('button', { name: 'Recorded numbers' }).click();
+    await page.getByRole('button', { name: 'Reset to recorded numbers' }).click();
     await page.getByText('Move a slider.').waitFor();
     await close();
   });

@@ -203,7 +203,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
   it('writes names whole or not at all, nothing over another, and the length of a shortened gap as idle time', async () => {
     const page = await newPage();
     await page.addInitScript(noteTexts);
-    await page.goto(`${address}#/run/${runId}/0?panel=events`);
+    await page.goto(`${address}#/run/${runId}/0?panel=raw`);
     await page.locator('.event-row.at').waitFor();
     for (const width of [1440, 1280, 700]) {
       await page.setViewportSize({ width, height: 720 });
@@ -296,7 +296,7 @@ describe.skipIf(areSkipped)('the timeline', () => {
         return animate.apply(this, given);
       };
     });
-    await page.goto(`${address}#/run/${runId}/0?panel=events`);
+    await page.goto(`${address}#/run/${runId}/0?panel=raw`);
     await page.locator('.event-row.at').waitFor();
     await page.keyboard.press('End');
     await standsAt(page, entries.length - 1);

@@ -3,7 +3,9 @@ import type { AttemptState } from '../../machines/attempt/state.ts';
 import type { ActionState } from '../../machines/contracts/action-state.ts';
 import type { StopReason } from '../../machines/contracts/capability.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
+import type { Message } from '../../machines/contracts/message.ts';
 import type { DecisionRule } from '../../machines/policies/decisions.ts';
+import { attributeChars, attributeTokens } from '../../machines/policies/message-attributes.ts';
 import { visibleMessages } from '../../machines/policies/progress.ts';
 import { actionChart } from '../../src/testing/charts/action-chart.ts';
 import { attemptChart } from '../../src/testing/charts/attempt-chart.ts';
@@ -378,16 +380,23 @@ const isDetour = ({ detour }: ChainState): boolean => detour;
 
 /** U10: what is over its share of the window with embeddings or by a first guess of three tokens a character is measured. */
 const needsMeasuring = (state: ChainState): boolean => state.hasEmbeddings || isOverWindow(state);
-const isOverWindow = (state: ChainState): boolean => !fitsAt(state, 3);
+const isOverWindow = (state: ChainState): boolean => !fitsAt(state, 3, (message) => 3 * attributeChars(message));
 
-function fitsAt(state: ChainState, tokensPerChar: number): boolean {
-  const chars = visibleMessages(state).reduce((sum, { content }) => sum + content.length, 0);
-  return chars * tokensPerChar <= state.contextWindowTokens * state.thresholds.windowShare;
+/** C9, U10: a prompt prints the attributes of each message beside its content. */
+function fitsAt(state: ChainState, tokensPerChar: number, attributes: (message: Message) => number): boolean {
+  const tokens = visibleMessages(state).reduce(
+    (sum, message) => sum + tokensPerChar * message.content.length + attributes(message),
+    0,
+  );
+  return tokens <= state.contextWindowTokens * state.thresholds.windowShare;
 }
 
+const fitsAtEstimate = (state: ChainState, tokensPerChar: number): boolean =>
+  fitsAt(state, tokensPerChar, (message) => attributeTokens(message, tokensPerChar));
+
 /** U7, U10: a model rates what it can be shown; how many tokens a character has is known from what was measured last. */
-const fitsWindow = (state: ChainState): boolean => fitsAt(state, state.tokensPerChar);
-const fitsWindowAsMeasured = (state: ChainState): boolean => fitsAt(state, 1 / 3);
+const fitsWindow = (state: ChainState): boolean => fitsAtEstimate(state, state.tokensPerChar);
+const fitsWindowAsMeasured = (state: ChainState): boolean => fitsAtEstimate(state, 1 / 3);
 
 /** U5: the model is asked for summaries exactly where some are planned, and there is a call left for it, and room. */
 function isSummarized(state: ChainState, there: string): boolean {
@@ -598,7 +607,15 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: ['experience.reading'], on: /: replied$/, to: ['intention'], by: 'C1' },
   { from: ['intention'], on: /: replied$/, to: ['observation'], by: 'C1' },
   { from: ['observation'], on: /: replied$/, when: needsMeasuring, to: ['understanding.measuring'], by: 'C1, U10' },
-  { from: ['observation'], on: /: replied$/, when: fitsWindow, to: ['understanding.evaluating'], by: 'C1, U7' },
+  {
+    from: ['observation'],
+    on: /: replied$/,
+    when: fitsWindow,
+    to: ['understanding.measuring', 'understanding.evaluating'],
+    // The reply is a message too.
+    so: (after, there) => (there === 'understanding.measuring') === needsMeasuring(after),
+    by: 'C1, U7, U10',
+  },
   { from: ['observation'], on: /: replied$/, to: AFTER_RATING, by: 'C1, U10' },
   { from: ['understanding.evaluating'], on: /: replied$/, to: AFTER_RATING, so: isSummarized, by: 'C1, U5, U7' },
 

@@ -6,7 +6,7 @@ import { coveragePage } from '../../../../src/testing/coverage/coverage-page.ts'
 import type { CoverageReport } from '../../../../src/testing/coverage/coverage-report.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
 
-interface EmbeddedDrawing {
+interface EmbeddedLevel {
   readonly states: readonly { readonly id: string; readonly inset: { readonly chartId: string } | null }[];
 }
 
@@ -47,8 +47,12 @@ describe('coveragePage', () => {
     const machines = collectCoverage([parent, child]).coverage();
     const hosts = async (invoked?: Readonly<Record<string, string>>): Promise<readonly string[]> => {
       const { layout } = embeddedReport(await coveragePage({ title: '', machines, ...(invoked && { invoked }) }));
-      const drawings = layout?.drawings as Readonly<Record<string, EmbeddedDrawing>>;
-      return drawings['parent']?.states.flatMap(({ id, inset }) => (inset?.chartId === 'child' ? [id] : [])) ?? [];
+      const drawings = layout?.drawings as Readonly<
+        Record<string, { levels: Readonly<Record<string, EmbeddedLevel>> }>
+      >;
+      const states = Object.values(drawings['parent']?.levels ?? {}).flatMap((level) => level.states);
+      expect(states.map(({ id }) => id)).toEqual(['parent.first', 'parent.second']);
+      return states.flatMap(({ id, inset }) => (inset?.chartId === 'child' ? [id] : []));
     };
     expect(await hosts()).toEqual(['parent.first']);
     expect(await hosts({ other: 'child' })).toEqual(['parent.second']);

@@ -26,8 +26,17 @@ const EVERYWHERE: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight']);
 
 /** Listens for shortcuts on the whole page. Returns a function that stops listening. */
 export function listenToKeys(page: Document): () => void {
+  /** `:focus-visible` does not tell this: browsers set it on the first key after a click, too. */
+  let wasClicked = false;
+  const onPointerDown = (): void => {
+    wasClicked = true;
+  };
   const onKeyDownFirst = (event: KeyboardEvent): void => {
-    if (!EVERYWHERE.has(nameOf(event)) || needsArrows(event.target)) return;
+    if (!EVERYWHERE.has(nameOf(event))) {
+      wasClicked = false;
+      return;
+    }
+    if (needsArrows(event.target, wasClicked)) return;
     onKeyDown(event);
     if (event.defaultPrevented) event.stopPropagation();
   };
@@ -40,9 +49,11 @@ export function listenToKeys(page: Document): () => void {
     event.preventDefault();
     key.act?.();
   };
+  page.addEventListener('pointerdown', onPointerDown, { capture: true });
   page.addEventListener('keydown', onKeyDownFirst, { capture: true });
   page.addEventListener('keydown', onKeyDown);
   return () => {
+    page.removeEventListener('pointerdown', onPointerDown, { capture: true });
     page.removeEventListener('keydown', onKeyDownFirst, { capture: true });
     page.removeEventListener('keydown', onKeyDown);
   };
@@ -52,10 +63,10 @@ export function listenToKeys(page: Document): () => void {
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
 
 /** Whether an element uses the arrow keys itself: a border between panes, a compared step, or the chart if it was focused by keyboard. */
-const needsArrows = (target: EventTarget | null): boolean =>
+const needsArrows = (target: EventTarget | null, wasClicked: boolean): boolean =>
   target instanceof Element &&
   (target.closest('[role=separator], .steps td') !== null ||
-    (target.matches(':focus-visible') && target.closest('.chart-picture') !== null));
+    (!wasClicked && target.closest('.chart-picture') !== null));
 
 /** Elements that handle keys themselves. */
 function isTyping(target: EventTarget | null): boolean {

@@ -10,6 +10,8 @@ beforeAll(() => buildTestPage(tests), 60_000);
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 const positionOf = (page: Page, seq: number) => page.locator('.position').getByText(`entry ${seq} /`).waitFor();
+const positionNow = async (page: Page): Promise<number> =>
+  Number(/entry (\d+)/u.exec((await page.locator('.position').textContent()) ?? '')?.[1]);
 const runOf = (page: Page, runId: string) => page.locator(`main[data-run="${runId}"]`).waitFor();
 
 describe.skipIf(tests.areSkipped)('the address of the page', () => {
@@ -50,7 +52,7 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     expect(await page.getByRole('tab', { selected: true }).textContent()).toBe('Context');
   });
 
-  it('steps with ← and → also from a tab, but not in a text field', async () => {
+  it('steps with ← and → wherever the focus is, but not in a text field', async () => {
     const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
     await positionOf(page, 7);
     await page.getByRole('tab', { name: 'Why' }).click();
@@ -58,9 +60,19 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await positionOf(page, 6);
     await page.keyboard.press('ArrowRight');
     await positionOf(page, 7);
+    await page
+      .getByRole('treeitem', { name: /^observation/i })
+      .first()
+      .click();
+    await expect.poll(() => positionNow(page)).not.toBe(7);
+    const clicked = await positionNow(page);
+    await page.keyboard.press('ArrowLeft');
+    await positionOf(page, clicked - 1);
+    await page.keyboard.press('ArrowRight');
+    await positionOf(page, clicked);
     await page.keyboard.press('/');
     await page.keyboard.type('x');
     await page.keyboard.press('ArrowLeft');
-    await positionOf(page, 7);
+    await positionOf(page, clicked);
   });
 });

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { assign, createActor, fromPromise, setup, toPromise } from 'xstate';
-import { PHASES } from './replies.mjs';
+import { STEPS } from './replies.mjs';
 
 const { createMachine } = setup({
   types: {
@@ -38,10 +38,10 @@ const phase = (target) => ({
 
 const machine = createMachine({
   context: ({ input }) => ({ cycles: input.cycles, cycle: 1, steps: 0 }),
-  initial: 'action',
+  initial: 'experience',
   states: {
-    ...Object.fromEntries(PHASES.map((name, at) => [name, phase(PHASES[at + 1] ?? 'deciding')])),
-    deciding: { always: [{ guard: 'hasCyclesLeft', target: 'action', actions: 'countCycle' }, { target: 'done' }] },
+    ...Object.fromEntries(STEPS.map((name, at) => [name, phase(STEPS[at + 1] ?? 'deciding')])),
+    deciding: { always: [{ guard: 'hasCyclesLeft', target: 'experience', actions: 'countCycle' }, { target: 'done' }] },
     done: { type: 'final' },
     failed: { type: 'final' },
   },
@@ -60,6 +60,6 @@ export async function measure({ cycles }) {
   await done;
   const elapsedMs = performance.now() - startedAt;
   const { context, value } = actor.getSnapshot();
-  assert.deepEqual([value, context.steps], ['done', cycles * PHASES.length]);
+  assert.deepEqual([value, context.steps], ['done', cycles * STEPS.length]);
   return { microseconds: (elapsedMs * 1000) / context.steps };
 }

@@ -1,10 +1,10 @@
 import { race } from '../race.mjs';
 import { against, median, row } from '../row.mjs';
-import { PHASES, replyText } from './replies.mjs';
+import { replyText, STEPS } from './replies.mjs';
 
 /** @typedef {{ microseconds: number, entries?: number, context?: number, partials?: number }} Sample */
 
-/** Cycles of six steps per round: about 300 ms for each contender, so that a scheduling delay does not decide. */
+/** Cycles of five steps per round: about 300 ms for each contender, so that a scheduling delay does not decide. */
 const CYCLES = { 'hand-written loop': 10_000, 'bare XState': 2_000, 'LangGraph.js': 300, PostChain: 300 };
 const contender = (/** @type {string} */ file) => new URL(file, import.meta.url);
 
@@ -32,11 +32,11 @@ export async function measureStep() {
       (measured[name] ?? []).map(({ microseconds }) => microseconds),
     );
   const langgraph = rowOf('LangGraph.js');
-  const replyBytes = PHASES.map((phase) => Buffer.byteLength(replyText(phase, CYCLES.PostChain)));
+  const replyBytes = STEPS.map((phase) => Buffer.byteLength(replyText(phase, CYCLES.PostChain)));
   const fact = (/** @type {string} */ name, /** @type {'entries' | 'context' | 'partials'} */ key) =>
     median((measured[name] ?? []).map((sample) => sample[key] ?? 0));
   return {
-    title: `one phase step with a model that answers immediately, ${CYCLES.PostChain} cycles of six steps per round`,
+    title: `one phase step with a model that answers immediately, ${CYCLES.PostChain} cycles of five steps per round`,
     rows: [
       against(rowOf('hand-written loop'), langgraph),
       against(rowOf('bare XState'), langgraph),
@@ -48,7 +48,7 @@ export async function measureStep() {
       'bytes per reply': median(replyBytes),
       'journal entries per step': fact('PostChain', 'entries'),
       'messages in the context at the end': fact('PostChain', 'context'),
-      'partial values read per step': fact('PostChain, events read', 'partials') / (CYCLES.PostChain * PHASES.length),
+      'partial values read per step': fact('PostChain, events read', 'partials') / (CYCLES.PostChain * STEPS.length),
     },
   };
 }

@@ -11,6 +11,9 @@ export const PHASES = /** @type {const} */ ([
   'yield',
 ]);
 
+/** The phases that call the model in every cycle: Action asks it only once per run. */
+export const STEPS = /** @type {const} */ (['experience', 'intention', 'observation', 'understanding', 'yield']);
+
 export const REQUEST = 'Which queue design keeps retries bounded when consumers are slow, and what does it cost?';
 
 const unit = z.number().min(0).max(1);

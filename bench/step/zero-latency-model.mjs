@@ -11,9 +11,10 @@ export async function* textDeltas(/** @type {Task} */ task, /** @type {number} *
 }
 
 /**
- * Returns a model that answers immediately, with no timer and no network. It counts cycles by the calls for Action.
+ * Returns a model that answers immediately, with no timer and no network. It counts cycles by the calls for Experience: Action calls the
+ * model only in the first cycle.
  *
- * @param {(cycle: number) => void} [onCycle] Called at the start of each cycle.
+ * @param {(cycle: number) => void} [onCycle] Called at the first call of each cycle but Action's.
  */
 export function zeroLatencyModel(onCycle = () => {}) {
   let cycle = 0;
@@ -21,11 +22,11 @@ export function zeroLatencyModel(onCycle = () => {}) {
     id: 'zero-latency',
     contextWindowTokens: 128_000,
     async *stream(/** @type {{ task: Task }} */ { task }) {
-      if (task === 'action') {
+      if (task === 'experience') {
         cycle += 1;
         onCycle(cycle);
       }
-      for await (const text of textDeltas(task, cycle)) yield { type: 'text-delta', text };
+      for await (const text of textDeltas(task, Math.max(1, cycle))) yield { type: 'text-delta', text };
       yield { type: 'finish', reason: 'stop', usage: { inputTokens: 800, outputTokens: 75, estimated: false } };
     },
   };

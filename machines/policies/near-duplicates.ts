@@ -19,7 +19,7 @@ const FACT_MARKERS = /\p{N}+(?:[.,]\p{N}+)*|\b(?:no|not|never|none|nor|neither|w
 
 interface Content {
   readonly terms: ReadonlyMap<string, number>;
-  readonly names: ReadonlySet<string>;
+  readonly names: readonly string[];
   /** Numbers and negations, joined. */
   readonly factMarkers: string;
   /** Duplicates have at least one of these in common. */

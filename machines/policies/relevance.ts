@@ -102,7 +102,11 @@ export interface Relevance {
  * The relevance of each message to the request, in order. Each message is read once; linear in messages times request
  * words.
  */
-export function relevanceOf(messages: readonly Message[], inputs: RelevanceInputs): readonly Relevance[] {
+export function relevanceOf(
+  messages: readonly Message[],
+  inputs: RelevanceInputs,
+  uses: ReadonlyMap<string, Use> = usesOf(messages, inputs),
+): readonly Relevance[] {
   const requested = requestTerms(inputs.request).map(({ stem }) => stem);
   const texts = messages.map(termsOfMessage);
   const match = lexicalMatch(requested, texts);
@@ -111,9 +115,8 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
   const beside = neighbors(messages, own);
   const requestStems = new Set(requested);
   const anyMatch = own.some((value) => value > 0);
-  const uses = usesOf(messages, inputs);
   return messages.map((message, at) => {
-    const factors = {
+    const factors: { -readonly [Name in keyof Relevance]: Relevance[Name] } = {
       match: clamp(match[at] ?? 0),
       names: clamp(names[at] ?? 0),
       neighbors: clamp(beside[at] ?? 0),
@@ -123,9 +126,10 @@ export function relevanceOf(messages: readonly Message[], inputs: RelevanceInput
       importance: importance(message),
       links: clamp(message.links.length / 2),
       similarity: inputs.similarity === null ? null : clamp(inputs.similarity[at] ?? 0),
+      score: 0,
     };
-    const text = anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null;
-    return { ...factors, score: weightedMean(factors, text) };
+    factors.score = weightedMean(factors, anyMatch ? Math.max(own[at] ?? 0, beside[at] ?? 0) : null);
+    return factors;
   });
 }
 
@@ -155,15 +159,16 @@ const SHARES = [0.8, 0.6, 0.4];
  * question and often has none of its words.
  */
 function neighbors(messages: readonly Message[], match: readonly number[]): readonly number[] {
-  return messages.map((message, at) => {
-    let best = 0;
-    for (const [place, share] of SHARES.entries())
-      for (const next of [at - place - 1, at + place + 1]) {
-        const other = messages[next];
-        if (other !== undefined && areNeighbors(message, other)) best = Math.max(best, share * (match[next] ?? 0));
-      }
-    return best;
-  });
+  const best = new Array<number>(messages.length).fill(0);
+  for (const [place, share] of SHARES.entries())
+    for (let next = place + 1; next < messages.length; next += 1) {
+      const at = next - place - 1;
+      const [here = 0, there = 0] = [match[at], match[next]];
+      if ((here === 0 && there === 0) || !areNeighbors(messages[at] as Message, messages[next] as Message)) continue;
+      best[at] = Math.max(best[at] as number, share * there);
+      best[next] = Math.max(best[next] as number, share * here);
+    }
+  return best;
 }
 
 /** Messages of phases have no neighbors: they concern the request as a whole. */
@@ -200,7 +205,7 @@ function sharedNames(
     held.best *= weight;
     held.second *= weight;
   }
-  const sumOf = (all: ReadonlySet<string>, at: number): number => {
+  const sumOf = (all: readonly string[], at: number): number => {
     let sum = 0;
     for (const name of all) {
       const held = holders.get(name);
@@ -209,7 +214,8 @@ function sharedNames(
     return sum;
   };
   return texts.map(
-    ({ names, title }, at) => sumOf(names, at) / Math.sqrt(1 + names.size) + sumOf(title, at) / Math.max(1, title.size),
+    ({ names, title }, at) =>
+      sumOf(names, at) / Math.sqrt(1 + names.length) + sumOf(title, at) / Math.max(1, title.length),
   );
 }
 
@@ -217,18 +223,25 @@ function holdersOf(requested: ReadonlySet<string>, texts: readonly MessageTerms[
   const holders = new Map<string, Holders>();
   for (const [at, { names }] of texts.entries()) {
     const score = match[at] ?? 0;
+    // A name that only texts without a match have connects nothing.
+    if (score === 0) continue;
     for (const name of names) {
       const held = holders.get(name);
-      if (held !== undefined) {
-        held.count += 1;
-        if (score > held.best) {
-          held.second = held.best;
-          held.best = score;
-          held.at = at;
-        } else if (score > held.second) held.second = score;
-      } else if (!requested.has(name)) holders.set(name, { best: score, at, second: 0, count: 1 });
+      if (held === undefined) {
+        if (!requested.has(name)) holders.set(name, { best: score, at, second: 0, count: 0 });
+      } else if (score > held.best) {
+        held.second = held.best;
+        held.best = score;
+        held.at = at;
+      } else if (score > held.second) held.second = score;
     }
   }
+  if (holders.size === 0) return holders;
+  for (const { names } of texts)
+    for (const name of names) {
+      const held = holders.get(name);
+      if (held !== undefined) held.count += 1;
+    }
   return holders;
 }
 
@@ -251,33 +264,34 @@ function rarity(messages: number, having: number): number {
  */
 function lexicalMatch(requested: readonly string[], texts: readonly MessageTerms[]): readonly number[] {
   const meanLength = texts.reduce((sum, { length }) => sum + length, 0) / texts.length || 1;
-  const weights = requested.map((stem) => {
-    let having = 0;
-    for (const { counts } of texts) if (counts.has(stem)) having += 1;
-    return rarity(texts.length, having);
-  });
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  return texts.map(({ counts, length }) => {
-    const dampened = K1 * (1 - B + (B * length) / meanLength);
-    let score = 0;
-    for (const [at, stem] of requested.entries()) {
+  const scores = new Array<number>(texts.length).fill(0);
+  let whole = 0;
+  for (const stem of requested) {
+    const having = new Map<number, number>();
+    texts.forEach(({ counts }, at) => {
       const times = counts.get(stem);
-      if (times !== undefined) score += ((weights[at] ?? 0) * times * (K1 + 1)) / (times + dampened);
+      if (times !== undefined) having.set(at, times);
+    });
+    const weight = rarity(texts.length, having.size);
+    whole += weight;
+    for (const [at, times] of having) {
+      const dampened = K1 * (1 - B + (B * (texts[at] as MessageTerms).length) / meanLength);
+      scores[at] = (scores[at] as number) + (weight * times * (K1 + 1)) / (times + dampened);
     }
-    return whole === 0 ? 0 : score / whole;
-  });
+  }
+  return whole === 0 ? scores : scores.map((score) => score / whole);
 }
 
-/** The terms of a message: its content words with their counts, its names, its title, and its speaker. */
+/** The terms of a message: its content words with their counts, its distinct names, its title, and its speaker. */
 interface MessageTerms {
   /** Words of the title count once more. */
   readonly counts: ReadonlyMap<string, number>;
   /** Number of content words, with repetitions. */
   readonly length: number;
   /** Stems of words that are not in lower case: capitalized, of a script without case, or long numbers. */
-  readonly names: ReadonlySet<string>;
+  readonly names: readonly string[];
   /** Stems of the first line, if there are more. */
-  readonly title: ReadonlySet<string>;
+  readonly title: readonly string[];
   /** Stems of the name before a leading colon: "Ada Lovelace: …". */
   readonly speaker: readonly string[];
 }
@@ -309,7 +323,7 @@ function readTerms(content: string): MessageTerms {
     if (NAME.test(surface)) names.add(stem);
     length += 1;
   });
-  const title = new Set(stemsOf(TITLE.exec(content)?.[1] ?? ''));
+  const title = [...new Set(stemsOf(TITLE.exec(content)?.[1] ?? ''))];
   for (const stem of title) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  return { counts, length, names, title, speaker: stemsOf(label?.[1] ?? '') };
+  return { counts, length, names: [...names], title, speaker: stemsOf(label?.[1] ?? '') };
 }

@@ -193,8 +193,8 @@ function rate(inputs: RetentionInputs): readonly Rated[] {
     ),
   );
   const clock = { ...inputs, halfLifeCycles, halfLifeMs };
-  const relevances = relevanceOf(messages, clock);
   const uses = usesOf(messages, clock);
+  const relevances = relevanceOf(messages, clock, uses);
   const duplicates = nearDuplicates(searchResultsByPrecedence(messages, uses));
   return messages.map((message, at): Rated => {
     const { id } = message;

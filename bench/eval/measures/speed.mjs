@@ -6,7 +6,7 @@ const WORDS = 77;
 
 /**
  * The time to evaluate a context of 10,000 messages and about a million tokens: with and without counting the tokens with a real
- * tokenizer, and again after one message is added.
+ * tokenizer, and again after one message is added. About a third of the messages have a word of the request.
  */
 export const measure = {
   file: null,
@@ -74,10 +74,14 @@ function aMessage(id, random) {
 
 /** Returns a word from a Zipf distribution, as in natural language; one in ten starts with a capital letter. */
 function aWord(/** @type {() => number} */ random) {
-  const rank = Math.floor(40_000 ** random());
+  const word = wordOf(Math.floor(40_000 ** random()));
+  return random() < 0.1 ? `${word.charAt(0).toUpperCase()}${word.slice(1)}` : word;
+}
+
+/** Returns the word of a rank; a low rank is frequent. */
+function wordOf(/** @type {number} */ rank) {
   const word = rank.toString(26).replace(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? 'q');
-  const whole = word.length < 3 ? word : `${word}ing`;
-  return random() < 0.1 ? `${whole.charAt(0).toUpperCase()}${whole.slice(1)}` : whole;
+  return word.length < 3 ? word : `${word}ing`;
 }
 
 /**
@@ -89,7 +93,7 @@ function evaluate(messages, { planRetention, thresholdsSchema }) {
     messages,
     tokens: messages.map(({ content }) => content.length / 4),
     similarity: null,
-    request: 'Which of the harbours was opened before the bridge, and by whom?',
+    request: `Which ${[20, 300, 4_000].map(wordOf).join(' or ')} was opened before the bridge, and by whom?`,
     cycle: 1,
     nowMs: 0,
     step: 1,

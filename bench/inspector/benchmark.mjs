@@ -8,7 +8,8 @@ import { measureOpening, measureRecording, recordLongRun } from './recording.mjs
 
 const ENTRIES = 100_000;
 const ROUNDS = 3;
-const PANELS = ['Why', 'Output', 'Context', 'Events', 'Overlay'];
+/** As in the address of the page. */
+const PANELS = ['prompt', 'reply', 'why', 'context', 'raw', 'overlay'];
 
 /** Measures the inspector in a real Chromium against its limits. */
 export async function measureInspector() {

@@ -8,11 +8,13 @@ import { untilShown, watchedPage } from './page.mjs';
 import { plainPage } from './plain-page.mjs';
 
 const FRAMES = 240;
+/** At least so many. */
+const ENTRIES_PER_CYCLE = 80;
 
 /** Records a run of at least this many entries on disk. */
 export async function recordLongRun(/** @type {number} */ entries) {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-bench-'));
-  const run = startLongRun(Math.ceil(entries / 120), undefined, fileJournals(folder));
+  const run = startLongRun(Math.ceil(entries / ENTRIES_PER_CYCLE), undefined, fileJournals(folder));
   await run.answer;
   return { folder, runId: run.runId, count: run.journal.length, remove: () => rmSync(folder, { recursive: true }) };
 }
@@ -60,7 +62,9 @@ export async function measureRecording(browser, { folder, runId, count }, panels
     /** @type {Record<string, number[]>} */
     const frames = {};
     for (const panel of panels) {
-      await page.getByRole('tab', { name: panel }).click();
+      await page.evaluate((name) => {
+        location.hash = `${location.hash.replace(/\?.*/u, '')}?panel=${name}`;
+      }, panel);
       frames[panel] = await scrub(page);
     }
     const most = Math.max(heapBefore, await heap());

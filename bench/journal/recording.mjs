@@ -88,7 +88,7 @@ async function measureWriting(folder, { store, cycles, windows }) {
  */
 async function measureReading(folder, { entries }) {
   const journals = fileJournals(folder);
-  const run = startLongRun(Math.ceil(entries / 120), undefined, journals);
+  const run = startLongRun(Math.ceil(entries / 80), undefined, journals);
   await run.answer;
   const path = join(folder, `${run.runId}.jsonl`);
   assert.ok(run.journal.length >= entries);

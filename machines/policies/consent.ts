@@ -115,13 +115,14 @@ export function resolveConsent(
         reason: 'the user agreed to remove it',
         metadata: resolved,
       };
-    const kept = given === undefined ? 'kept because the reply was not understood' : KEPT_BY[by];
+    const isUnderstood = given !== undefined;
+    const kept = isUnderstood ? KEPT_BY[by] : 'kept because the reply was not understood';
     return {
       operation: 'TAG',
       id,
       target,
-      data: { tags: [by === 'user' ? KEPT_BY_USER : KEPT_BY_DEFAULT] },
-      code: by === 'user' || by === 'option' ? 'user_consent' : 'no_consent',
+      data: { tags: [isUnderstood && by === 'user' ? KEPT_BY_USER : KEPT_BY_DEFAULT] },
+      code: isUnderstood && (by === 'user' || by === 'option') ? 'user_consent' : 'no_consent',
       reason: consent === decided ? kept : 'kept because no summary of it was planned',
       metadata: resolved,
     };

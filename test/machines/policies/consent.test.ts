@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ConsentChoice, ContextOperation } from '../../../machines/contracts/context.ts';
 import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
-import { applyOperations, KEPT_BY_USER } from '../../../machines/policies/context.ts';
+import { applyOperations, KEPT_BY_DEFAULT, KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { aMessage, deepFreeze, operations } from '../../support/contract-samples.ts';
 
 const LONG = `The user wrote this, and much more of it. ${'More and more. '.repeat(80)}`;
@@ -114,7 +114,12 @@ describe('the decision of the user', () => {
     '[U8] keeps a message whose own choice is %j, whatever was chosen for all',
     (own) => {
       const [first] = resolveConsent(batch, 'remove', { u1: own });
-      expect(first).toMatchObject({ operation: 'TAG', reason: 'kept because the reply was not understood' });
+      expect(first).toMatchObject({
+        operation: 'TAG',
+        data: { tags: [KEPT_BY_DEFAULT] },
+        code: 'no_consent',
+        reason: 'kept because the reply was not understood',
+      });
     },
   );
 

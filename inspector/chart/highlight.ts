@@ -10,7 +10,7 @@ import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefO
 export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
-  /** What states did, shown if there is no overlay. */
+  /** Counts of calls and retries by state; shown if there is no overlay. */
   readonly badges: Overlay | null;
   readonly neverTaken: ReadonlySet<string>;
   readonly isSelected: (state: SceneState, chart: SceneChart) => boolean;

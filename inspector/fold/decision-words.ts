@@ -32,7 +32,7 @@ const SENTENCES: Readonly<Record<string, (inputs: Inputs) => string>> = {
     return `The answer no longer changes (${change}, needs less than ${below})`;
   },
   taskComplete({ claimsCompletion, claim }) {
-    if (claimsCompletion !== true) return 'The user sounds satisfied';
+    if (claimsCompletion !== true) return 'The user seems satisfied';
     return `The model says that the task is complete${claim === null ? '' : ', and the evidence agrees'}`;
   },
   loopDetected: () => 'Another cycle would repeat an earlier one',

@@ -8,8 +8,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   askable: 'messages that the model may rate',
   attempts: 'attempts so far',
   calls: 'model calls of this attempt',
-  change: 'how much the answer changed since the last cycle: 0 is the same, 1 is all new',
-  claim: 'how well the answer supports the claim that the task is done; believed from 0.5',
+  change: 'how much the answer changed since the last cycle: 0 is the same, 1 is entirely new',
+  claim: 'how well the answer supports the claim that the task is done; believed at 0.5 or more',
   claimsCompletion: 'the model says that the task is complete',
   completedCycles: 'cycles completed',
   confidence: 'confidence in the answer',
@@ -23,7 +23,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   isBudgetSpent: 'the budget is used up',
   isConfident: 'the answer is confident enough already',
   isToCompare: 'the answers can be compared by meaning',
-  isToGrade: 'a grader is still to judge the answer',
+  isToGrade: 'the answer has not been graded yet',
   kind: 'kind of failure',
   leftMs: 'time left',
   loopRepeats: 'repetitions that count as a loop',
@@ -41,9 +41,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   repeats: 'earlier decisions with the same phase and answer',
   results: 'tool results so far',
   retries: 'retries so far',
-  retryable: 'another try could succeed',
+  retryable: 'a retry could succeed',
   runs: 'tool runs so far',
-  satisfaction: 'how satisfied the user sounds; enough from 0.5',
+  satisfaction: 'how satisfied the user seems; 0.5 is enough',
   status: 'HTTP status',
   taskComplete: 'the task counts as complete',
   tokens: 'tokens so far',
@@ -91,7 +91,7 @@ export function limitWords(guard: string, { value, limit }: ComparedValue): Limi
   if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
   if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
   if (limit.name === 'sufficiency') return { needs: `needs ${shown}`, setting };
-  if (REACHES.has(guard)) return { needs: `holds from ${shown}`, setting };
+  if (REACHES.has(guard)) return { needs: `holds at ${shown} or more`, setting };
   return { needs: `${humanize(limit.name)} ${shown}`, setting };
 }
 
@@ -116,8 +116,8 @@ export function flipWords(guard: string, compared: readonly ComparedValue[], isT
       : isSide
         ? `With ${setting} at ${shown} ${other}, this would not have held.`
         : `With ${setting} above ${shown}, this would not have held.`;
-  const missing = isSide ? (limit.name === 'above' ? `above ${bound}` : `below ${bound}`) : `of ${bound}`;
-  return `It would have held with ${humanize(name)} ${missing}${setting === null ? '' : `, or with another ${setting}`}.`;
+  const missing = isSide ? (limit.name === 'above' ? `above ${bound}` : `below ${bound}`) : `at ${bound} or more`;
+  return `It would have held with ${humanize(name)} ${missing}${setting === null ? '' : `, or with a different ${setting}`}.`;
 }
 
 /** Why the confidence is lower than the one that the model stated; null if it is not. */
@@ -127,6 +127,6 @@ export function capWords(inputs: Readonly<Record<string, unknown>>, thresholds: 
     return null;
   const stated = `The model stated ${formatScore(modelConfidence, confidence)}, but the confidence is capped at ${formatScore(confidence, modelConfidence)} (thresholds.ungroundedConfidence)`;
   if (thresholds !== null && typeof grounding === 'number' && grounding < thresholds.grounding)
-    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; thresholds.grounding asks for ${formatScore(thresholds.grounding, grounding)}.`;
-  return `${stated}, because the answer found nothing, or claims more than the evidence supports.`;
+    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; thresholds.grounding requires ${formatScore(thresholds.grounding, grounding)}.`;
+  return `${stated}, because the answer says that nothing was found, or claims more than the evidence supports.`;
 }

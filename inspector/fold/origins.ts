@@ -7,7 +7,7 @@ import { excerpt } from './text.ts';
 export interface Origin {
   readonly seq: number;
   readonly kind: 'request' | 'earlier turn' | 'passage' | 'result' | 'reply' | 'answer';
-  /** Where it is: a file with its lines, a phase, a capability. */
+  /** Its location: a file with its lines, a phase, or a capability. */
   readonly place: string;
   readonly excerpt: string;
 }

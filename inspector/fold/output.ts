@@ -143,7 +143,7 @@ export interface Field {
 export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
-  // A name without a value may still be arriving: half of a key is no field.
+  // A name without a value may still be arriving: half a key is not a field.
   const named = members.filter(({ name, value: of }) => of !== null || known.includes(name));
   const cached = [...new Map(named.map((member) => [member.name, member])).values()];
   const received = cached.map(({ name, value: of }) => ({ name, value: of, isKnown: known.includes(name) }));

@@ -91,10 +91,10 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
     .map(({ run }) => run);
 }
 
-function hasWords({ title, runId, summary }: InspectedRun, words: readonly string[]): boolean {
+function hasWords({ title, runId, summary, problem = '' }: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { sessionId = '', models = [], explanation = '', rule = '' } = summary ?? {};
-  const text = [title, runId, sessionId, rule, explanation, ...models].join('\n').toLowerCase();
+  const text = [title, runId, sessionId, rule, explanation, problem, ...models].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

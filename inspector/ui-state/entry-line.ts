@@ -14,7 +14,7 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   without_json: 'replied without JSON; the next reply form is tried',
   json: 'replies in JSON',
   prose: 'answers in prose, which is used unchanged',
-  unavailable: 'hangs, and is not called for now',
+  unavailable: 'does not respond and is skipped for now',
   available: 'replies again',
 };
 

@@ -27,6 +27,8 @@ export interface Inspector {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
+  /** How many recorded runs follow. */
+  readonly unread: ReadonlySignal<number>;
   /** Null is the list of runs; undefined until the address or the server chooses. */
   readonly selectedRunId: ReadonlySignal<string | null | undefined>;
   /** The last `select`; it holds while the cursor stays there. */
@@ -56,6 +58,7 @@ export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
   const events = signal<readonly string[]>([]);
   const runs = signal<readonly InspectedRun[]>([]);
+  const unread = signal(0);
   const selectedRunId = signal<string | null | undefined>(undefined);
   const chosen = signal<{ readonly selection: Selection; readonly runId: string } | null>(null);
   const cursor = signal<number | null>(null);
@@ -117,8 +120,11 @@ export function createInspector(source: PageSource): Inspector {
       events: (all) => {
         events.value = all;
       },
-      runs(all, first) {
-        runs.value = all;
+      runs(all, first, more) {
+        batch(() => {
+          runs.value = all;
+          unread.value = more;
+        });
         for (const { runId, status } of all) if (status === 'running') opened.get(runId)?.resume();
         if (selectedRunId.value === undefined && first !== null) selectRun(first);
       },
@@ -136,6 +142,7 @@ export function createInspector(source: PageSource): Inspector {
     connection,
     events,
     runs,
+    unread,
     selectedRunId,
     chosen,
     cursor,

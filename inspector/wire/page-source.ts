@@ -20,8 +20,8 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 export interface PageListener {
   connection(state: Connection): void;
   events(types: readonly string[]): void;
-  /** All runs, newest first. */
-  runs(runs: readonly InspectedRun[], selected: string | null): void;
+  /** All runs, newest first. `unread`: how many the server has yet to read. */
+  runs(runs: readonly InspectedRun[], selected: string | null, unread: number): void;
   charts(runId: string, charts: RunCharts): void;
   entries(runId: string, from: number, lines: readonly string[]): void;
   states(runId: string, from: number, frames: readonly string[]): void;
@@ -112,7 +112,7 @@ export function socketSource(address: string): PageSource {
       case 'hello':
         return to.events(message.events);
       case 'runs':
-        return to.runs(merged(message), message.chosen);
+        return to.runs(merged(message), message.chosen, message.unread);
       case 'charts':
         return to.charts(message.runId, message);
       case 'entries':
@@ -216,7 +216,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
   return {
     start(listener) {
       listener.connection('file');
-      listener.runs([run], run.runId);
+      listener.runs([run], run.runId, 0);
       listener.charts(run.runId, charts);
       listener.entries(run.runId, 0, lines);
       listener.states(run.runId, 0, states);

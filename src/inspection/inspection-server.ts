@@ -48,8 +48,8 @@ const MAX_CONNECTIONS = 256;
 /** How long a connection may take to send the headers of a request, and how often that is checked. */
 const MAX_HEADERS_MS = 5_000;
 const CHECK_MS = 1_000;
-/** How long the start waits for the list of recordings. */
-const MAX_FIRST_LIST_MS = 2_000;
+/** How long the start waits for the list of recordings. The rest follows while the page is open. */
+const MAX_FIRST_LIST_MS = 200;
 
 /**
  * Starts a server for the inspector, a web page, on the loopback interface. Rejects with `invalid_option` for invalid options, and if the port
@@ -144,7 +144,7 @@ if (/^[\\w-]{32,128}$/.test(token ?? '')) location.replace('/' + token + '/' + l
 /** Redirects a browser that has opened the inspector before: the page keeps the token in its own storage, which no other port can read. */
 const returnPage: StaticPage = {
   html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>PostChain inspector</title>
-<p>This browser does not know the inspector yet. Open the address that the command line printed.</p>
+<p>This browser has not opened the inspector yet. Open the address that the command line printed.</p>
 <script>${RETURN_SCRIPT}</script></html>
 `,
   policy: `default-src 'none'; frame-ancestors 'none'; script-src 'sha256-${createHash('sha256').update(RETURN_SCRIPT).digest('base64')}'`,

@@ -27,6 +27,8 @@ import {
 export interface Recordings {
   all(): Iterable<RunSource>;
   find(runId: string): RunSource | undefined;
+  /** How many runs the first reading has found but not read yet. */
+  readonly unread: number;
   /** Reads the given runs again, by default all. If the store cannot be read, the old list stays. */
   refresh(runIds?: readonly string[]): Promise<void>;
   /** Deletes a run that no process is writing. */
@@ -38,12 +40,17 @@ export interface Recordings {
 /** How often runs in progress are checked: their process may die. */
 const CHECK_MS = 1_000;
 
-/** `changed` receives the id of each run that is new, has changed or is gone. */
-export function recordingsOf(journals: JournalStore | null, changed: (runId: string) => void): Recordings {
+/** `changed` receives the id of each run that is new, has changed or is gone; `allRead` is called after the first reading. */
+export function recordingsOf(
+  journals: JournalStore | null,
+  changed: (runId: string) => void,
+  allRead: () => void,
+): Recordings {
   if (journals === null)
     return {
       all: () => [],
       find: () => undefined,
+      unread: 0,
       refresh: async () => {},
       remove: async () => {
         throw cannotDelete();
@@ -55,6 +62,8 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
   const counter = createCounter();
   let current = Promise.resolve();
   let next: Promise<void> | null = null;
+  let isFirst = true;
+  let unread = 0;
 
   async function read(runIds?: readonly string[]): Promise<void> {
     const missing = new Set(runIds ?? known.keys());
@@ -62,7 +71,11 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
       for await (const run of stored.scan({
         runIds,
         isKnown: (runId, version) => known.get(runId)?.version === version,
+        onFound: (count) => {
+          unread = isFirst ? count : 0;
+        },
       })) {
+        unread = Math.max(0, unread - 1);
         missing.delete(run.runId);
         const before = known.get(run.runId);
         const recording = before ?? recordedRun(run.runId, journals as JournalStore, () => changed(run.runId));
@@ -77,6 +90,10 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
     } catch {
       // The next refresh tries again.
     }
+    if (runIds !== undefined || !isFirst) return;
+    isFirst = false;
+    unread = 0;
+    allRead();
   }
 
   function refresh(runIds?: readonly string[]): Promise<void> {
@@ -95,6 +112,9 @@ export function recordingsOf(journals: JournalStore | null, changed: (runId: str
   return {
     all: () => known.values(),
     find: (runId) => known.get(runId),
+    get unread() {
+      return unread;
+    },
     refresh,
     async remove(runId) {
       if (journals.delete === undefined) throw cannotDelete();
@@ -121,7 +141,7 @@ const cannotDelete = (): PostChainError =>
 /** How many runs may wait to be read for their figures. */
 const MAX_COUNTED = 200;
 
-/** Reads the runs whose last line does not contain their figures, one at a time. */
+/** Reads the runs whose last line does not contain their figures, or is damaged, one at a time. */
 function createCounter() {
   const waiting = new Set<RecordedRun>();
   let isBusy = false;
@@ -146,7 +166,7 @@ interface RecordedRun extends RunSource {
   readonly version: string | null;
   /** Takes the latest state of the store. Returns whether the run's summary has changed. */
   update(run: StoredRun): boolean;
-  /** Whether the figures must be counted from all entries. */
+  /** Whether all entries must be read: for the figures, or for the damage. */
   needsCount(): boolean;
   /** Counts the figures of the entries since the last call. */
   count(): Promise<void>;
@@ -166,7 +186,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   /** With the status of a run that no process writes. */
   let idle = NO_SUMMARY;
   let isWritten = false;
-  let isDamaged = false;
+  let damage: string | null = null;
   let start: z.infer<typeof modelsSchema> | null = null;
   let fold: FiguresFold | null = null;
   let counted: { readonly tail: JournalTail; fold: FiguresFold | null } | null = null;
@@ -189,7 +209,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   }
 
   const status = (): RunSummary['status'] => {
-    if (isDamaged) return 'damaged';
+    if (damage !== null) return 'damaged';
     return idle.status === 'interrupted' && isWritten ? 'running' : idle.status;
   };
 
@@ -237,13 +257,13 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (mustWait) await new Promise<void>((resolve) => waiting.add(resolve));
     }
     if (isStopped()) return;
-    if (problem !== null) setDamaged();
+    if (problem !== null) setDamage(problem);
     sink.end(problem);
   }
 
-  function setDamaged(): void {
-    if (isDamaged) return;
-    isDamaged = true;
+  function setDamage(problem: string): void {
+    if (damage === problem) return;
+    damage = problem;
     changed();
   }
 
@@ -260,6 +280,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       live: false,
       fidelity,
       summary: fold?.figures(status() === 'interrupted') ?? null,
+      ...(damage !== null && { problem: damage }),
     }),
     charts: runCharts,
     follow(from, sink) {
@@ -276,7 +297,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       const isNew = run.version !== version;
       version = run.version;
       isWritten = run.isWritten;
-      isDamaged &&= !isNew;
+      if (isNew) damage = null;
       if (run.ends !== null) {
         const { first, last } = run.ends;
         idle = summarize(runId, first, last, false);
@@ -290,7 +311,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (isNew || hasChanged) wake();
       return hasChanged;
     },
-    needsCount: () => idle.status !== 'damaged' && fold?.hasAnswer !== true && !isCounted,
+    needsCount: () => !isCounted && (idle.status === 'damaged' ? damage === null : fold?.hasAnswer !== true),
     async count() {
       isCounted = true;
       counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: null };
@@ -303,9 +324,9 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         fold = now.fold;
         changed();
         if (status() !== 'running') counted = null;
-      } catch {
+      } catch (error) {
         counted = null;
-        setDamaged();
+        setDamage(problemOf(error));
       }
     },
   };

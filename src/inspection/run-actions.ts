@@ -51,6 +51,6 @@ async function replayed(runs: RunList, runId: string): Promise<string> {
   if (entries === undefined) throw new PostChainError('invalid_journal', 'Only a PostChain run can be replayed.');
   const { divergence } = replay(entries);
   return divergence === null
-    ? `Identical: the charts of this version make the same ${entries.length} entries.`
+    ? `Identical: the charts of this version produce the same ${entries.length} entries.`
     : `Different: ${divergenceText(divergence)}`;
 }

@@ -11,6 +11,9 @@ import type { InspectedRun, StateFrame } from './wire.ts';
 /** How many ended watched runs stay in memory. */
 const MAX_ENDED = 32;
 
+/** How often pages get the list while the recordings are first read: rendering each of 10,000 changes would take long. */
+const READING_MS = 400;
+
 /** Everything that a page can open. */
 export interface RunList {
   /** Returns the changes of the list since a revision (-1 for the whole list), as a `runs` message; null if there are none. */
@@ -44,13 +47,14 @@ export function runList(journals: JournalStore | null): RunList {
   const sources = new Map<string, RunSource>();
   const listeners = new Set<() => void>();
   const ended: (() => void)[] = [];
-  const recordings = recordingsOf(journals, changed);
+  const recordings = recordingsOf(journals, changed, changedAll);
   /** The summary of each run as JSON; null if the run is gone. The latest change is last. */
   const summaries = new Map<string, { readonly revision: number; readonly json: string | null }>();
   let stopWatching: (() => void) | null = null;
   let revision = 0;
   let chosen: string | null = null;
   let watched: string | null = null;
+  let notifiedAtMs = 0;
 
   function changed(runId: string): void {
     const source = sources.get(runId) ?? recordings.find(runId);
@@ -64,10 +68,12 @@ export function runList(journals: JournalStore | null): RunList {
   }
 
   function notify(): void {
+    if (recordings.unread > 0 && performance.now() - notifiedAtMs < READING_MS) return;
+    notifiedAtMs = performance.now();
     for (const listener of listeners) listener();
   }
 
-  function setFirst(): void {
+  function changedAll(): void {
     revision += 1;
     notify();
   }
@@ -99,7 +105,8 @@ export function runList(journals: JournalStore | null): RunList {
       }
       const first = chosen ?? watched;
       const isThere = first !== null && typeof summaries.get(first)?.json === 'string';
-      const rest = JSON.stringify({ removed, isAll: from < 0, chosen: isThere ? first : null });
+      const { unread } = recordings;
+      const rest = JSON.stringify({ removed, isAll: from < 0, chosen: isThere ? first : null, unread });
       return { revision, message: `{"type":"runs","runs":[${found.join()}],${rest.slice(1)}` };
     },
     async find(runId) {
@@ -112,7 +119,7 @@ export function runList(journals: JournalStore | null): RunList {
       const source = liveRun(run, () => changed(run.runId));
       watched = run.runId;
       const remove = add(source);
-      setFirst();
+      changedAll();
       void source.ended.then(async () => {
         await recordings.refresh([run.runId]);
         if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
@@ -122,7 +129,7 @@ export function runList(journals: JournalStore | null): RunList {
     add,
     choose(runId) {
       chosen = runId;
-      setFirst();
+      changedAll();
     },
     changed,
     refresh: recordings.refresh,

@@ -29,6 +29,8 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
+  /** Why the journal cannot be read, or only in part; absent if that is unknown, or it is not damaged. */
+  readonly problem?: string;
 }
 
 /** What the table of runs shows of a run. A number is null while it is unknown. */
@@ -151,7 +153,7 @@ export type ServerMessage =
   | { readonly type: 'hello'; readonly version: typeof WIRE_VERSION; readonly events: readonly string[] }
   /**
    * The runs that can be opened, in no particular order: first all, then those that are new or changed, and the ids of those that are gone.
-   * `chosen`: the run to open first.
+   * `chosen`: the run to open first. `unread`: how many recorded runs follow, because they are still being read.
    */
   | {
       readonly type: 'runs';
@@ -159,6 +161,7 @@ export type ServerMessage =
       readonly removed: readonly string[];
       readonly isAll: boolean;
       readonly chosen: string | null;
+      readonly unread: number;
     }
   /** Precedes the first entries of an opened run. Sent again if a system gets new charts. */
   | ({ readonly type: 'charts'; readonly runId: string } & RunCharts)

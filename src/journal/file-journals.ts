@@ -1,4 +1,4 @@
-import type { FSWatcher } from 'node:fs';
+import type { FSWatcher, Stats } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type {
   JournalEntry,
@@ -148,9 +148,13 @@ function fileBackend(pathOf: (runId: string) => string, givenPath: string) {
       lock?.release();
     },
     /** `mayBeLocked` is false if there is certainly no lock file. */
-    boundsOf(runId: string, { isKnown }: BoundsQuery = {}, mayBeLocked = true): readonly JournalBounds[] {
+    boundsOf(
+      runId: string,
+      { isKnown }: BoundsQuery = {},
+      mayBeLocked = true,
+      status = fs().statSync(pathOf(runId), { throwIfNoEntry: false }),
+    ): readonly JournalBounds[] {
       const path = pathOf(runId);
-      const status = fs().statSync(path, { throwIfNoEntry: false });
       if (status === undefined) return [];
       const version = `${status.size} ${status.mtimeMs}`;
       const lines = isKnown?.(runId, version) === true ? null : firstAndLastOrEmpty(path);
@@ -224,21 +228,43 @@ function firstAndLastOrEmpty(path: string): FirstAndLast {
 /** How long reading a directory may keep the event loop busy. */
 const TURN_MS = 12;
 
-/** Yields the journals of a directory while other work runs in between. */
+/** Yields the journals of a directory, the last written first, while other work runs in between. */
 async function* boundsIn(
   folder: string,
   query: BoundsQuery | undefined,
-  boundsOf: (runId: string, query: BoundsQuery | undefined, mayBeLocked: boolean) => readonly JournalBounds[],
+  boundsOf: (
+    runId: string,
+    query: BoundsQuery | undefined,
+    mayBeLocked?: boolean,
+    status?: Stats,
+  ) => readonly JournalBounds[],
 ): AsyncGenerator<JournalBounds> {
-  const names = query?.runIds === undefined ? namesIn(folder) : null;
-  const locked = names && new Set(names.filter((name) => name.endsWith(`${EXTENSION}.lock`)));
-  const runIds = query?.runIds ?? names?.flatMap(runIdOf) ?? [];
   let startedAtMs = performance.now();
-  for (const runId of runIds) {
-    yield* boundsOf(runId, query, locked?.has(`${encodeURIComponent(runId)}${EXTENSION}.lock`) ?? true);
-    if (performance.now() - startedAtMs < TURN_MS) continue;
+  async function pauseIfLate(): Promise<void> {
+    if (performance.now() - startedAtMs < TURN_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
     startedAtMs = performance.now();
+  }
+  if (query?.runIds !== undefined) {
+    for (const runId of query.runIds) {
+      yield* boundsOf(runId, query);
+      await pauseIfLate();
+    }
+    return;
+  }
+  const names = namesIn(folder);
+  const locked = new Set(names.filter((name) => name.endsWith(`${EXTENSION}.lock`)));
+  const found: { readonly name: string; readonly runId: string; readonly status: Stats }[] = [];
+  for (const name of names) {
+    const [runId] = runIdOf(name);
+    const status = runId && fs().statSync(paths().join(folder, name), { throwIfNoEntry: false });
+    if (runId && status) found.push({ name, runId, status });
+    await pauseIfLate();
+  }
+  query?.onFound?.(found.length);
+  for (const { name, runId, status } of found.sort((one, other) => other.status.mtimeMs - one.status.mtimeMs)) {
+    yield* boundsOf(runId, query, locked.has(`${name}.lock`), status);
+    await pauseIfLate();
   }
 }
 

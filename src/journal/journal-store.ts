@@ -30,7 +30,7 @@ export interface JournalBackend {
   lines(runId: string, from?: number): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(runId: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
-  /** The given journals, by default all. Those that do not exist are left out. */
+  /** The given journals, by default all, the newest first if that is known early. Those that do not exist are left out. */
   bounds(query?: BoundsQuery): AsyncIterable<JournalBounds> | Iterable<JournalBounds>;
   /** Reports changed runs by id, or null if any run may have changed. Returns a function that stops it. */
   watch(onChange: (runIds: readonly string[] | null) => void): () => void;
@@ -55,6 +55,8 @@ export interface BoundsQuery {
   readonly runIds?: readonly string[] | undefined;
   /** Whether the lines of a journal in this version are not needed. */
   readonly isKnown?: ((runId: string, version: string) => boolean) | undefined;
+  /** Receives the number of journals before the first of them is read. */
+  readonly onFound?: ((count: number) => void) | undefined;
 }
 
 export interface JournalBounds {

@@ -90,12 +90,12 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   const faults: string[] = [];
   const listed = new Map<string, InspectedRun>();
   /** The list after a change, newest first. */
-  function wholeList({ runs, removed, isAll, chosen }: MessageOf<'runs'>): MessageOf<'runs'> {
+  function wholeList({ runs, removed, isAll, chosen, unread }: MessageOf<'runs'>): MessageOf<'runs'> {
     if (isAll) listed.clear();
     for (const run of runs) listed.set(run.runId, run);
     for (const runId of removed) listed.delete(runId);
     const all = [...listed.values()].toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-    return { type: 'runs', runs: all, removed: [], isAll: true, chosen };
+    return { type: 'runs', runs: all, removed: [], isAll: true, chosen, unread };
   }
   socket.on('message', (data) => {
     const [head = '', ...behind] = String(data).split('\n');

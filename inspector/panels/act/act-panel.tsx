@@ -83,7 +83,7 @@ function keepsAtMs({ run, fold, count }: RunView, { askedAt, ...waiting }: Waiti
 /** Why the run accepts no events; null if it does. */
 function whyNoEvents({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
   if (run.kind === 'system')
-    return 'This actor system belongs to another program: the inspector shows it, but cannot send it events.';
+    return 'This actor system belongs to another program. The inspector can show it, but not send it events.';
   if (connection.value === 'file') return 'This page is an exported file: its run has ended and accepts no events.';
   if (!run.live || lastUpTo(fold.entries.of('run-end'), count) !== undefined)
     return 'This run has ended and accepts no more events.';

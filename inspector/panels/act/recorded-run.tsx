@@ -31,11 +31,13 @@ export function RecordedRun({ inspector, view }: PanelProps) {
   const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};
   return (
     <div class="recorded">
-      {run.status === 'running' && <p>Another process executes this run. To send it events, open its own inspector.</p>}
+      {run.status === 'running' && (
+        <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
+      )}
       {run.status === 'interrupted' && (
         <section aria-label="Resume">
           <h2>This run was interrupted</h2>
-          <p>It continues where it stopped, and repeats no finished call.</p>
+          <p>It continues where it stopped and does not repeat finished calls.</p>
           <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
             Resume
           </button>
@@ -44,7 +46,9 @@ export function RecordedRun({ inspector, view }: PanelProps) {
       {needsTrust !== null && asked !== null && (
         <section class="card waiting" aria-label="Confirmation" role="alert">
           <h2>Do you trust this run?</h2>
-          <p>It may not be what you expect: {revealHidden(needsTrust.doubt)}. To continue it, PostChain would</p>
+          <p>
+            It may not be what you expect, because {revealHidden(needsTrust.doubt)}. To continue it, PostChain would:
+          </p>
           <ul class="actions">
             {needsTrust.actions.map((action) => (
               <li key={action} class="verbatim">
@@ -57,7 +61,7 @@ export function RecordedRun({ inspector, view }: PanelProps) {
               Cancel
             </button>
             <button type="button" class="danger" disabled={isBusy} onClick={() => void act(asked.action, true)}>
-              I trust this run: continue
+              Trust and continue
             </button>
           </div>
         </section>
@@ -77,7 +81,7 @@ export function RecordedRun({ inspector, view }: PanelProps) {
       <section aria-label="Replay">
         <h2>Replay</h2>
         <p class="muted">
-          Runs the charts of this version on the recorded events, without a model, and compares every entry.
+          Replays the recorded events on the current charts, without calling the model, and compares every entry.
         </p>
         <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
           Replay
@@ -123,8 +127,8 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
     <form class="fork-form" aria-label="Fork" onSubmit={submit}>
       <h2>Fork at entry {formatNumber(at)}</h2>
       <p class="muted">
-        A new run repeats this one up to the cursor and continues with the changes. Recorded results of identical calls
-        are reused; others call the model.
+        Starts a new run that is the same up to the cursor and continues with your changes. Identical calls reuse their
+        recorded results; others call the model.
       </p>
       <datalist id="fork-paths">
         {Object.keys(known).map((path) => (
@@ -189,7 +193,7 @@ function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork 
   return (
     <section aria-label="Edit a prompt">
       <h2>Edit the prompt of entry {formatNumber(seq)}</h2>
-      <p class="muted">The model is asked once more with your text, in a new run that is identical up to there.</p>
+      <p class="muted">Starts a new run that is the same up to this call, and asks the model again with your text.</p>
       {problem !== '' && (
         <p class="wrong verbatim" role="alert">
           {revealHidden(problem)}

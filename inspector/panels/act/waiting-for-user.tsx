@@ -32,19 +32,19 @@ function Countdown({ toMs }: { readonly toMs: number }) {
 export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingProps) {
   if (waiting.for === 'consent')
     return (
-      <section class="card waiting" aria-label="The run waits for consent">
-        <h2>The run waits for consent (entry {formatNumber(waiting.askedAt)})</h2>
+      <section class="card waiting" aria-label="The run is waiting for consent">
+        <h2>The run is waiting for consent (entry {formatNumber(waiting.askedAt)})</h2>
         <p>
-          May the run shorten or remove {pluralize(waiting.request.items.length, 'message')}? If nobody answers in time,
-          it keeps all of them{keepsAtMs !== null && <Countdown key={waiting.askedAt} toMs={keepsAtMs} />}.
+          May the run shorten or remove {pluralize(waiting.request.items.length, 'message')}? If nobody answers, it
+          keeps all of them{keepsAtMs !== null && <Countdown key={waiting.askedAt} toMs={keepsAtMs} />}.
         </p>
         <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
       </section>
     );
   const { askedAt, proposal, answer, confidence, refused } = waiting;
   return (
-    <section class="card waiting" aria-label="The run waits for a direction">
-      <h2>The run waits for a direction (entry {formatNumber(askedAt)})</h2>
+    <section class="card waiting" aria-label="The run is waiting for a direction">
+      <h2>The run is waiting for a direction (entry {formatNumber(askedAt)})</h2>
       <p class="muted">Answer so far, with confidence {formatDecimal(confidence)}:</p>
       <LongText text={answer} />
       {refused !== null && (

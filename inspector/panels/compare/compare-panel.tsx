@@ -38,7 +38,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
       <p class="muted">
         {inspector.connection.value === 'file'
           ? 'This file contains one run. To compare runs, open them with "postchain inspect".'
-          : 'Only one run so far. Comparing requires two.'}
+          : 'There is only one run so far. Comparing takes two.'}
       </p>
     );
   return (

@@ -94,7 +94,7 @@ export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps
       {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
       <table class="side-by-side steps" onKeyDown={moveInTable}>
         <caption class="visually-hidden">
-          The steps of each run. Press a step to move the cursor to it; arrow keys move between steps.
+          The steps of each run. Click a step to move the cursor to it; arrow keys move between steps.
         </caption>
         <RunHeads title="Step" />
         <tbody>{lines}</tbody>

@@ -85,7 +85,7 @@ function Legend() {
         <LegendItem words="another attempt, on the timeline">
           <path class="again" d="M4 13h24" />
         </LegendItem>
-        <LegendItem words="time in which nothing ran, shortened on the timeline">
+        <LegendItem words="idle time, shortened on the timeline">
           <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />
         </LegendItem>
       </dl>

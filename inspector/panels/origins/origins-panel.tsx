@@ -35,7 +35,7 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
           ? 'Select words on the page before you open this view, or type them.'
           : origins.length === 0
             ? 'No text of the run contains these words.'
-            : 'In the order in which the run received them: the first is where they come from.'}
+            : 'In the order in which the run received them. The first one is the source.'}
       </p>
       <ol>
         {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
@@ -48,7 +48,7 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
           </li>
         ))}
       </ol>
-      {origins.length > MAX_SHOWN && <p class="muted">More texts are not shown: add words.</p>}
+      {origins.length > MAX_SHOWN && <p class="muted">More texts match. Add words to narrow the search.</p>}
     </div>
   );
 }

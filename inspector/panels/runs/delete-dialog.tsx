@@ -36,7 +36,7 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
         ))}
         {runs.length > MAX_LISTED && <li class="muted">and {runs.length - MAX_LISTED} more</li>}
       </ul>
-      <p>The journals are removed. This cannot be undone.</p>
+      <p>Their journals are deleted. This cannot be undone.</p>
       <div class="buttons">
         <button type="button" onClick={() => onClose('')}>
           Cancel

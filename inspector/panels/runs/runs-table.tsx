@@ -52,10 +52,11 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     activePanel.value = 'compare';
   }
 
-  if (runs.length === 0) return <NoRuns connection={inspector.connection.value} />;
+  const unread = inspector.unread.value;
+  if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
-      <Filters runs={runs} query={query} count={found.length} />
+      <Filters runs={runs} unread={unread} query={query} count={found.length} />
       <div class="runs-actions">
         <span role="status">{message || (chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : '')}</span>
         <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
@@ -111,11 +112,11 @@ function NoRuns({ connection }: { readonly connection: string }) {
       ) : (
         <div class="first-steps">
           <h2>No runs yet</h2>
-          <p>Start one in a terminal. It appears here by itself:</p>
+          <p>Start one in a terminal. It appears here automatically:</p>
           <pre>postchain run "How does a run end?" --docs docs</pre>
           <p>
-            Runs of your own program appear too, if it uses <code>fileJournals</code> or <code>sqliteJournals</code>{' '}
-            with the same place.
+            Runs of your own program also appear if its <code>fileJournals</code> or <code>sqliteJournals</code> use the
+            same directory or file.
           </p>
         </div>
       )}
@@ -125,11 +126,13 @@ function NoRuns({ connection }: { readonly connection: string }) {
 
 interface FiltersProps {
   readonly runs: readonly InspectedRun[];
+  /** How many runs follow. */
+  readonly unread: number;
   readonly query: RunQuery;
   readonly count: number;
 }
 
-function Filters({ runs, query, count }: FiltersProps) {
+function Filters({ runs, unread, query, count }: FiltersProps) {
   const options = useMemo(
     () => ({
       status: valuesOf(runs, ({ status }) => [status]),
@@ -172,6 +175,11 @@ function Filters({ runs, query, count }: FiltersProps) {
       <span class="muted" role="status">
         {isFiltered ? `${formatNumber(count)} of ${pluralize(runs.length, 'run')}` : pluralize(runs.length, 'run')}
       </span>
+      {unread > 0 && (
+        <label class="muted">
+          <progress max={runs.length + unread} value={runs.length} /> reading {formatNumber(unread)} more
+        </label>
+      )}
       {isFiltered && (
         <button
           type="button"
@@ -304,7 +312,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
           })}
         </tbody>
       </table>
-      {runs.length === 0 && <p class="muted">No run matches. Change the search or the filters.</p>}
+      {runs.length === 0 && <p class="muted">No runs match. Change the search or the filters.</p>}
     </div>
   );
 }
@@ -320,16 +328,16 @@ function toggle({ runId }: InspectedRun): void {
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   status: '104px',
   question: 'minmax(160px, 3fr)',
-  rule: 'minmax(110px, 1fr)',
-  cycles: '58px',
-  calls: '52px',
+  rule: 'minmax(136px, 1fr)',
+  cycles: '64px',
+  calls: '58px',
   tokens: '72px',
   cost: '84px',
   duration: '80px',
   model: 'minmax(90px, 0.7fr)',
-  confidence: '84px',
+  confidence: '98px',
   session: '92px',
-  started: '112px',
+  started: '100px',
 };
 
 const NUMERIC: ReadonlySet<ColumnName> = new Set(['cycles', 'calls', 'tokens', 'cost', 'duration', 'confidence']);
@@ -366,7 +374,7 @@ function Cell({ name, run }: { readonly name: ColumnName; readonly run: Inspecte
   );
 }
 
-const reasonOf = ({ summary }: InspectedRun): string => excerpt(summary?.explanation ?? '', 400);
+const reasonOf = ({ summary, problem }: InspectedRun): string => excerpt(problem ?? summary?.explanation ?? '', 400);
 
 const UNKNOWN = '–';
 
@@ -381,7 +389,7 @@ function cellText(name: ColumnName, run: InspectedRun): string {
     case 'question':
       return nameOf(run);
     case 'rule':
-      return summary?.rule ? humanize(summary.rule) : reasonOf(run) || UNKNOWN;
+      return summary?.rule && !run.problem ? humanize(summary.rule) : reasonOf(run) || UNKNOWN;
     case 'cycles':
       return shown(summary?.cycles, formatNumber);
     case 'calls':

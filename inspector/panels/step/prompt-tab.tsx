@@ -1,7 +1,7 @@
 import './prompt.css';
 import { useEffect, useState } from 'preact/hooks';
 import type { PromptAnswer, ShownPrompt } from '../../../src/inspection/wire.ts';
-import { formatNumber, pluralize } from '../../fold/format.ts';
+import { pluralize } from '../../fold/format.ts';
 import { type NumberedCall, promptSeq, stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
@@ -98,7 +98,7 @@ function PromptView({ prompt }: { readonly prompt: ShownPrompt }) {
       )}
       {tools.length > 0 && (
         <details class="card">
-          <summary>{formatNumber(tools.length)} tools on offer</summary>
+          <summary>{pluralize(tools.length, 'tool')} offered</summary>
           <JsonTree value={tools} />
         </details>
       )}
@@ -106,7 +106,7 @@ function PromptView({ prompt }: { readonly prompt: ShownPrompt }) {
   );
 }
 
-const VERIFIED = 'Its digest is the one in the journal: the model received exactly this text.';
+const VERIFIED = 'Its digest matches the one in the journal: the model received exactly this text.';
 const SYSTEM_CHARS = 1_500;
 const TURN_CHARS = 4_000;
 

@@ -86,7 +86,7 @@ export function StepPanel(props: PanelProps) {
 const KINDS: Readonly<Record<RunView['selection']['kind'], string>> = {
   phase: 'Phase',
   attempt: 'Model call',
-  decision: 'Decision of Yield',
+  decision: 'Yield decision',
   capability: 'Tool',
   retrieval: 'Document search',
   operations: 'Context operations',

@@ -70,7 +70,7 @@ describe('a decision in one sentence', () => {
     expect(complete({ claimsCompletion: true, claim: 0.8, satisfaction: 0.1 })).toBe(
       'The model says that the task is complete, and the evidence agrees',
     );
-    expect(complete({ claimsCompletion: false, claim: null, satisfaction: 0.9 })).toBe('The user sounds satisfied');
+    expect(complete({ claimsCompletion: false, claim: null, satisfaction: 0.9 })).toBe('The user seems satisfied');
   });
 
   it('falls back to the recorded reason for a rule that it does not know', () => {

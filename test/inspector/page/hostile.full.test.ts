@@ -139,6 +139,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
         removed: [],
         isAll: true,
         chosen: null,
+        unread: 0,
       });
       await openRun(page, runId);
       const blank = await visit(page);

@@ -179,7 +179,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const page = await context.newPage();
     const { origin } = new URL(own.url);
     await page.goto(`${origin}/`);
-    await page.getByText('This browser does not know the inspector yet').waitFor();
+    await page.getByText('This browser has not opened the inspector yet').waitFor();
     await page.goto(own.url);
     await page.getByText('No runs yet').waitFor();
     await page.goto(`${origin}/#/`);

@@ -76,7 +76,7 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
           tell({ type: 'hello', version: 3, events: [] });
-          tell({ type: 'runs', runs: listed, removed: [], isAll: true, chosen: listed[0]?.runId ?? null });
+          tell({ type: 'runs', runs: listed, removed: [], isAll: true, chosen: listed[0]?.runId ?? null, unread: 0 });
         }),
     });
     const { page } = watched;

@@ -69,7 +69,7 @@ describe.skipIf(tests.areSkipped)('comparing runs in the page', () => {
 
   it('explains that there is no other run', async () => {
     const page = await open(1280, runs.slice(0, 1));
-    await page.getByText('Only one run so far. Comparing requires two.').waitFor();
+    await page.getByText('There is only one run so far. Comparing takes two.').waitFor();
     expect(await page.getByRole('combobox', { name: 'Second run' }).count()).toBe(0);
   });
 

@@ -79,7 +79,7 @@ describe('a page acts on a recorded run', () => {
     const page = await openPage((await startInspector({ journals })).url);
     expect(await act(page, 'whole', { type: 'replay' })).toEqual({
       ...NOTHING,
-      note: `Identical: the charts of this version make the same ${journal.length} entries.`,
+      note: `Identical: the charts of this version produce the same ${journal.length} entries.`,
     });
   });
 

@@ -34,6 +34,7 @@ describe('a live run', () => {
       removed: [],
       isAll: true,
       chosen: 'run-1',
+      unread: 0,
     });
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await settle();

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
@@ -95,6 +96,44 @@ describe('a recording', () => {
     expect(runs[0]?.runId).toBe(path);
     expect((await page.end(path)).problem).toMatch(/cannot read entry 9: checksum mismatch/u);
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
+  });
+
+  it.each([
+    ['start', 0],
+    ['end', -2],
+  ])('with a damaged %s is listed with the reason, without being opened', async (_, at) => {
+    const place = temporaryFolder();
+    const lines = linesOf(await recorded(memoryJournals())).split('\n');
+    writeFileSync(`${place}/run-1.jsonl`, lines.with(at, 'garbage{').join('\n'));
+    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    const { runs } = await page.runs((list) => list.runs[0]?.problem !== undefined);
+    expect(runs).toMatchObject([{ status: 'damaged', problem: expect.stringMatching(/not valid JSON/u) }]);
+  });
+
+  it('in a directory is read before those that were written earlier, and counted down', async () => {
+    const place = temporaryFolder();
+    const text = linesOf(await recorded(memoryJournals()));
+    for (const [index, name] of ['middle', 'oldest', 'newest'].entries()) {
+      writeFileSync(`${place}/${name}.jsonl`, text);
+      const writtenAt = [2_000, 1_000, 3_000][index] ?? 0;
+      utimesSync(`${place}/${name}.jsonl`, writtenAt, writtenAt);
+    }
+    const listed: [string, number][] = [];
+    let isAllRead = false;
+    const recordings = recordingsOf(
+      fileJournals(place),
+      (runId) => listed.push([runId, recordings.unread]),
+      () => {
+        isAllRead = true;
+      },
+    );
+    await recordings.refresh();
+    expect(listed).toEqual([
+      ['newest', 2],
+      ['middle', 1],
+      ['oldest', 0],
+    ]);
+    expect(isAllRead).toBe(true);
   });
 
   it('whose store fails does not stop the server', async () => {

@@ -109,7 +109,7 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
     const known = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: true } as const;
     window.listener.connection('open');
     window.listener.events(all);
-    window.listener.runs([{ ...known, fidelity: [], summary: null }], runId);
+    window.listener.runs([{ ...known, fidelity: [], summary: null }], runId, 0);
     window.listener.charts(runId, charts);
   }, start);
   const update = async (): Promise<void> => {

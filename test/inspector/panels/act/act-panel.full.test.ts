@@ -65,7 +65,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('continues with a phase and an instruction; the proposal is preselected', async () => {
     const live = await open();
     const { page, sent, play } = live;
-    const waiting = page.getByRole('region', { name: 'The run waits for a direction' });
+    const waiting = page.getByRole('region', { name: 'The run is waiting for a direction' });
     expect(await waiting.textContent()).toContain('confidence 0.3');
     expect(await waiting.getByRole('radio', { checked: true }).getAttribute('value')).toBe('action');
     await waiting.getByRole('radio', { name: 'intention' }).check();

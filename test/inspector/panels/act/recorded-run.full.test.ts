@@ -66,7 +66,7 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     expect(await page.getByText('start mcp').count()).toBe(0);
     await openRun(page, 'half');
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByRole('button', { name: 'I trust this run: continue' }).click();
+    await page.getByRole('button', { name: 'Trust and continue' }).click();
     await page
       .locator('.page-header .pill')
       .getByText(/completed/u)
@@ -95,7 +95,7 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     const { page, close } = await open('/run/whole?panel=act');
     await page.getByRole('button', { name: 'Replay' }).click();
     await page
-      .getByText(`Identical: the charts of this version make the same ${run.journal.length} entries.`)
+      .getByText(`Identical: the charts of this version produce the same ${run.journal.length} entries.`)
       .waitFor();
     await close();
   });

@@ -19,7 +19,7 @@ describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
     await page.evaluate((lines) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
       window.listener.connection('open');
-      window.listener.runs([{ ...known, live: true, fidelity: [], summary: null }], 'x');
+      window.listener.runs([{ ...known, live: true, fidelity: [], summary: null }], 'x', 0);
       window.listener.entries('x', 0, lines);
     }, entryLines);
     const door = page.getByRole('region', { name: 'Context of door' });

@@ -61,6 +61,7 @@ window.showRuns = (runs) => {
   window.listener.runs(
     runs.map(({ run }) => run),
     runs[0]?.run.runId ?? null,
+    0,
   );
   for (const runId of pending) source.open(runId);
   pending.clear();

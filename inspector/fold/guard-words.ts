@@ -23,7 +23,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   isBudgetSpent: 'the budget is used up',
   isConfident: 'the answer is confident enough already',
   isToCompare: 'the answers can be compared by meaning',
-  isToGrade: 'the answer has not been graded yet',
+  isToGrade: 'the answer still needs to be graded',
   kind: 'kind of failure',
   leftMs: 'time left',
   loopRepeats: 'repetitions that count as a loop',

@@ -259,6 +259,14 @@ export function createSpanFold(): SpanFold {
   };
 }
 
+/** Sums model calls. `cost` is null without prices, and if the price of a called model is unknown. */
+export function usageOf(attempts: readonly AttemptSpan[], currency: string | null): Usage {
+  return attempts.reduce<Usage>(
+    (sum, { usage, cost }) => addUsage(sum, { ...NO_USAGE, ...usage, modelCalls: 1, cost: usage === null ? 0 : cost }),
+    { ...NO_USAGE, cost: currency === null ? null : 0 },
+  );
+}
+
 /** What a part of a run used. */
 export interface Sums extends Usage {
   readonly ms: number;
@@ -274,13 +282,8 @@ export function sumsOf({ attempts, currency }: Spans, timeLine: TimeLine, from: 
     firstIndexWhere(attempts, (attempt) => attempt.from >= from),
     countStartedBy(attempts, to),
   );
-  const zero: Usage = { ...NO_USAGE, cost: currency === null ? null : 0 };
-  const usage = during.reduce(
-    (sum, { usage: own, cost }) => addUsage(sum, { ...NO_USAGE, ...own, modelCalls: 1, cost: own === null ? 0 : cost }),
-    zero,
-  );
   return {
-    ...usage,
+    ...usageOf(during, currency),
     ms: timeLine.atMs(to) - timeLine.atMs(from),
     idleMs: timeLine.idleMs(from, to),
     failed: during.filter(({ failure }) => failure !== null).length,

@@ -1,6 +1,7 @@
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { Usage } from '../../machines/contracts/usage.ts';
 import { phaseFinding } from '../../src/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
@@ -9,7 +10,7 @@ import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
-import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
+import { type AttemptSpan, type PhaseSpan, type Spans, usageOf } from './spans.ts';
 
 /** What a phase did, in a few words. */
 export interface StoryPhase {
@@ -21,7 +22,7 @@ export interface StoryPhase {
   /** The text of the result, or the failure. */
   readonly text: string;
   readonly ms: number;
-  readonly tokens: number;
+  readonly usage: Usage;
   /** Model calls are counted from 1 over the whole run; null if it made none. */
   readonly calls: { readonly first: number; readonly last: number } | null;
   readonly badges: readonly { readonly text: string; readonly tone: 'plain' | 'warn' | 'bad' }[];
@@ -39,6 +40,7 @@ export interface StoryCycle {
   readonly cycle: number;
   readonly from: number;
   readonly ms: number;
+  readonly usage: Usage;
   readonly phaseCount: number;
   /** Null while it is running, or if the cycle was left without one. */
   readonly decision: StoryDecision | null;
@@ -59,6 +61,9 @@ export function storyOf(log: RunLog, fold: RunFold, count: number): readonly Sto
       from,
       ms: timeLine.atMs(until - 1) - timeLine.atMs(from),
       phaseCount: members.length,
+      get usage() {
+        return usageOf(callsDuring(spans, from, members.at(-1)?.to ?? count - 1).calls, spans.currency);
+      },
       get decision() {
         return decided === undefined || decided < from ? null : decisionAt(log, decided, thresholds);
       },
@@ -106,7 +111,7 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
     finding: failure === null ? findingOf(log, phase, calls) : '',
     text: failure?.message ?? (end?.type === 'phase-end' ? end.summary : ''),
     ms: timeLine.atMs(until) - timeLine.atMs(from),
-    tokens: calls.reduce((sum, { usage }) => sum + (usage === null ? 0 : usage.inputTokens + usage.outputTokens), 0),
+    usage: usageOf(calls, spans.currency),
     calls: calls.length === 0 ? null : { first: first + 1, last: first + calls.length },
     badges: [
       ...retryBadge(calls),

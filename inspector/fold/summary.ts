@@ -1,9 +1,10 @@
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
-import { capitalize } from './format.ts';
+import { capitalize, formatScore } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import type { AttemptSpan } from './spans.ts';
+import { sumsOf } from './spans.ts';
 import { answerUpTo, runStart } from './story.ts';
 
 /** What a run used so far. Cost is null if a price is unknown. */
@@ -16,33 +17,32 @@ export interface RunFigures {
 }
 
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
-  const [phases, synthesis] = [fold.usage.phasesAt(count - 1), fold.usage.synthesisAt(count - 1)];
-  const usage = [phases, synthesis];
+  const { spans, timeLine } = fold;
+  const { ms, modelCalls, inputTokens, outputTokens, cost } = sumsOf(spans, timeLine, 0, Math.max(0, count - 1));
   return {
-    ms: count === 0 ? 0 : fold.timeLine.atMs(count - 1),
-    cycles: fold.spans.phases.at(-1)?.cycle ?? 0,
-    calls: usage.reduce((sum, { modelCalls }) => sum + modelCalls, 0),
-    tokens: usage.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0),
-    cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? costOf(log, fold.spans.attempts),
+    ms,
+    cycles: spans.phases.at(-1)?.cycle ?? 0,
+    calls: modelCalls,
+    tokens: inputTokens + outputTokens,
+    cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? pricedIn(spans.currency, cost),
   };
 }
 
-/** From this number of calls on, the cost is known only at the end. */
-const MAX_PRICED = 500;
+const pricedIn = (currency: string | null, amount: number | null): RunFigures['cost'] =>
+  amount === null || currency === null ? null : { amount, currency };
 
-/** The cost of ended model calls; null if the price of a called model is unknown. */
-function costOf(log: RunLog, attempts: readonly AttemptSpan[]): RunFigures['cost'] {
-  const start = runStart(log);
-  if (start === null || start.currency === null || attempts.length > MAX_PRICED) return null;
-  let amount = 0;
-  for (const { from, usage } of attempts) {
-    const entry = log.entry(from);
-    const price = entry.type === 'attempt-start' ? start.prices[entry.model] : null;
-    if (price == null) return null;
-    const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 };
-    amount += (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
-  }
-  return { amount, currency: start.currency };
+/** Why the answer has less confidence than its writer stated, in a few words and in full; null if it has not. */
+export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
+  const reply = spans.attempts.findLast(({ task, reply: seq }) => task === 'synthesis' && seq !== null)?.reply;
+  const entry = reply == null ? null : log.entry(reply);
+  const value = entry?.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
+  const { confidence: stated } = Object(value) as { readonly confidence?: unknown };
+  if (metadata.synthesis.writtenBy !== 'model' || typeof stated !== 'number' || stated <= confidence) return null;
+  const isNothing = metadata.reason === 'no_evidence';
+  return {
+    short: isNothing ? 'it says that nothing was found' : 'the evidence does not support the answer',
+    full: `The model stated ${formatScore(stated, confidence)}. The confidence is capped at ${formatScore(confidence, stated)} (thresholds.ungroundedConfidence), because ${isNothing ? 'the answer says that nothing was found' : 'the evidence supports less of the answer than thresholds.grounding requires'}.`,
+  };
 }
 
 /** Why a run is in its status, in one sentence. */

@@ -1,9 +1,9 @@
 import './header.css';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { formatCost, formatDuration, formatNumber } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { answerUpTo } from '../../fold/story.ts';
-import { figuresOf, statusReason } from '../../fold/summary.ts';
+import { confidenceCap, figuresOf, statusReason } from '../../fold/summary.ts';
 import { excerpt, plainMarkdown, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
@@ -100,6 +100,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
   const isLost = inspector.connection.value === 'lost';
   const waiting = run.live && !isLost && run.kind === 'run' ? waitingAt(log, fold, count - 1) : null;
   const answer = answerUpTo(log, fold, count - 1)?.answer;
+  const cap = answer === undefined ? null : confidenceCap(log, fold, answer);
   const status = end?.problem ? 'damaged' : run.status;
   return (
     <div class="status">
@@ -149,9 +150,17 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
           >
             Answer
           </button>{' '}
-          <span class="verbatim">
-            {answer === undefined ? 'none yet' : excerpt(plainMarkdown(answer.answerText), 400)}
-          </span>
+          {answer === undefined ? (
+            'none yet'
+          ) : (
+            <>
+              <span class={cap === null ? '' : 'capped'} title={cap?.full}>
+                confidence {formatScore(answer.confidence)}
+                {cap !== null && `, capped: ${cap.short}`}
+              </span>{' '}
+              · <span class="verbatim">{excerpt(plainMarkdown(answer.answerText), 400)}</span>
+            </>
+          )}
         </p>
       )}
     </div>

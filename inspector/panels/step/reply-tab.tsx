@@ -5,6 +5,7 @@ import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from
 import { type AttemptAt, type Field, fieldsOf, issuesByPlace, replyAt } from '../../fold/output.ts';
 import { type NumberedCall, stepCalls } from '../../fold/step.ts';
 import { answerUpTo } from '../../fold/story.ts';
+import { confidenceCap } from '../../fold/summary.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -25,7 +26,7 @@ export function ReplyTab({ inspector, view }: PanelProps) {
     <div class="output">
       {/* The answer replaces the reply, which is rendered again below it. */}
       <div class="reply" key={answer === null ? 'reply' : 'answer'}>
-        {answer !== null && <AnswerCard answer={answer} />}
+        {answer !== null && <AnswerCard answer={answer} cap={confidenceCap(log, fold, answer)?.full ?? null} />}
         {calls !== null && (
           <>
             <CallChips inspector={inspector} view={view} calls={calls} />
@@ -51,8 +52,8 @@ export function answerOfStep({ log, fold, at, selection }: RunView): FinalAnswer
 
 const MAX_SOURCES = 12;
 
-/** The final answer: text, confidence, missing fields, sources and usage. */
-function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
+/** The final answer: text, confidence and why it was capped, missing fields, sources and usage. */
+function AnswerCard({ answer, cap }: { readonly answer: FinalAnswer; readonly cap: string | null }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
   const tokens = usage.inputTokens + usage.outputTokens;
@@ -67,6 +68,7 @@ function AnswerCard({ answer }: { readonly answer: FinalAnswer }) {
       </header>
       <Markdown text={answerText} />
       <dl class="facts">
+        {cap !== null && <Fact label="Confidence">{cap}</Fact>}
         {reason !== null && <Fact label="Reason">{reason.replaceAll('_', ' ')}</Fact>}
         {explanation !== '' && (
           <Fact label="Explanation">

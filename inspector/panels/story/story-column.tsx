@@ -1,8 +1,10 @@
 import './story.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { formatDuration, formatNumber } from '../../fold/format.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
+import { formatCost, formatDuration, formatNumber } from '../../fold/format.ts';
 import { answerSelection, type Selection } from '../../fold/selection.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
+import { sumsOf } from '../../fold/spans.ts';
 import { answerUpTo, type StoryCycle, type StoryDecision, type StoryPhase, storyOf } from '../../fold/story.ts';
 import { excerpt, plainMarkdown } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
@@ -15,6 +17,8 @@ const MAX_OPEN = 6;
 const MAX_LISTED = 8;
 
 interface RowProps {
+  /** Of the costs; null without prices. */
+  readonly currency: string | null;
   readonly selected: Selection;
   readonly select: (selection: Selection) => void;
 }
@@ -22,6 +26,7 @@ interface RowProps {
 /** What happened, from top to bottom: the phases of each cycle, the decision after it, and the answer. */
 export function StoryColumn({ inspector, view }: PanelProps) {
   const { log, fold, count, selection } = view;
+  const { currency } = fold.spans;
   const box = useRef<HTMLDivElement>(null);
   const [toggled, toggle] = useState<ReadonlyMap<number, boolean>>(new Map());
   const cycles = storyOf(log, fold, count);
@@ -30,6 +35,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
   const listed = cycles.slice(first, first + MAX_LISTED);
   const answer = answerUpTo(log, fold, count - 1);
   const select = (chosen: Selection): void => inspector.select(chosen);
+  const row: RowProps = { selected: selection, select, currency };
   const goTo = (cycle: StoryCycle | undefined): void => {
     const [phase] = cycle?.phases() ?? [];
     if (phase !== undefined) select(phase.selection);
@@ -60,8 +66,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
             isOpen={isOpen}
             isOnly={cycles.length === 1}
             onToggle={() => toggle(new Map(toggled).set(cycle.cycle, !isOpen))}
-            selected={selection}
-            select={select}
+            {...row}
           />
         );
       })}
@@ -71,7 +76,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
           {cycles.length - first - listed.length === 1 ? 'cycle' : 'cycles'}
         </button>
       )}
-      {answer !== null && <AnswerRow view={view} answer={answer} selected={selection} select={select} />}
+      {answer !== null && <AnswerRow view={view} answer={answer} {...row} />}
     </div>
   );
 }
@@ -83,26 +88,28 @@ interface CycleProps extends RowProps {
   readonly onToggle: () => void;
 }
 
-function Cycle({ cycle, isOpen, isOnly, onToggle, selected, select }: CycleProps) {
+function Cycle({ cycle, isOpen, isOnly, onToggle, ...row }: CycleProps) {
   const { decision } = cycle;
   return (
     <section aria-label={`Cycle ${cycle.cycle}`}>
       {!isOnly && (
         <h2>
           <button type="button" aria-expanded={isOpen} onClick={onToggle}>
-            <Icon name={isOpen ? 'expanded' : 'collapsed'} /> Cycle {cycle.cycle}{' '}
-            <span class="muted">{formatDuration(cycle.ms)}</span>
+            <span>
+              <Icon name={isOpen ? 'expanded' : 'collapsed'} /> Cycle {cycle.cycle}
+            </span>
+            <Numbers usage={cycle.usage} ms={cycle.ms} currency={row.currency} isSum />
           </button>
         </h2>
       )}
       {isOpen && (
         <ol>
           {cycle.phases().map((phase) => (
-            <PhaseRow key={phase.selection.from} row={phase} selected={selected} select={select} />
+            <PhaseRow key={phase.selection.from} phase={phase} {...row} />
           ))}
         </ol>
       )}
-      {decision !== null && <DecisionRow decision={decision} selected={selected} select={select} />}
+      {decision !== null && <DecisionRow decision={decision} {...row} />}
     </section>
   );
 }
@@ -111,8 +118,36 @@ const contains = (row: Selection, { from, to }: Selection): boolean => row.from 
 
 const STATUS_WORDS = { running: 'running', done: '', failed: 'failed', aborted: 'stopped' } as const;
 
-function PhaseRow({ row, selected, select }: RowProps & { readonly row: StoryPhase }) {
-  const { phase, status, finding, text, ms, tokens, calls, badges } = row;
+interface NumbersProps extends Pick<RowProps, 'currency'> {
+  readonly usage: Usage;
+  readonly ms: number;
+  readonly calls?: StoryPhase['calls'];
+  /** With the currency, which rows leave out. */
+  readonly isSum?: boolean;
+}
+
+/** Which model calls were made, and what they used: tokens, cost and time. */
+function Numbers({ usage: { inputTokens, outputTokens, cost }, ms, currency, calls = null, isSum }: NumbersProps) {
+  const tokens = inputTokens + outputTokens;
+  const price = cost === null || currency === null || tokens === 0 ? null : formatCost({ amount: cost, currency });
+  return (
+    <span class={`numbers muted ${price === null ? '' : 'priced'}`}>
+      {calls !== null && (
+        <span>{calls.first === calls.last ? `call ${calls.first}` : `calls ${calls.first}–${calls.last}`}</span>
+      )}
+      {tokens > 0 && <span class="tokens">{formatNumber(tokens)} tok</span>}
+      {price !== null && (
+        <span class="cost" title={price}>
+          {isSum ? price : price.replace(` ${currency}`, '')}
+        </span>
+      )}
+      <span>{formatDuration(ms)}</span>
+    </span>
+  );
+}
+
+function PhaseRow({ phase: row, selected, select, currency }: RowProps & { readonly phase: StoryPhase }) {
+  const { phase, status, finding, text, ms, usage, calls, badges } = row;
   const words = STATUS_WORDS[status];
   const result = text === '' ? finding || (status === 'running' ? '' : 'nothing new') : excerpt(text, 160);
   return (
@@ -128,13 +163,7 @@ function PhaseRow({ row, selected, select }: RowProps & { readonly row: StoryPha
         <span class="head">
           <b>{phase}</b>
           {words !== '' && <span class="status">{words}</span>}
-          <span class="numbers muted">
-            {calls !== null && (
-              <span>{calls.first === calls.last ? `call ${calls.first}` : `calls ${calls.first}–${calls.last}`}</span>
-            )}
-            {tokens > 0 && <span>{formatNumber(tokens)} tok</span>}
-            <span>{formatDuration(ms)}</span>
-          </span>
+          <Numbers usage={usage} ms={ms} calls={calls} currency={currency} />
         </span>
         <span class="result verbatim">{result}</span>
         {badges.length > 0 && (
@@ -177,10 +206,10 @@ interface AnswerRowProps extends RowProps {
   readonly answer: NonNullable<ReturnType<typeof answerUpTo>>;
 }
 
-function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, select }: AnswerRowProps) {
+function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, select, currency }: AnswerRowProps) {
   const { status, answerText } = answer;
   const after = fold.spans.phases.at(-1)?.to ?? 0;
-  const ms = fold.timeLine.atMs(seq) - fold.timeLine.atMs(after);
+  const { ms, ...usage } = sumsOf(fold.spans, fold.timeLine, after, seq);
   return (
     <button
       type="button"
@@ -192,9 +221,7 @@ function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, s
       <span class="head">
         <b>answer</b>
         <span class="status">{status}</span>
-        <span class="numbers muted">
-          <span>{formatDuration(ms)}</span>
-        </span>
+        <Numbers usage={usage} ms={ms} currency={currency} />
       </span>
       <span class="result verbatim">{excerpt(plainMarkdown(answerText), 200)}</span>
     </button>

@@ -264,10 +264,10 @@ function ComparedValues({ guard, compared }: ComparedValuesProps) {
         const meaning = meaningOf(name);
         return (
           <li key={name}>
-            <b class="verbatim mono">{describeValue(value, limit?.value ?? null)}</b>{' '}
             <span class="muted verbatim" title={meaning === null ? undefined : name}>
-              {meaning ?? revealHidden(humanize(name))}
-            </span>
+              {meaning ?? revealHidden(humanize(name))}:
+            </span>{' '}
+            <b class="verbatim mono">{describeValue(value, limit?.value ?? null)}</b>
             {words !== null && (
               <span title={words.setting ?? undefined}>
                 {'; '}

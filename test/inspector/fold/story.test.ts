@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decisionReason } from '../../../inspector/fold/decision-words.ts';
 import { storyOf } from '../../../inspector/fold/story.ts';
-import { figuresOf, statusReason } from '../../../inspector/fold/summary.ts';
+import { confidenceCap, figuresOf, statusReason } from '../../../inspector/fold/summary.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { failingRun, folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
 const entries = recordedEntries(await failingRun());
 const { log, fold } = folded(entries);
 const cycles = storyOf(log, fold, entries.length);
 const thresholds = thresholdsSchema.parse({});
+
+const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
 
 describe('the story of a run', () => {
   it('has the phases of each cycle with their result, model calls, retries and tools', () => {
@@ -32,6 +36,19 @@ describe('the story of a run', () => {
     );
     const inPhases = fold.spans.attempts.filter(({ task }) => task !== 'synthesis').length;
     expect(numbers).toEqual(Array.from({ length: inPhases }, (_, index) => index + 1));
+  });
+
+  it('has the tokens and the cost of each phase, and their sums for each cycle', () => {
+    const priced = folded(entries.map((entry) => (entry.type === 'run-start' ? { ...entry, ...PRICES } : entry)));
+    const story = storyOf(priced.log, priced.fold, entries.length);
+    expect(story[0]?.usage.inputTokens).toBeGreaterThan(0);
+    for (const cycle of story) {
+      const phases = cycle.phases().map(({ usage }) => usage);
+      const total = phases.reduce(addUsage, NO_USAGE);
+      expect(cycle.usage).toEqual({ ...total, cost: expect.closeTo(total.cost ?? 0) });
+      expect(total.cost).toBeCloseTo((total.inputTokens * 2 + total.outputTokens * 10) / 1_000_000);
+    }
+    expect(cycles[0]?.usage).toMatchObject({ modelCalls: story[0]?.usage.modelCalls, cost: null });
   });
 
   it('ends each cycle with the decision, its reason and the next phase', () => {
@@ -101,5 +118,22 @@ describe('the figures and the status of a run', () => {
     expect(statusReason({ ...run, status: 'interrupted' }, early.log, early.fold, at + 1)).toBe(
       'Its process ended in Action, cycle 1, without an answer.',
     );
+  });
+});
+
+describe('the confidence in an answer', () => {
+  const answer = entries.flatMap((entry) => (entry.type === 'answer' ? [entry.answer] : []))[0] as FinalAnswer;
+  const capOf = (reason: FinalAnswer['metadata']['reason']) =>
+    confidenceCap(log, fold, { ...answer, confidence: 0.5, metadata: { ...answer.metadata, reason } });
+
+  it('is explained if it is lower than the one that its writer stated', () => {
+    expect(capOf(null)).toEqual({
+      short: 'the evidence does not support the answer',
+      full: expect.stringMatching(
+        /^The model stated 0\.\d+\. The confidence is capped at 0\.5 .*thresholds\.grounding/u,
+      ),
+    });
+    expect(capOf('no_evidence')?.short).toBe('it says that nothing was found');
+    expect(confidenceCap(log, fold, { ...answer, confidence: 1 })).toBe(null);
   });
 });

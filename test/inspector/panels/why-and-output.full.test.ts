@@ -63,7 +63,7 @@ describe.skipIf(areSkipped)('the Why card', () => {
     expect(await panelOf(page).getByRole('heading', { level: 2 }).textContent()).toBe('Why did the run end degraded?');
     const taken = panelOf(page).locator('[aria-current=true]');
     expect(await taken.textContent()).toMatch(
-      /confidence reached.*synthesizing.*taken.*0\.95 confidence in the answer; needs more than 0\.9/u,
+      /confidence reached.*synthesizing.*taken.*confidence in the answer: 0\.95; needs more than 0\.9/u,
     );
     const candidates = page.getByRole('list', { name: 'Candidates', exact: true }).getByRole('listitem');
     expect(await candidates.first().getAttribute('aria-current')).toBe('true');

@@ -42,3 +42,9 @@ export function count(number: number, noun: string, nouns = `${noun}s`): string 
 /** Returns the first line of a thrown error's message, or of the thrown value as text. */
 export const firstLineOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown);
+
+/** Returns text as a string literal on one line. The text may come from a model or a user. */
+export function quoted(text: string): string {
+  const escaped = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  return `'${escaped.replace(/[\u2028\u2029]/gu, ' ')}'`;
+}

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { oneLine } from '../internal/printable.ts';
+import { oneLine, quoted } from '../internal/printable.ts';
 import { runStartOf } from './journal-lines.ts';
 import { divergenceText, replay } from './replay.ts';
 
@@ -43,12 +43,6 @@ it(${quoted(`replays: ${titleOf(request)}`)}, async () => {
   expect(answer?.status ?? null).toBe(${status === null ? 'null' : quoted(status)});
 });
 `;
-}
-
-/** Returns text as a string literal on one line. The text may come from a model or a user. */
-function quoted(text: string): string {
-  const escaped = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
-  return `'${escaped.replace(/[\u2028\u2029]/gu, ' ')}'`;
 }
 
 /** Escapes characters of a path that mean something else in a URL. */

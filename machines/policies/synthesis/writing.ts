@@ -14,7 +14,7 @@ import { clipped } from '../../text/clip.ts';
 import { deadlines } from '../limits.ts';
 import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import { tokensPerCharOf } from '../usage.ts';
+import { maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { composeAnswer } from './compose.ts';
 import { synthesisInput } from './input.ts';
 import { composedOutcome, failedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
@@ -75,7 +75,7 @@ export function writingPolicy(
     triesReplyForms: false,
     maxCorrections: Math.min(1, calls.maxCorrections),
     maxTransportRetries: Math.min(1, calls.maxTransportRetries),
-    maxCalls: 3 + bounds.fallbackModels,
+    maxCalls: maxWritingCalls(bounds.fallbackModels),
     maxTokens: limits.synthesisReserveTokens,
     maxReplyChars: Math.max(1, Math.min(limits.maxReplyChars, Math.floor(replyTokens / tokensPerChar))),
   };

@@ -27,6 +27,7 @@ export const chainProperties: readonly Property[] = [
   ),
   never('over the cycle limit', ({ context: { recursion, limits } }) => recursion.completedCycles > limits.maxCycles),
   never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
+  never('over the limit of model calls', ({ context: { usage, limits } }) => usage.modelCalls > limits.maxModelCalls),
   never(
     'waiting for consent that an option gives',
     (snapshot) =>

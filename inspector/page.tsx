@@ -10,6 +10,7 @@ import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OriginsPanel } from './panels/origins/origins-panel.tsx';
 import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
+import { hasProofs, ProofsPanel } from './panels/proofs/proofs-panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
@@ -26,6 +27,7 @@ const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   compare: ComparePanel,
   overlay: OverlayPanel,
   'what-if': WhatIfPanel,
+  proofs: ProofsPanel,
   origins: OriginsPanel,
 };
 
@@ -91,7 +93,8 @@ function RunPage({ inspector, view }: PanelProps) {
 /** The selected step, or the view of the run that was opened in its place. */
 function StepOrView({ inspector, view }: PanelProps) {
   const name = activePanel.value;
-  if (!isRunView(name)) return <StepPanel inspector={inspector} view={view} />;
+  if (!isRunView(name) || (name === 'proofs' && !hasProofs(view.charts)))
+    return <StepPanel inspector={inspector} view={view} />;
   const View = views[name];
   const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';
   return (

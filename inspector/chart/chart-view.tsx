@@ -23,9 +23,8 @@ export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps)
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const [prefersRows, setPrefersRows] = useState(false);
-  const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
-  const drawings = baked ?? given?.drawings ?? null;
+  const drawings = bakedDrawingsOf(charts) ?? given?.drawings ?? null;
 
   useEffect(() => {
     if (drawings !== null || laidOut !== undefined) return;
@@ -69,7 +68,14 @@ const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
 /** The picture of a chart. It is rendered once; highlighting only changes classes. */
 function ChartPicture(props: ChartPictureProps) {
   const { drawings, root, marks, onSelect, hues } = props;
-  const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
+  const {
+    selected = null,
+    path = null,
+    revealed = null,
+    overlay = null,
+    badges = null,
+    neverTaken = NONE_NEVER_TAKEN,
+  } = props;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const controller = useRef<ChartController | null>(null);
@@ -97,9 +103,10 @@ function ChartPicture(props: ChartPictureProps) {
 
   // Depends on `shapes` too: a new controller starts without highlights.
   useLayoutEffect(() => {
-    const [isSelected, isSelectedLine] = [stateSelector(selected), lineSelector(selected)];
+    const [isSelected, isChosen, isOnPath] = [stateSelector(selected), lineSelector(selected), lineSelector(path)];
+    const isSelectedLine: typeof isChosen = (line, chart) => isChosen(line, chart) || isOnPath(line, chart);
     controller.current?.update({ marks, overlay, badges, neverTaken, isSelected, isSelectedLine });
-  }, [shapes, marks, overlay, badges, neverTaken, selected]);
+  }, [shapes, marks, overlay, badges, neverTaken, selected, path]);
 
   useLayoutEffect(() => {
     if (revealed !== null) controller.current?.reveal(revealed);

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
@@ -31,11 +32,17 @@ const CHART_KEYS: readonly Key[] = [
   { keys: [' '], description: 'Select the state, and open or close it' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
+/** What is selected in the chart. */
+export const chartSelection = signal<ChartSelection | null>(null);
+
+/** Transitions to highlight besides it. */
+export const chartPath = signal<ChartSelection | null>(null);
+
 /** The chart of the run, with marks for the cursor's entry. */
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
-  const [selected, setSelected] = useState<ChartSelection | null>(null);
+  const selected = chartSelection.value;
   useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, badges, neverTaken } = overlayOf(inspector);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
@@ -53,7 +60,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
   /** A state also selects its latest visit, which all panels then show. */
   const select = (choice: ChartSelection): void => {
-    setSelected(choice);
+    chartSelection.value = choice;
     const visit = choice.kind === 'state' ? visitOf(fold.transitions, charts, choice, { at, count: view.count }) : null;
     if (visit !== null) inspector.select(visit);
   };
@@ -75,13 +82,18 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         marks={marks}
         hues={HUES}
         selected={selected}
+        path={chartPath.value}
         onSelect={select}
         overlay={heat.value}
         badges={badges.value}
         neverTaken={never}
       />
       {selected !== null && (
-        <SelectionNote onClose={() => setSelected(null)}>
+        <SelectionNote
+          onClose={() => {
+            chartSelection.value = null;
+          }}
+        >
           {selected.kind === 'state' ? (
             <StateNote charts={charts} selected={selected} />
           ) : (

@@ -18,6 +18,7 @@ export const RUN_VIEWS = [
   { name: 'compare', title: 'Compare' },
   { name: 'overlay', title: 'Heatmap' },
   { name: 'what-if', title: 'What if' },
+  { name: 'proofs', title: 'Proofs' },
   { name: 'origins', title: 'Origins' },
 ] as const;
 

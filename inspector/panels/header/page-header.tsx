@@ -1,5 +1,5 @@
 import './header.css';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { answerUpTo } from '../../fold/story.ts';
@@ -11,6 +11,8 @@ import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { activePanel, RUN_VIEWS } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
+import { hasProofs } from '../proofs/proofs-panel.tsx';
+import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -32,7 +34,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
           {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
         </h1>
-        {view !== null && <ViewButtons />}
+        {view !== null && <ViewButtons charts={view.charts} />}
         {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
         <label class="theme-choice">
           <span class="visually-hidden">Theme</span>
@@ -66,10 +68,11 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
 }
 
 /** The views of the whole run: each takes the place of the selected step. */
-function ViewButtons() {
+function ViewButtons({ charts }: Pick<RunView, 'charts'>) {
   return (
     <nav class="run-views" aria-label="Views of the run">
       {RUN_VIEWS.map(({ name, title }) => {
+        if (name === 'proofs' && !hasProofs(charts)) return null;
         const isShown = activePanel.value === name;
         return (
           <button
@@ -196,16 +199,16 @@ interface CopyTestProps {
 
 /** Requests a Vitest test of the run, copies it, and shows where its recording must be. */
 function CopyTest({ inspector, runId }: CopyTestProps) {
-  const [result, setResult] = useState<TestResult | null>(null);
+  const [result, setResult] = useState<WrittenTest | null>(null);
   const [isAsking, setAsking] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
 
   async function ask(): Promise<void> {
     setAsking(true);
     const { text, problem } = await inspector.test(runId);
-    const isCopied = problem === null && (await copied(text));
+    const test = await copyTest(text, problem);
     setAsking(false);
-    setResult({ text, problem, isCopied, runId });
+    setResult(test);
   }
 
   // The key clicks the button, which knows its run and whether it is enabled.
@@ -234,67 +237,14 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
       >
         Copy test
       </button>
-      {result !== null && <TestDialog result={result} onClose={close} />}
-    </>
-  );
-}
-
-/** Browsers refuse this in insecure contexts, for example in a file. */
-async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-interface TestResult {
-  readonly runId: string;
-  readonly text: string;
-  readonly problem: string | null;
-  readonly isCopied: boolean;
-}
-
-interface TestDialogProps {
-  readonly result: TestResult;
-  readonly onClose: () => void;
-}
-
-/** The requested test (selected if it could not be copied) with instructions, or the problem. */
-function TestDialog({ result: { text, problem, isCopied, runId }, onClose }: TestDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
-    dialog.current?.showModal();
-    if (problem === null) area.current?.focus();
-    if (!isCopied) area.current?.select();
-  }, [problem, isCopied]);
-  return (
-    <dialog ref={dialog} class="test-dialog" aria-labelledby="test-title" onClose={onClose}>
-      <h2 id="test-title">Vitest test of this run</h2>
-      {problem !== null ? (
-        <p class="problem verbatim" role="alert">
-          {revealHidden(problem)}
-        </p>
-      ) : (
-        <>
-          <p role="status">
-            {isCopied ? 'Copied.' : 'The browser does not allow copying. Copy the selected text yourself.'}
-          </p>
+      {result !== null && (
+        <TestDialog title="Vitest test of this run" test={result} onClose={close}>
           <p>
             The test expects the recording next to it, as <code>./run.jsonl</code>. This command writes both:
           </p>
           <pre class="verbatim">postchain replay {revealHidden(runId)} --vitest run.test.ts</pre>
-          <label>
-            <span class="visually-hidden">The test</span>
-            <textarea ref={area} readOnly rows={14} spellcheck={false} class="mono" value={text} />
-          </label>
-        </>
+        </TestDialog>
       )}
-      <form method="dialog">
-        <button type="submit">Close</button>
-      </form>
-    </dialog>
+    </>
   );
 }

@@ -9,20 +9,21 @@ import {
 } from '../../ui-state/overlay.ts';
 import type { PanelProps } from '../panel.tsx';
 import './overlay.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Chart } from '../../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import type { Coverage } from '../../fold/coverage.ts';
+import { bakedDrawingsOf } from '../../chart/layout.ts';
 import { type Measure, NOTHING } from '../../fold/state-measures.ts';
 import { stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { type Inspector, isLoaded, loadRuns } from '../../ui-state/inspector.ts';
 
-/** Measures by state as a table and a heatmap on the chart, and transition coverage. */
+/** Measures by state as a table and a heatmap on the chart; for charts without proofs, also transition coverage. */
 export function OverlayPanel({ inspector, view }: PanelProps) {
   const overlay = overlayOf(inspector);
   const { charts } = view;
   if (charts === null) return <p class="muted">Loading the charts of this run…</p>;
-  const { included, excluded } = overlay.runs.value;
   return (
     <div class="overlay-panel">
       <div class="overlay-choices">
@@ -42,40 +43,37 @@ export function OverlayPanel({ inspector, view }: PanelProps) {
             ))}
           </select>
         </label>
-        <label>
-          Scope{' '}
-          <select
-            value={overlayScope.value}
-            onChange={({ currentTarget }) => {
-              overlayScope.value = currentTarget.value === 'loaded' ? 'loaded' : 'run';
-            }}
-          >
-            <option value="run">this run, up to the cursor</option>
-            <option value="loaded">all loaded runs, complete</option>
-          </select>
-        </label>
-        <LoadNewest inspector={inspector} />
+        <RunScope inspector={inspector} />
       </div>
+      <MeasureTable charts={charts} measures={overlay.measures.value} />
+      {bakedDrawingsOf(charts) === null && <NeverTaken inspector={inspector} charts={charts} />}
+    </div>
+  );
+}
+
+/** Which runs count: the choice, and how many they are. */
+export function RunScope({ inspector }: { readonly inspector: Inspector }) {
+  const { included, excluded } = overlayOf(inspector).runs.value;
+  return (
+    <>
+      <label>
+        Scope{' '}
+        <select
+          value={overlayScope.value}
+          onChange={({ currentTarget }) => {
+            overlayScope.value = currentTarget.value === 'loaded' ? 'loaded' : 'run';
+          }}
+        >
+          <option value="run">this run, up to the cursor</option>
+          <option value="loaded">all loaded runs, complete</option>
+        </select>
+      </label>
+      <LoadNewest inspector={inspector} />
       <p class="muted" role="status">
         {overlayScope.value === 'run' ? 'This run, up to the cursor.' : `${pluralize(included, 'run')}, complete.`}
         {excluded > 0 && ` ${pluralize(excluded, 'run')} with other charts excluded.`}
       </p>
-      <MeasureTable charts={charts} measures={overlay.measures.value} />
-      <section aria-labelledby="never-taken-title">
-        <h2 id="never-taken-title">Coverage</h2>
-        <label class="overlay-mark">
-          <input
-            type="checkbox"
-            checked={marksNeverTaken.value}
-            onChange={({ currentTarget }) => {
-              marksNeverTaken.value = currentTarget.checked;
-            }}
-          />{' '}
-          Mark transitions never taken in the chart
-        </label>
-        {overlay.coverage.value !== null && <NeverTaken charts={charts} coverage={overlay.coverage.value} />}
-      </section>
-    </div>
+    </>
   );
 }
 
@@ -202,14 +200,33 @@ function Head({ title, column, by, onSort }: HeadProps) {
 }
 
 interface NeverTakenProps {
+  readonly inspector: Inspector;
   readonly charts: RunCharts;
-  readonly coverage: Coverage;
+  /** Writes a test that takes a transition of a chart. */
+  readonly onTest?: (chart: Chart, transition: number) => void;
+  /** Shown under the heading. */
+  readonly children?: ComponentChildren;
 }
 
-/** The number of transitions taken, and a list of the others. */
-function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTaken } }: NeverTakenProps) {
+/** The number of transitions that the runs took, and a list of the others. */
+export function NeverTaken({ inspector, charts: { charts }, onTest, children }: NeverTakenProps) {
+  const coverage = overlayOf(inspector).coverage.value;
+  if (coverage === null) return null;
+  const { takenCount, all, neverTaken } = coverage;
   return (
-    <>
+    <section aria-labelledby="never-taken-title">
+      <h2 id="never-taken-title">Coverage</h2>
+      {children}
+      <label class="overlay-mark">
+        <input
+          type="checkbox"
+          checked={marksNeverTaken.value}
+          onChange={({ currentTarget }) => {
+            marksNeverTaken.value = currentTarget.checked;
+          }}
+        />{' '}
+        Mark transitions never taken in the chart
+      </label>
       <p>
         <strong>
           {takenCount} of {all}
@@ -219,7 +236,8 @@ function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTake
           {takenCount} of {all}
         </meter>
       </p>
-      {charts.map(({ id, transitions }) => {
+      {charts.map((chart) => {
+        const { id, transitions } = chart;
         const missing = [...(neverTaken[id] ?? [])];
         return (
           <details key={id} class="never-taken">
@@ -230,7 +248,7 @@ function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTake
               <table>
                 <thead>
                   <tr>
-                    {['From', 'Event', 'Guard', 'To'].map((title) => (
+                    {['From', 'Event', 'To'].map((title) => (
                       <th key={title} scope="col">
                         {title}
                       </th>
@@ -243,9 +261,18 @@ function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTake
                     return (
                       <tr key={index}>
                         <td title={source}>{stateName(source)}</td>
-                        <td>{event === '' ? <span class="muted">at once</span> : event}</td>
-                        <td>{guard ?? <span class="muted">{otherwise ? 'else' : '–'}</span>}</td>
-                        <td title={target.join(', ')}>{target.map(stateName).join(', ') || '–'}</td>
+                        <td>
+                          {event === '' ? 'at once' : event}{' '}
+                          <span class="muted">{guard ?? (otherwise ? 'else' : '')}</span>
+                        </td>
+                        <td title={target.join(', ')}>
+                          {target.map(stateName).join(', ') || '–'}
+                          {onTest !== undefined && (
+                            <button type="button" class="link-button" onClick={() => onTest(chart, index)}>
+                              Write the test
+                            </button>
+                          )}
+                        </td>
                       </tr>
                     );
                   })}
@@ -255,7 +282,7 @@ function NeverTaken({ charts: { charts }, coverage: { takenCount, all, neverTake
           </details>
         );
       })}
-    </>
+    </section>
   );
 }
 

@@ -9,9 +9,9 @@ const runs = await threeRecordedRuns();
 
 beforeAll(() => buildTestPage(tests), 60_000);
 
-async function open(width = 1280): Promise<Page> {
-  const page = await openRecordedRuns(tests, runs, '?panel=overlay', width);
-  await page.getByRole('table').first().waitFor();
+async function open(width = 1280, panel = 'overlay'): Promise<Page> {
+  const page = await openRecordedRuns(tests, runs, `?panel=${panel}`, width);
+  await page.locator('.measure-table, .never-taken').first().waitFor();
   return page;
 }
 
@@ -34,15 +34,17 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
     expect((await mark('routing')).heat).toBe(0);
     expect((await mark('intention')).text).toMatch(/^\d[\d,]* tokens$/);
     expect(await page.evaluate(() => window.overlay.neverTaken.value)).toBeNull();
+    await page.getByRole('button', { name: 'Proofs' }).click();
     await page.getByRole('checkbox', { name: /Mark transitions never taken/ }).check();
     expect(await page.evaluate('window.overlay.neverTaken.value.postChain.size > 0')).toBe(true);
   });
 
   it('includes only what happened up to the cursor', async () => {
-    const page = await open();
+    const page = await open(1280, 'proofs');
     const whole = await takenIn(page);
     await page.evaluate('window.inspector.moveTo(40)');
     await expect.poll(() => takenIn(page)).toBeLessThan(whole);
+    await page.getByRole('button', { name: 'Heatmap' }).click();
     const synthesizing = page.getByRole('row', { name: /^synthesizing / }).getByRole('cell');
     expect(await synthesizing.allInnerTexts()).toEqual(['0 ms', '0', '0', '0', '0']);
     await page.evaluate('window.inspector.moveTo(Number.MAX_SAFE_INTEGER)');
@@ -60,7 +62,7 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
   });
 
   it('loads all runs on request and covers more with them', async () => {
-    const page = await open();
+    const page = await open(1280, 'proofs');
     const one = await takenIn(page);
     await page.getByRole('button', { name: 'Load all 3 runs' }).click();
     await page.getByRole('button', { name: 'All 3 runs are loaded' }).waitFor();
@@ -71,18 +73,23 @@ describe.skipIf(tests.areSkipped)('the overlay of the chart', () => {
   });
 
   it('passes the accessibility checks in both themes, and fits its panel', async () => {
-    for (const width of [1280, 700]) {
-      const page = await open(width);
-      await page.getByRole('combobox', { name: 'Heatmap' }).selectOption('ms');
-      if (width === 700) await page.getByText(/^postChain: \d+ never taken/).click();
+    for (const [width, panel] of [
+      [1280, 'overlay'],
+      [700, 'overlay'],
+      [1280, 'proofs'],
+      [700, 'proofs'],
+    ] as const) {
+      const page = await open(width, panel);
+      if (panel === 'overlay') await page.getByRole('combobox', { name: 'Heatmap' }).selectOption('ms');
+      else await page.getByText(/^postChain: \d+ never taken/).click();
       for (const theme of ['light', 'dark']) {
         await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
         expect(await axeViolations(page)).toEqual([]);
         if (process.env['SHOTS'])
-          await page.screenshot({ path: `${process.env['SHOTS']}/overlay-${width}-${theme}.png` });
+          await page.screenshot({ path: `${process.env['SHOTS']}/${panel}-${width}-${theme}.png` });
       }
-      const panel = page.locator('#panel');
-      const [inner, outer] = await panel.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      const box = page.locator('#panel');
+      const [inner, outer] = await box.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
       expect(inner).toBe(outer);
     }
   });

@@ -153,16 +153,28 @@ export async function waitForEntries(page: Page, count: number): Promise<void> {
 }
 
 /** The tabs of a step, and the views of a run. */
-export const PANEL_NAMES = ['prompt', 'reply', 'tools', 'why', 'context', 'raw', 'act', 'compare', 'overlay'] as const;
+export const PANEL_NAMES = [
+  'prompt',
+  'reply',
+  'tools',
+  'why',
+  'context',
+  'raw',
+  'act',
+  'compare',
+  'overlay',
+  'proofs',
+] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 
-const VIEWS: readonly PanelName[] = ['act', 'compare', 'overlay'];
+const VIEWS: readonly PanelName[] = ['act', 'compare', 'overlay', 'proofs'];
 
-/** Shows a tab or a view; returns false if the selected step has no such tab. */
+/** Shows a tab or a view; returns false if the selected step has no such tab, or the run no such view. */
 export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
   const isOpen = page.locator('.run-views [aria-pressed=true]');
   if (VIEWS.includes(name)) {
     const button = page.locator(`#view-${name}`);
+    if ((await button.count()) === 0) return false;
     if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
   } else {
     if ((await isOpen.count()) > 0) await isOpen.click();

@@ -1,0 +1,179 @@
+import './proofs.css';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Chart } from '../../../src/engine/charts/chart.ts';
+import type { RunCharts } from '../../../src/inspection/wire.ts';
+import { type ChartProof, type ProvenPath, pathEndingAt, testOfPath } from '../../../src/testing/proofs/chart-proof.ts';
+import { chartDigest, ownOf } from '../../chart/drawing.ts';
+import { bakedDrawingsOf } from '../../chart/layout.ts';
+import { activeStatesAt } from '../../fold/active-states.ts';
+import { callsLeftAt } from '../../fold/budget-at.ts';
+import { formatNumber, pluralize } from '../../fold/format.ts';
+import { stateName } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { chartPath, chartSelection } from '../chart-panel.tsx';
+import { NeverTaken, RunScope } from '../overlay/overlay-panel.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
+
+/** By the digests of their charts: a proof of another version is never shown. */
+type Proofs = Readonly<Record<string, ChartProof>>;
+
+/** Whether these are the built-in charts, which have proofs and drawings. */
+export const hasProofs = (charts: RunCharts | null): boolean => charts !== null && bakedDrawingsOf(charts) !== null;
+
+/** What is proven about a state, the shortest path to it, and the transitions that no run took. */
+export function ProofsPanel({ inspector, view }: PanelProps) {
+  const proofs = useProofs();
+  const [test, setTest] = useState<WrittenTest | null>(null);
+  const { charts } = view;
+  if (charts === null || proofs === null) return <p class="muted">Loading the proofs…</p>;
+  if (typeof proofs === 'string') return <p class="problem">The proofs could not be loaded: {proofs}</p>;
+  const proofOf = (chartId: string): ChartProof | undefined => ownOf(proofs, chartDigest(chartId, charts));
+  const write = async (chart: Chart, transition: number): Promise<void> => {
+    const proof = proofOf(chart.id);
+    const end = proof?.byTransition[transition];
+    const problem = end == null ? 'No path takes this transition.' : null;
+    const text = proof === undefined || end == null ? '' : testOfPath(chart, pathEndingAt(proof, end), transition);
+    setTest(await copyTest(text, problem));
+  };
+  return (
+    <div class="proofs">
+      <StateProof view={view} charts={charts} proofOf={proofOf} />
+      <NeverTaken inspector={inspector} charts={charts} onTest={write}>
+        <div class="overlay-choices">
+          <RunScope inspector={inspector} />
+        </div>
+      </NeverTaken>
+      {test !== null && (
+        <TestDialog title="Vitest test of this transition" test={test} onClose={() => setTest(null)}>
+          <p>It leads the machine along the shortest path that takes the transition, without a model.</p>
+        </TestDialog>
+      )}
+    </div>
+  );
+}
+
+/** Null while loading; a text says why they could not be loaded. */
+function useProofs(): Proofs | string | null {
+  const [proofs, setProofs] = useState<Proofs | string | null>(null);
+  useEffect(() => {
+    import('../../proofs.json').then(
+      (module) => setProofs(module.default as unknown as Proofs),
+      (error: unknown) => setProofs(String(error)),
+    );
+  }, []);
+  return proofs;
+}
+
+interface StateProofProps {
+  readonly view: RunView;
+  readonly charts: RunCharts;
+  readonly proofOf: (chartId: string) => ChartProof | undefined;
+}
+
+/** How a path ends, by chart. */
+const ENDS: Readonly<Record<string, string>> = {
+  postChain: 'with an answer',
+  attempt: 'with a reply or a failure',
+  actionLoop: 'with a result or a failure',
+};
+
+/** The proof for the state that is selected in the chart, or else for the active one. */
+function StateProof({ view, charts, proofOf }: StateProofProps) {
+  const { log, fold, at } = view;
+  const selected = chartSelection.value;
+  const first = charts.charts[0]?.id ?? '';
+  const { chartId, stateId } =
+    selected?.kind === 'state'
+      ? selected
+      : { chartId: first, stateId: activeStatesAt(fold.transitions, charts, at).leaf[first]?.[0] ?? first };
+  const proof = proofOf(chartId);
+  const end = proof?.toState[stateId];
+  const path = useMemo(
+    () => (proof === undefined || end === undefined ? null : pathEndingAt(proof, end)),
+    [proof, end],
+  );
+  useEffect(() => {
+    if (selected?.kind !== 'state' || path === null) return;
+    chartPath.value = { kind: 'transitions', chartId, transitions: path.steps.flatMap(({ taken }) => taken) };
+    return () => {
+      chartPath.value = null;
+    };
+  }, [path, selected]);
+  const chart = charts.charts.find(({ id }) => id === chartId);
+  if (proof === undefined || path === null || chart === undefined)
+    return <p class="muted">Nothing is proven about this version of the chart.</p>;
+  const isFinal = chart.states.find(({ id }) => id === stateId)?.type === 'final';
+  return (
+    <>
+      <section aria-label="Proof">
+        <h3>{stateName(stateId)}</h3>
+        <p class="muted">
+          {selected?.kind === 'state'
+            ? 'The state selected in the chart.'
+            : `The active state at entry ${formatNumber(at)}. Select another in the chart.`}
+        </p>
+        <p class="proven">
+          {isFinal
+            ? `The ${chartId === first ? 'run' : 'machine'} ends here, `
+            : 'No run gets stuck here: every path ends '}
+          {ENDS[chartId] ?? 'in a final state'}
+          {isFinal
+            ? '.'
+            : callsText(callsLeftAt(log, fold, at), chartId === first ? (proof.calls[stateId] ?? []) : null)}
+        </p>
+        <details>
+          <summary>What is proven</summary>
+          <p>
+            {`All ${pluralize(proof.states, 'state')} and ${pluralize(proof.edges, 'step')} that can follow ${pluralize(proof.starts.length, 'start')} (${proof.starts.join('; ')}) were explored${chartId === first ? ', up to three cycles' : ''}: every kind of outcome of each call, every deadline, and every event that a user can send.`}
+          </p>
+          <p>
+            The number of calls follows from the limits of the run at entry {formatNumber(at)}. It does not include
+            calls of a grader, or a call that is repeated because its process died.
+          </p>
+        </details>
+      </section>
+      <section aria-label="Shortest path">
+        <h3>The shortest path here</h3>
+        <PathSteps chart={chart} path={path} />
+      </section>
+    </>
+  );
+}
+
+/** The most calls that follow; of an inner machine (`kinds` is null), of the whole run. */
+function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['calls'][string] | null): string {
+  if (left === null) return '.';
+  const { phases, answer } = {
+    phases: kinds?.includes('phases') === false ? 0 : left.phases,
+    answer: kinds?.includes('answer') === false ? 0 : left.answer,
+  };
+  const calls = `at most ${pluralize(phases + answer, 'more model call')}`;
+  const parts =
+    phases > 0 && answer > 0
+      ? ` (${formatNumber(phases)} of the phases, ${formatNumber(answer)} to write the answer)`
+      : '';
+  if (kinds === null) return `; after it, the run makes ${calls}${parts}.`;
+  return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
+}
+
+/** What occurs on a path, and the state that each step leads to. */
+function PathSteps({ chart, path: { start, steps } }: { readonly chart: Chart; readonly path: ProvenPath }) {
+  return (
+    <ol class="proven-path">
+      <li>
+        {start} <span class="muted">start</span>
+      </li>
+      {steps.map(({ name, taken }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a path have no other identity
+        <li key={index}>
+          {name}{' '}
+          <span class="muted">
+            <Icon name="arrow-right" /> {stateName(chart.transitions[taken.at(-1) ?? -1]?.target[0] ?? 'same state')}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { callsLeftAt } from '../../../inspector/fold/budget-at.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { folded } from '../../support/inspector/inspected-runs.ts';
+import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
+
+it('from every entry of a random run, at most as many model calls follow as the page says, and sometimes exactly as many', async () => {
+  const isExact = { phases: false, answer: false };
+  await fc.assert(
+    fc.asyncProperty(fullRunArbitrary, async (full) => {
+      const { chain, clock } = fullChain(full);
+      const run = chain.run(fullRunOptions(full));
+      await runUntilEnded(run, clock, full.random.words);
+      const entries: readonly JournalEntry[] = JSON.parse(JSON.stringify(run.journal));
+      const { log, fold } = folded(entries);
+      const following = { phases: 0, answer: 0 };
+      for (const entry of entries.toReversed()) {
+        const bound = callsLeftAt(log, fold, entry.seq) ?? { phases: -1, answer: -1 };
+        for (const kind of ['phases', 'answer'] as const) {
+          expect(following[kind], `${kind} after entry ${entry.seq}`).toBeLessThanOrEqual(bound[kind]);
+          isExact[kind] ||= following[kind] > 0 && following[kind] === bound[kind];
+        }
+        if (entry.type === 'attempt-start') following[entry.task === 'synthesis' ? 'answer' : 'phases'] += 1;
+      }
+    }),
+    { numRuns: 100 },
+  );
+  expect(isExact).toEqual({ phases: true, answer: true });
+});

@@ -14,6 +14,8 @@ export interface StateLog {
   lastSeq(seq: number): number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
+  /** The first known state that an entry is part of: the one after all entries that the same event led to. */
+  after(seq: number): unknown;
   /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
   add(from: number, frames: readonly string[]): void;
   /** Adds the state that an entry records. */
@@ -46,29 +48,32 @@ export function createStateLog(): StateLog {
     cached = [];
   }
 
+  function at(seq: number): unknown {
+    const from = lastUpTo(whole, seq);
+    if (from === undefined) return null;
+    const end = countUpTo(seqs, seq);
+    const last = seqs[end - 1] ?? from;
+    const same = cached.find((one) => one.seq === last);
+    if (same !== undefined) return same.state;
+    const near = cached
+      .filter((one) => one.whole === from && one.seq < last)
+      .reduce<CachedState | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
+    let state: unknown = near?.state ?? null;
+    for (const at of seqs.slice(near === null ? countUpTo(seqs, from) - 1 : countUpTo(seqs, near.seq), end)) {
+      const frame = JSON.parse(frames.get(at) ?? 'null') as StateFrame;
+      state = 'state' in frame ? frame.state : withChanges(state, frame.changes);
+    }
+    cached = [{ whole: from, seq: last, state }, ...cached].slice(0, CACHE_SIZE);
+    return state;
+  }
+
   return {
     get count() {
       return frames.size;
     },
     lastSeq: (seq) => lastUpTo(seqs, seq) ?? -1,
-    at(seq) {
-      const from = lastUpTo(whole, seq);
-      if (from === undefined) return null;
-      const end = countUpTo(seqs, seq);
-      const last = seqs[end - 1] ?? from;
-      const same = cached.find((one) => one.seq === last);
-      if (same !== undefined) return same.state;
-      const near = cached
-        .filter((one) => one.whole === from && one.seq < last)
-        .reduce<CachedState | null>((best, one) => (best === null || one.seq > best.seq ? one : best), null);
-      let state: unknown = near?.state ?? null;
-      for (const at of seqs.slice(near === null ? countUpTo(seqs, from) - 1 : countUpTo(seqs, near.seq), end)) {
-        const frame = JSON.parse(frames.get(at) ?? 'null') as StateFrame;
-        state = 'state' in frame ? frame.state : withChanges(state, frame.changes);
-      }
-      cached = [{ whole: from, seq: last, state }, ...cached].slice(0, CACHE_SIZE);
-      return state;
-    },
+    at,
+    after: (seq) => at(seqs[countUpTo(seqs, seq - 1)] ?? seq),
     add(from, lines) {
       for (const line of lines.slice(Math.max(0, received - from))) {
         received += 1;

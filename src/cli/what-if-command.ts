@@ -113,7 +113,9 @@ function totals(results: readonly Result[], unknown: readonly { readonly problem
         ]
       : []),
     ...(unknown.length > 0
-      ? [`${count(unknown.length, 'run')} left out, the first because: ${oneLine(unknown[0]?.problem ?? '')}`]
+      ? [
+          `Left out ${count(unknown.length, 'run')}${unknown.length > 1 ? ', the first' : ''} because ${oneLine(unknown[0]?.problem ?? '')}`,
+        ]
       : []),
     'What follows a different decision is not recorded. To run it: postchain fork <run> --at <entry> --set <path=value>',
   ];

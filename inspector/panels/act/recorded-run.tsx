@@ -1,48 +1,45 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
-import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActAnswer, InspectedRun, RunAction } from '../../../src/inspection/wire.ts';
 import { contextAt } from '../../fold/context-at.ts';
 import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { activePanel } from '../../ui-state/panel.ts';
 import { compareWith } from '../compare/compare-panel.tsx';
 import type { PanelProps } from '../panel.tsx';
 
-/** Continues a run that is not live: resumes it, forks it at the cursor with changes, or replays it. */
-export function RecordedRun({ inspector, view }: PanelProps) {
-  const { run, at } = view;
+interface ActionResult {
+  readonly isBusy: boolean;
+  /** A result in one sentence; may be empty. */
+  readonly note: string;
+  readonly act: (action: RunAction) => Promise<void>;
+  /** The question whether to trust the run, and what went wrong. */
+  readonly messages: ComponentChildren;
+}
+
+/** Acts on a recorded run. A new run opens, compared with this one. */
+export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
   const [isBusy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ readonly action: RunAction; readonly result: ActAnswer } | null>(null);
 
   async function act(action: RunAction, isTrusted = false): Promise<void> {
     if (isBusy) return;
     setBusy(true);
-    const result = await inspector.act(run.runId, action, isTrusted);
+    const result = await inspector.act(runId, action, isTrusted);
     setBusy(false);
     setAsked({ action, result });
-    if (result.runId === null || result.runId === run.runId) return;
-    compareWith(inspector, run.runId);
+    if (result.runId === null || result.runId === runId) return;
+    compareWith(inspector, runId);
     inspector.selectRun(result.runId);
     activePanel.value = 'compare';
   }
 
   const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};
-  return (
-    <div class="recorded">
-      {run.status === 'running' && (
-        <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
-      )}
-      {run.status === 'interrupted' && (
-        <section aria-label="Resume">
-          <h2>This run was interrupted</h2>
-          <p>It continues where it stopped and does not repeat finished calls.</p>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
-            Resume
-          </button>
-        </section>
-      )}
+  const messages = (
+    <>
       {needsTrust !== null && asked !== null && (
         <section class="card waiting" aria-label="Confirmation" role="alert">
           <h2>Do you trust this run?</h2>
@@ -71,6 +68,30 @@ export function RecordedRun({ inspector, view }: PanelProps) {
           {revealHidden(problem)}
         </p>
       )}
+    </>
+  );
+  return { isBusy, note, act, messages };
+}
+
+/** Continues a run that is not live: resumes it, forks it at the cursor with changes, or replays it. */
+export function RecordedRun({ inspector, view }: PanelProps) {
+  const { run, at } = view;
+  const { isBusy, note, act, messages } = useRunAction(inspector, run);
+  return (
+    <div class="recorded">
+      {run.status === 'running' && (
+        <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
+      )}
+      {run.status === 'interrupted' && (
+        <section aria-label="Resume">
+          <h2>This run was interrupted</h2>
+          <p>It continues where it stopped and does not repeat finished calls.</p>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
+            Resume
+          </button>
+        </section>
+      )}
+      {messages}
       <ForkForm view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
       <EditPrompt
         inspector={inspector}

@@ -1,10 +1,20 @@
 import './what-if.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
+import { Fragment } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
-import { formatCost, formatDecimal, formatDuration, formatNumber, humanize, pluralize } from '../../fold/format.ts';
+import {
+  formatCost,
+  formatDecimal,
+  formatDuration,
+  formatNumber,
+  formatScore,
+  humanize,
+  pluralize,
+} from '../../fold/format.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
+import { useRunAction } from '../act/recorded-run.tsx';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
@@ -16,7 +26,15 @@ interface DecidingNumber {
   readonly min: number;
   readonly max: number;
   readonly step: number;
+  /** What a decision compares with it; null or undefined if nothing. */
+  readonly compared: (state: RecordedState) => number | null | undefined;
+  /** Whether a compared value has the effect that `meaning` describes. */
+  readonly holds: (value: number, limit: number) => boolean;
 }
+
+const isAbove = (value: number, limit: number): boolean => value > limit;
+const isBelow = (value: number, limit: number): boolean => value < limit;
+const isReached = (value: number, limit: number): boolean => value >= limit;
 
 const share = { min: 0, max: 1, step: 0.01 } as const;
 
@@ -26,12 +44,16 @@ const NUMBERS: readonly DecidingNumber[] = [
     title: 'Confidence',
     meaning: 'Above it, the answer is confident enough.',
     ...share,
+    compared: ({ assessment }) => assessment?.confidence,
+    holds: isAbove,
   },
   {
     path: 'thresholds.change',
     title: 'Change',
     meaning: 'Below it, two answers in a row count as the same.',
     ...share,
+    compared: ({ assessment }) => assessment?.change,
+    holds: isBelow,
   },
   {
     path: 'limits.maxCycles',
@@ -40,24 +62,32 @@ const NUMBERS: readonly DecidingNumber[] = [
     min: 1,
     max: 20,
     step: 1,
+    compared: ({ recursion }) => recursion.completedCycles,
+    holds: isReached,
   },
   {
     path: 'thresholds.sufficiency',
     title: 'Sufficiency',
     meaning: 'Below it, the next cycle searches for more information.',
     ...share,
+    compared: ({ assessment }) => assessment?.informationSufficiency,
+    holds: isBelow,
   },
   {
     path: 'thresholds.grounding',
     title: 'Grounding',
     meaning: 'If the evidence supports less of the answer, its confidence is capped.',
     ...share,
+    compared: ({ assessment }) => assessment?.evidence.grounding,
+    holds: isBelow,
   },
   {
     path: 'thresholds.ungroundedConfidence',
     title: 'Cap',
     meaning: 'The highest confidence of an answer that the evidence does not support.',
     ...share,
+    compared: ({ assessment }) => assessment?.evidence.modelConfidence,
+    holds: isAbove,
   },
   {
     path: 'thresholds.loopRepeats',
@@ -66,6 +96,8 @@ const NUMBERS: readonly DecidingNumber[] = [
     min: 2,
     max: 10,
     step: 1,
+    compared: ({ assessment }) => assessment && assessment.repeats + 1,
+    holds: isReached,
   },
 ];
 
@@ -77,28 +109,49 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   const { runId } = view.run;
   const answer = useAnswer(inspector.whatIf, runId, set);
   const recorded = recordedNumbers(view);
+  const decided = useDecided(view);
   const isChanged = Object.keys(set).length > 0;
   return (
     <div class="what-if">
       <p>Where would the run have ended with other numbers? Answered from the recording, without a model call.</p>
       {NUMBERS.map((number) => {
-        const { path, title, meaning, min, max, step } = number;
+        const { path, title, meaning, min, step, compared, holds } = number;
         const was = recorded[path] ?? min;
         const value = set[path] ?? was;
+        const values = decided.flatMap((state) => compared(state) ?? []);
+        const max = Math.max(number.max, was, ...values);
         return (
           <label key={path} class="what-if-number" title={meaning}>
             <span>{title}</span>
-            <input
-              type="range"
-              min={min}
-              max={Math.max(max, was)}
-              step={step}
-              value={value}
-              aria-description={meaning}
-              onInput={({ currentTarget }) => change(withNumber(set, path, Number(currentTarget.value), was))}
-            />
+            <span class="what-if-scale">
+              <input
+                type="range"
+                min={min}
+                max={max}
+                step={step}
+                value={value}
+                aria-description={meaning}
+                onInput={({ currentTarget }) => change(withNumber(set, path, Number(currentTarget.value), was))}
+              />
+              {values.map((one, cycle) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the cycles keep their order
+                <i key={cycle} style={{ '--at': Math.max(0, (one - min) / (max - min)) }} />
+              ))}
+            </span>
             <output>{formatDecimal(value)}</output>
             <span class="muted">{value === was ? '' : `recorded ${formatDecimal(was)}`}</span>
+            {values.length > 0 && (
+              <span class="muted what-if-values">
+                {values.length > MAX_VALUES && '… '}
+                {values.slice(-MAX_VALUES).map((one, cycle) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the cycles keep their order
+                  <Fragment key={cycle}>
+                    {cycle > 0 && ' · '}
+                    {holds(one, value) ? <b>{formatScore(one, value)}</b> : formatScore(one, value)}
+                  </Fragment>
+                ))}
+              </span>
+            )}
           </label>
         );
       })}
@@ -107,7 +160,11 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
       </button>
       <section class="card" aria-label="This run" aria-live="polite">
         <h3>This run</h3>
-        {isChanged ? <RunAnswer answer={answer} moveTo={inspector.moveTo} /> : <p class="muted">Move a slider.</p>}
+        {isChanged ? (
+          <RunAnswer inspector={inspector} view={view} answer={answer} set={set} />
+        ) : (
+          <p class="muted">Move a slider.</p>
+        )}
       </section>
       {isChanged && (
         <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
@@ -121,11 +178,23 @@ function withNumber(set: Changes, path: string, value: number, recorded: number)
   return value === recorded ? others : { ...others, [path]: value };
 }
 
+/** The most values shown in words. */
+const MAX_VALUES = 8;
+
+/** The states at the decisions of the run, one for each cycle. */
+function useDecided({ fold, count, stateCount }: RunView): readonly RecordedState[] {
+  return useMemo(() => {
+    const seqs = [...fold.entries.of('decision'), ...fold.entries.of('direction-asked')].filter((seq) => seq < count);
+    const states = seqs.sort((one, other) => one - other).map((seq) => fold.states.after(seq) as RecordedState | null);
+    return states.filter((state) => state !== null);
+  }, [fold, count, stateCount]);
+}
+
 /** The numbers of the run at its end, by path. */
 function recordedNumbers({ log, fold, count }: RunView): Changes {
   const start = count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start') return {};
-  const state = fold.states.at(count - 1) as { readonly limits?: Limits; readonly thresholds?: Thresholds } | null;
+  const state = fold.states.at(count - 1) as Partial<RecordedState> | null;
   const roots = { limits: state?.limits ?? start.limits, thresholds: state?.thresholds ?? start.thresholds };
   return Object.fromEntries(
     NUMBERS.flatMap(({ path }) => {
@@ -156,12 +225,13 @@ function useAnswer(ask: PanelProps['inspector']['whatIf'], runId: string, set: C
   return answer;
 }
 
-interface RunAnswerProps {
+interface RunAnswerProps extends PanelProps {
   readonly answer: WhatIfAnswer | null;
-  readonly moveTo: (seq: number) => void;
+  readonly set: Changes;
 }
 
-function RunAnswer({ answer, moveTo }: RunAnswerProps) {
+function RunAnswer({ inspector, view: { run }, answer, set }: RunAnswerProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, run);
   if (answer === null) return <p class="muted">Working…</p>;
   const [result] = answer.results;
   if (result === undefined)
@@ -170,8 +240,20 @@ function RunAnswer({ answer, moveTo }: RunAnswerProps) {
   return (
     <>
       <p>
-        {sentenceOf(result)} {outcome !== 'same' && <EntryLink seq={now.seq} moveTo={moveTo} />}
+        {sentenceOf(result)} {outcome !== 'same' && <EntryLink seq={now.seq} moveTo={inspector.moveTo} />}
       </p>
+      {outcome !== 'same' && !run.live && (
+        <button
+          type="button"
+          class="primary"
+          disabled={isBusy}
+          title="Starts a new run that repeats this one up to there. Other calls than the recorded ones call the model."
+          onClick={() => void act({ type: 'fork', at: now.seq, set })}
+        >
+          Fork from entry {formatNumber(now.seq)} with these numbers
+        </button>
+      )}
+      {messages}
       <p class="muted">
         Recorded: {humanize(recorded.rule ?? 'not ended')} in cycle {recorded.cycle},{' '}
         {pluralize(recorded.use.modelCalls, 'call')}.
@@ -235,7 +317,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
         Of {pluralize(results.length, 'run')}, {formatNumber(earlier.length)} would end earlier and save{' '}
         {pluralize(calls, 'model call')}; {formatNumber(differing.length - earlier.length)} would continue or take
         another path.
-        {leftOut > 0 && ` ${pluralize(leftOut, 'run')} left out.`}
+        {leftOut > 0 && ` Left out ${pluralize(leftOut, 'run')}: too old, or it cannot be replayed.`}
       </p>
       <ul class="what-if-runs">
         {differing.slice(0, MAX_SHOWN).map((result) => (

@@ -16,7 +16,11 @@ beforeAll(async () => {
   };
   for (const runId of ['apple', 'banana'])
     await scriptedChain(plan, { journals, newId: () => runId }).chain.run({ request: `Is ${runId} so?` }).answer;
-  server = await inspectionServer({ journals });
+  const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
+  server = await inspectionServer({
+    journals,
+    actions: { resume: (runId) => chain.resume(runId), fork: (runId, change) => chain.fork(runId, change) },
+  });
 });
 afterAll(async () => {
   await browser?.close();
@@ -38,6 +42,31 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await page.getByText('beyond its recorded end').waitFor();
     await page.getByRole('button', { name: 'Reset to recorded numbers' }).click();
     await page.getByText('Move a slider.').waitFor();
+    await close();
+  });
+
+  it('show the values that decisions compared, and fork where the outcome first differs', async () => {
+    const { page, close } = await open();
+    await page.getByRole('button', { name: 'What if' }).click();
+    const confidence = page.locator('.what-if-number', { hasText: 'Confidence' });
+    await confidence.getByText('0.5 · 0.7 · 0.95').waitFor();
+    expect(await confidence.locator('b').allInnerTexts()).toEqual(['0.95']);
+    await page.getByRole('slider', { name: 'Confidence' }).fill('0.6');
+    await expect.poll(() => confidence.locator('b').allInnerTexts()).toEqual(['0.7', '0.95']);
+    expect(await page.locator('.what-if-number', { hasText: 'Cycles' }).locator('.what-if-values').innerText()).toBe(
+      '1 · 2 · 3',
+    );
+    const fork = page.getByRole('button', { name: /^Fork from entry [\d,]+ with these numbers$/ });
+    const at = Number((await fork.innerText()).replace(/\D/gu, ''));
+    await fork.click();
+    await page.locator('main[data-run=cherry]').waitFor();
+    await page.locator('.compare-panel .step-table, .compare-panel table').first().waitFor();
+    const entries = [];
+    for await (const entry of journals.read('cherry')) entries.push(entry);
+    expect(entries[0]).toMatchObject({
+      forkedFrom: { runId: 'apple', seq: at, changes: ['thresholds.confidence=0.6'] },
+    });
+    expect(entries.filter(({ type }) => type === 'decision')).toHaveLength(2);
     await close();
   });
 

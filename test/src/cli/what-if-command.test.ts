@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
+import { entriesOf } from '../../../src/journal/journal-lines.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
@@ -30,6 +32,17 @@ describe('postchain what-if', () => {
     const text = await whatIfCommand({ journals: await recordedRun(), set: ['thresholds.confidence=0.99'] });
     expect(text).toMatch(/continues with \w+ after cycle 3\s+\?\s+\?\s+\?/u);
     expect(text).toMatch(/1 run: 1 would continue beyond the recording\./u);
+  });
+
+  it('names the runs that it left out, with the reason', async () => {
+    const journals = await recordedRun();
+    const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
+    const damaged = fileJournals(journals).create('banana-run');
+    await damaged.write([{ ...(start as RunStart), runId: 'banana-run' }, { type: 'nothing' } as never]);
+    await damaged.close();
+    const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });
+    expect(text).toMatch(/^1 run: 1 would end earlier\.$/mu);
+    expect(text.replaceAll('\n', ' ')).toMatch(/Left out 1 run because \S/u);
   });
 
   it('prints all fields as JSON', async () => {

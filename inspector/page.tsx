@@ -5,10 +5,10 @@ import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
+import { FleetPanel } from './panels/fleet/fleet-panel.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OriginsPanel } from './panels/origins/origins-panel.tsx';
-import { OverlayPanel } from './panels/overlay/overlay-panel.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { hasProofs, ProofsPanel } from './panels/proofs/proofs-panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
@@ -25,7 +25,7 @@ import { paneSizes } from './ui-state/panes.ts';
 const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   act: ActPanel,
   compare: ComparePanel,
-  overlay: OverlayPanel,
+  fleet: FleetPanel,
   'what-if': WhatIfPanel,
   proofs: ProofsPanel,
   origins: OriginsPanel,

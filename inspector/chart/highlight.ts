@@ -21,8 +21,8 @@ export interface HighlightInput {
 export interface Highlight {
   readonly states: readonly string[];
   readonly lines: readonly string[];
-  /** How often each line was taken. */
-  readonly times: readonly number[];
+  /** How often each line was taken, in words (empty if never), and its width in pixels. */
+  readonly counts: readonly { readonly text: string; readonly width: number }[];
   readonly leaves: readonly number[];
   readonly active: ReadonlySet<number>;
 }
@@ -52,10 +52,20 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
   });
   const visited = visitedStates(scene, active, times);
+  const bundles = scene.lines.map(
+    ({ chart, edge }) => marks.bundles?.((scene.charts[chart] as SceneChart).chartId, edge.transitions) ?? null,
+  );
+  const counts = times.map((time, number) => {
+    const bundle = bundles[number] ?? null;
+    if (time === 0) return { text: '', width: 0 };
+    if (bundle !== null) return { text: bundle.text, width: 1 + 6 * bundle.share };
+    return { text: countText(time), width: Math.min(5, 1.5 + 0.6 * Math.log2(time + 1)) };
+  });
   const last = lastOf(scene, marks, live);
   const states = scene.states.map((state, number) => {
     const { copy } = scene.charts[state.chart] as SceneChart;
-    const heat = heatOf(heatMark(input.overlay, stateRefOf(scene, state), copy));
+    const mark = heatMark(input.overlay, stateRefOf(scene, state), copy);
+    const heat = heatOf(mark);
     const isLeafOfChart =
       active.has(number) && !state.children.some((child) => active.has(child) && isSameChart(scene, child, number));
     return classes({
@@ -67,6 +77,7 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       'last-target': number === last.target,
       selected: selected.has(number),
       heated: heat > 0,
+      'more-in-a': heat > 0 && mark?.isMoreInB === false,
       cold: input.overlay !== null && heat === 0,
     });
   });
@@ -79,6 +90,9 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const isBare = chart.drawn.edges.every(({ points }) => points.length === 0);
     return classes({
       taken: isTaken,
+      'more-in-a': isTaken && bundles[number]?.side === 'a',
+      'more-in-b': isTaken && bundles[number]?.side === 'b',
+      even: isTaken && bundles[number]?.side === 'even',
       last: last.lines.has(number),
       never: isMarked && edge.transitions.every(isNever),
       partly: isMarked && isTaken && edge.transitions.some(isNever),
@@ -88,7 +102,7 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       selected: input.isSelectedLine(line, chart),
     });
   });
-  return { states, lines, times, leaves, active };
+  return { states, lines, counts, leaves, active };
 }
 
 const isAt = (scene: Scene, number: number, is: HighlightInput['isSelected']): boolean => {
@@ -179,6 +193,8 @@ function classes(which: Readonly<Record<string, boolean>>): string {
 export interface HeatMark {
   readonly heat: number;
   readonly text: string;
+  /** Set if the heat is the difference between two sets of runs. */
+  readonly isMoreInB?: boolean;
   /** The state's status for screen readers; by default, whether it is active. */
   readonly words?: string;
 }
@@ -246,7 +262,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       set(element, 'aria-selected', String(classes.includes(' selected')));
     }
     for (const [number, classes] of highlight.lines.entries()) {
-      const times = highlight.times[number] ?? 0;
+      const { text = '', width = 0 } = highlight.counts[number] ?? {};
       const element = lines[number];
       const label = labels[number];
       const line = scene.lines[number] as SceneLine;
@@ -254,9 +270,10 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
         set(element, 'class', lineClass(line) + classes);
         set(label, 'class', labelClass(line) + classes);
       }
-      if (times === before?.times[number]) continue;
-      element?.style.setProperty('--count-width', `${Math.min(5, 1.5 + 0.6 * Math.log2(times + 1)).toFixed(1)}px`);
-      setText(label?.firstElementChild, lineLabel(scene, number, input.marks, times));
+      const earlier = before?.counts[number];
+      if (text === earlier?.text && width === earlier.width) continue;
+      element?.style.setProperty('--count-width', `${width.toFixed(1)}px`);
+      setText(label?.firstElementChild, lineLabel(scene, number, input.marks, text));
     }
     before = highlight;
     return highlight;
@@ -277,14 +294,14 @@ function statusOf({ states, active }: Highlight, number: number): string {
 }
 
 /** The label of a line: its transition that was taken most often, and how often the line was taken. */
-function lineLabel(scene: Scene, number: number, marks: Marks, times: number): string {
+function lineLabel(scene: Scene, number: number, marks: Marks, count: string): string {
   const line = scene.lines[number] as SceneLine;
   const { edge, chart } = line;
-  if (times === 0) return edge.isBranch ? '' : lineText(line, scene);
-  if (edge.isBranch) return countText(times);
+  if (edge.isBranch) return count;
+  if (count === '') return lineText(line, scene);
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
-  return labelText(edge, { times, shown: counts.indexOf(Math.max(...counts)) });
+  return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
 }
 
 /** Visible text comes first, in reading order: the name and the badge, which the words of an overlay spell out. */

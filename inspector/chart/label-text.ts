@@ -40,11 +40,13 @@ interface Label {
   readonly labels: readonly string[];
 }
 
-/** The label of a line, with the number of others or how often the line was taken. `shown` is the index of the label to show. */
-export function labelText({ text, more, labels }: Label, { shown = 0, times = 0 } = {}): string {
+/** The label of a line, with the number of others or a text on how often the line was taken. `shown` is the index of the label to show. */
+export function labelText({ text, more, labels }: Label, { shown = 0, count = '' } = {}): string {
   const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
   const label = more > 0 && shown > 0 ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
-  if (times > 0) return `${label} ${countText(times)}`;
+  // There is room for about three characters after the label.
+  const room = Math.max(10, first.length - Math.max(0, count.length - 3));
+  if (count !== '') return `${excerpt(label, room)} ${count}`;
   return more > 0 ? `${label} +${more}` : label;
 }
 

@@ -15,20 +15,32 @@ export interface Coverage {
   readonly all: number;
 }
 
-/** The coverage of runs on the same charts, each up to an entry. */
-export function coverageOf(
+/** The entry that first took each transition: by chart id, then by index in `Chart.transitions`. */
+export type Taken = Readonly<Record<string, ReadonlyMap<number, number>>>;
+
+/** The transitions that a run took up to an entry. */
+export function takenBy(
   charts: readonly Chart[],
-  runs: readonly { readonly transitions: TransitionLog; readonly until: number }[],
-): Coverage {
+  { transitions, until }: { readonly transitions: TransitionLog; readonly until: number },
+): Taken {
   const lookup = transitionLookup(charts);
-  const taken: Record<string, Set<number>> = {};
+  const taken: Record<string, Map<number, number>> = {};
+  for (const transition of transitions.distinct) {
+    const first = transition.seqs[0] ?? Number.POSITIVE_INFINITY;
+    const index = first <= until ? lookup.indexOf(transition) : null;
+    if (index === null) continue;
+    taken[transition.machine] ??= new Map();
+    taken[transition.machine]?.set(index, Math.min(first, taken[transition.machine]?.get(index) ?? first));
+  }
+  return taken;
+}
+
+/** The coverage of runs on the same charts. */
+export function coverageOf(charts: readonly Chart[], runs: readonly Taken[]): Coverage {
+  const taken = Object.fromEntries(
+    charts.map(({ id }) => [id, new Set(runs.flatMap((run) => [...(run[id]?.keys() ?? [])]))]),
+  );
   const neverTaken: Record<string, Set<number>> = {};
-  for (const { id } of charts) taken[id] = new Set();
-  for (const { transitions, until } of runs)
-    for (const transition of transitions.distinct) {
-      const index = (transition.seqs[0] ?? Number.POSITIVE_INFINITY) <= until ? lookup.indexOf(transition) : null;
-      if (index !== null) taken[transition.machine]?.add(index);
-    }
   let [takenCount, all] = [0, 0];
   for (const { id, transitions } of charts) {
     const recorded = transitions.flatMap((transition, index) => (isRecorded(transition) ? [index] : []));

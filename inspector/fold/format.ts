@@ -32,6 +32,14 @@ export const formatNumber = (number: number): string => number.toLocaleString('e
 export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>
   `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${currency}`;
 
+/** A part of one as a percentage: `62%`, `<1%`. */
+export const formatShare = (share: number): string =>
+  share > 0 && share < 0.005
+    ? '<1%'
+    : share < 1 && share > 0.995
+      ? '>99%'
+      : `${formatNumber(Math.round(100 * share))}%`;
+
 /** `1 token`, `2,300 tokens`. */
 export const pluralize = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;

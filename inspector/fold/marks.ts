@@ -22,11 +22,24 @@ export interface Marks {
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   /** The same for each copy of an invoked chart, by `copyKey`. */
   readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
+  /** Set if the marks are those of many runs: then a line shows its share, not its count. */
+  readonly bundles?: Bundles | null;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
   /** Whether the run ended with a complete answer; null while it runs, and if it ended in another way. */
   readonly outcome?: 'completed' | 'degraded' | null;
+}
+
+/** What a line between two states shows for its transitions (indexes in the chart): the share of runs that took one, from 0 to 1. */
+type Bundles = (chartId: string, transitions: readonly number[]) => Bundle;
+
+interface Bundle {
+  readonly share: number;
+  readonly text: string;
+  readonly words: string;
+  /** The set of runs that took it more often; null if there is one set. */
+  readonly side: 'a' | 'b' | 'even' | null;
 }
 
 /** The latest transition. */

@@ -44,16 +44,25 @@ export interface RunQuery {
   readonly status: string;
   readonly session: string;
   readonly model: string;
+  /** Started at or after, and before: local times, as `2026-11-22T17:00`. */
+  readonly since: string;
+  readonly until: string;
   readonly sort: ColumnName;
   readonly isDescending: boolean;
 }
 
 type Parameters = Readonly<Record<string, string>>;
 
-const FIRST: RunQuery = { text: '', status: '', session: '', model: '', sort: 'started', isDescending: true };
+const ANY = { text: '', status: '', session: '', model: '', since: '', until: '' };
+
+/** All runs, newest first. */
+export const FIRST_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
+
+export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
-export function parseRunQuery({ q = '', status = '', session = '', model = '', sort = '' }: Parameters): RunQuery {
+export function parseRunQuery(parameters: Parameters): RunQuery {
+  const { q = '', status = '', session = '', model = '', since = '', until = '', sort = '' } = parameters;
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
   return {
@@ -61,21 +70,24 @@ export function parseRunQuery({ q = '', status = '', session = '', model = '', s
     status,
     session,
     model,
-    sort: column?.name ?? FIRST.sort,
-    isDescending: column === undefined ? FIRST.isDescending : sort.startsWith('-'),
+    since,
+    until,
+    sort: column?.name ?? FIRST_QUERY.sort,
+    isDescending: column === undefined ? FIRST_QUERY.isDescending : sort.startsWith('-'),
   };
 }
 
 /** Returns the parameters of a query, without those that have their default. */
-export function printRunQuery({ text, status, session, model, sort, isDescending }: RunQuery): Parameters {
-  const isFirst = sort === FIRST.sort && isDescending === FIRST.isDescending;
-  const all = { q: text, status, session, model, sort: isFirst ? '' : `${isDescending ? '-' : ''}${sort}` };
+export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery): Parameters {
+  const isFirst = sort === FIRST_QUERY.sort && isDescending === FIRST_QUERY.isDescending;
+  const all = { q: text, ...filters, sort: isFirst ? '' : `${isDescending ? '-' : ''}${sort}` };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
 /** Returns the runs that a query accepts, in its order. Every word of the text must occur in the run's question, id, session, models or reason. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
+  const [since, until] = [Date.parse(query.since), Date.parse(query.until)];
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
   return runs
@@ -83,6 +95,9 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
       (run) =>
         (query.status === '' || run.status === query.status) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
+        // An invalid time accepts every run.
+        !(Date.parse(run.startedAt) < since) &&
+        !(Date.parse(run.startedAt) >= until) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
         hasWords(run, words),
     )

@@ -7,6 +7,8 @@ import { countUpTo, createRunningTotal, lastStartedBy, type RunningTotal } from 
 
 /** What happened in a state and its descendants. */
 export interface Measure {
+  /** The number of runs that visited it. */
+  readonly runs: number;
   readonly ms: number;
   readonly visits: number;
   /** Model calls. */
@@ -18,7 +20,7 @@ export interface Measure {
   readonly failures: number;
 }
 
-export const NOTHING: Measure = { ms: 0, visits: 0, calls: 0, tokens: 0, retries: 0, failures: 0 };
+export const NOTHING: Measure = { runs: 0, ms: 0, visits: 0, calls: 0, tokens: 0, retries: 0, failures: 0 };
 
 /** The measures of all states of a run's charts at any entry. */
 interface StateMeasures {
@@ -186,8 +188,10 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
       const record = records.get(`${key} ${stateId}`);
       if (record === undefined) return NOTHING;
       const { visitLog, calls, tokens, retries, failures } = record;
+      const visited = visitLog.at(seq);
       return {
-        ...visitLog.at(seq),
+        ...visited,
+        runs: Math.min(1, visited.visits),
         calls: calls.at(seq),
         tokens: tokens.at(seq),
         retries: retries.at(seq),
@@ -200,7 +204,8 @@ function createMeasures({ transitions, spans, entries, timeLine }: RunFold, char
 /** Sums the measures of one state over several runs. */
 export function sumMeasures(measures: readonly Measure[]): Measure {
   return measures.reduce(
-    (sum, { ms, visits, calls, tokens, retries, failures }) => ({
+    (sum, { runs, ms, visits, calls, tokens, retries, failures }) => ({
+      runs: sum.runs + runs,
       ms: sum.ms + ms,
       visits: sum.visits + visits,
       calls: sum.calls + calls,

@@ -7,12 +7,12 @@ import type { ChartSelection } from '../chart/scene.ts';
 import { chartIndexOf } from '../fold/chart-index.ts';
 import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
-import { marksAt } from '../fold/marks.ts';
+import { type Marks, marksAt } from '../fold/marks.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
 import { visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
+import { fleetOf } from '../ui-state/fleet.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
-import { overlayOf } from '../ui-state/overlay.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 
@@ -44,13 +44,14 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
   useEffect(() => addKeys(CHART_KEYS), []);
-  const { heat, badges, neverTaken } = overlayOf(inspector);
+  const { heat, badges, neverTaken, marks: fleetMarks } = fleetOf(inspector);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
   const outcome = outcomeOf(view);
-  const marks = useMemo(
+  const runMarks = useMemo(
     () => (charts === null ? null : { ...marksAt(fold.transitions, charts, at), outcome }),
     [fold, charts, at, outcome],
   );
+  const marks = fleetMarks.value ?? runMarks;
   if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are drawn inside the chart that invokes them.
   const inside = new Set(Object.values(charts.invoked));
@@ -97,7 +98,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           {selected.kind === 'state' ? (
             <StateNote charts={charts} selected={selected} />
           ) : (
-            <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
+            <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} marks={marks} />
           )}
         </SelectionNote>
       )}
@@ -133,11 +134,12 @@ function StateNote({
 interface TransitionNotesProps extends PanelProps {
   readonly charts: RunCharts;
   readonly selected: Extract<ChartSelection, { readonly kind: 'transitions' }>;
+  readonly marks: Marks;
 }
 
 const MAX_ITEMS = 6;
 
-function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: TransitionNotesProps) {
+function TransitionNotes({ inspector, view: { fold, at }, charts, selected, marks }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);
   const lookup = transitionLookup(charts.charts);
   const taken = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
@@ -152,7 +154,9 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
         return (
           <li key={index}>
             <b>{excerpt(nameOf(transition), 80)}</b>{' '}
-            {times === 0 ? (
+            {marks.bundles ? (
+              <span class="muted">taken by {marks.bundles(selected.chartId, [index]).words}</span>
+            ) : times === 0 ? (
               <span class="muted">not taken yet</span>
             ) : (
               <button type="button" onClick={() => inspector.moveTo(last)}>

@@ -38,6 +38,8 @@ export interface Inspector {
   readonly view: ReadonlySignal<RunView | null>;
   /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
+  /** Reads a run that has ended to its end. The page does not keep it, unless it is opened. */
+  readRun(runId: string): Promise<OpenedRun>;
   /** Null shows the list of runs. */
   selectRun(runId: string | null): void;
   /** Selects a step of the run and moves the cursor to its last entry. */
@@ -63,15 +65,33 @@ export function createInspector(source: PageSource): Inspector {
   const chosen = signal<{ readonly selection: Selection; readonly runId: string } | null>(null);
   const cursor = signal<number | null>(null);
   const opened = new Map<string, OpenedRun>();
+  const reading = new Map<string, OpenedRun>();
   const loaded = signal<readonly OpenedRun[]>([]);
+  const find = (runId: string): OpenedRun | undefined => opened.get(runId) ?? reading.get(runId);
 
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
-    const run = createOpenedRun(runId, () => source.open(runId));
+    const run = reading.get(runId) ?? createOpenedRun(runId, () => source.open(runId, true));
     opened.set(runId, run);
     loaded.value = [...opened.values()];
-    source.open(runId);
+    source.open(runId, true);
+    return run;
+  }
+
+  async function readRun(runId: string): Promise<OpenedRun> {
+    const cached = find(runId);
+    const run = cached ?? createOpenedRun(runId, () => source.open(runId, true));
+    reading.set(runId, run);
+    if (cached === undefined) source.open(runId, false);
+    await new Promise<void>((resolve) => {
+      const stop = effect(() => {
+        // After the effect has returned, so that it can be stopped.
+        if (run.end.value !== null) queueMicrotask(() => resolve(stop()));
+      });
+    });
+    reading.delete(runId);
+    if (!opened.has(runId)) source.close(runId);
     return run;
   }
 
@@ -112,6 +132,8 @@ export function createInspector(source: PageSource): Inspector {
     };
   });
 
+  const received = (runId: string): OpenedRun => find(runId) ?? openRun(runId);
+
   source.start(
     {
       connection: (state) => {
@@ -129,13 +151,13 @@ export function createInspector(source: PageSource): Inspector {
         if (selectedRunId.value === undefined && first !== null) selectRun(first);
       },
       charts: (runId, { charts, invoked }) => {
-        openRun(runId).charts.value = { charts, invoked };
+        received(runId).charts.value = { charts, invoked };
       },
-      entries: (runId, from, lines) => openRun(runId).add(from, lines),
-      states: (runId, from, frames) => openRun(runId).addStates(from, frames),
-      end: (runId, problem) => openRun(runId).finish(problem),
+      entries: (runId, from, lines) => received(runId).add(from, lines),
+      states: (runId, from, frames) => received(runId).addStates(from, frames),
+      end: (runId, problem) => received(runId).finish(problem),
     },
-    (runId) => opened.get(runId)?.log.count ?? 0,
+    (runId) => find(runId)?.log.count ?? 0,
   );
 
   return {
@@ -150,6 +172,7 @@ export function createInspector(source: PageSource): Inspector {
     loaded,
     selectRun,
     openRun,
+    readRun,
     moveTo,
     select(selection) {
       const runId = selectedRunId.peek();
@@ -244,40 +267,6 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
 /** Whether a run is loaded; for a live run, whether it has entries. */
 export const isLoaded = ({ end, count }: OpenedRun, live: boolean): boolean =>
   end.value !== null || (live && count.value > 0);
-
-/** Loads runs one after another. Returns a function that stops. */
-export function loadRuns(
-  inspector: Inspector,
-  runs: readonly InspectedRun[],
-  onProgress: (loadedCount: number) => void,
-): () => void {
-  let stop = (): void => {};
-  let isOver = false;
-
-  function next(at: number): void {
-    const run = runs[at];
-    onProgress(at);
-    if (run === undefined || isOver) return;
-    const opened = inspector.openRun(run.runId);
-    let hasContinued = false;
-    const stopWaiting = effect(() => {
-      if (hasContinued || !isLoaded(opened, run.live)) return;
-      hasContinued = true;
-      // Outside the effect, so that it does not track what follows.
-      queueMicrotask(() => {
-        stopWaiting();
-        next(at + 1);
-      });
-    });
-    stop = stopWaiting;
-  }
-
-  next(0);
-  return () => {
-    isOver = true;
-    stop();
-  };
-}
 
 /**
  * Returns a function that runs `action` once before the next frame, however often it is called; in a hidden page a

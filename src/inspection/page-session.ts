@@ -52,7 +52,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     page.sendRaw(change.message);
   });
 
-  async function open(runId: string, from: number): Promise<void> {
+  async function open({ runId, from, states }: Extract<PageMessage, { type: 'open' }>): Promise<void> {
     close(runId);
     if (opened.size >= MAX_OPEN) {
       rejectRun(runId, `This page has ${MAX_OPEN} runs open; close one first.`);
@@ -69,7 +69,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     try {
       if (source === undefined) throw noSuchRun(runId);
       const onEnd = (): void => void opened.delete(runId);
-      opened.set(runId, follow(source, runId, from, page, onEnd));
+      opened.set(runId, follow(source, { runId, from, states }, page, onEnd));
     } catch (error) {
       rejectRun(runId, problemOf(error));
     }
@@ -186,7 +186,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     if (!page.isOpen) return;
     const message = isBinary ? null : readPageMessage(String(data));
     if (message === null) socket.close(POLICY_VIOLATION, 'Invalid message.');
-    else if (message.type === 'open') void open(message.runId, message.from);
+    else if (message.type === 'open') void open(message);
     else if (message.type === 'close') close(message.runId);
     else if (message.type === 'send') void send(message);
     else if (message.type === 'test') void test(message);
@@ -235,7 +235,12 @@ function noSuchRun(runId: string): PostChainError {
 }
 
 /** Sends a run to a page: its charts, its entries from a number on, and its end; then calls `onEnd`. Returns a function that stops it. */
-function follow(source: RunSource, runId: string, from: number, page: Channel, onEnd: () => void): StopFollowing {
+function follow(
+  source: RunSource,
+  { runId, from, states }: Omit<Extract<PageMessage, { type: 'open' }>, 'type'>,
+  page: Channel,
+  onEnd: () => void,
+): StopFollowing {
   let next = from;
   let isStopped = false;
   let changedCharts: RunCharts | null = null;
@@ -250,6 +255,7 @@ function follow(source: RunSource, runId: string, from: number, page: Channel, o
 
   page.send({ type: 'charts', runId, ...source.charts() });
   const stop = source.follow(from, {
+    needsStates: states !== false,
     async lines(lines) {
       if (isStopped) return;
       sendCharts();
@@ -296,7 +302,7 @@ const actionSchema = z.discriminatedUnion('type', [
 ]) satisfies z.ZodType<RunAction>;
 
 const pageMessageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('open'), runId, from: z.int().min(0) }),
+  z.object({ type: z.literal('open'), runId, from: z.int().min(0), states: z.boolean().optional() }),
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),

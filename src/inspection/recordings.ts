@@ -250,7 +250,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         fold = followed;
         changed();
       }
-      const limits = problem === null ? await states.send(sink, isOver, isStopped) : null;
+      const limits = problem === null && sink.needsStates !== false ? await states.send(sink, isOver, isStopped) : null;
       if (limits !== null) setFidelity([...fidelity, limits]);
       // A change during the reading may have been missed.
       const mustWait = !isOver && !isStopped() && wakes === wakesBefore;

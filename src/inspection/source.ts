@@ -31,6 +31,8 @@ export interface RunSource {
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[]): Promise<void>;
+  /** If false, a source may omit the states: it computes them by a replay. */
+  readonly needsStates?: boolean;
   /** Takes the next state frames, each as JSON, from number `from` on. Only runs have them. */
   states(from: number, frames: readonly string[]): Promise<void>;
   /** The charts have changed. Happens only for systems. */

@@ -186,8 +186,8 @@ export type ServerMessage =
   | ({ readonly type: 'what-if'; readonly id: number } & WhatIfAnswer);
 
 export type PageMessage =
-  /** Requests the entries of a run from this number on, including future ones. */
-  | { readonly type: 'open'; readonly runId: string; readonly from: number }
+  /** Requests the entries of a run from this number on, including future ones, and its states unless `states` is false. */
+  | { readonly type: 'open'; readonly runId: string; readonly from: number; readonly states?: boolean | undefined }
   | { readonly type: 'close'; readonly runId: string }
   /** Sends an event to a live run. */
   | { readonly type: 'send'; readonly id: number; readonly runId: string; readonly event: unknown }

@@ -12,7 +12,7 @@ import { stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { chartPath, chartSelection } from '../chart-panel.tsx';
-import { NeverTaken, RunScope } from '../overlay/overlay-panel.tsx';
+import { NeverTaken, RunScope } from '../fleet/fleet-panel.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
@@ -41,7 +41,7 @@ export function ProofsPanel({ inspector, view }: PanelProps) {
     <div class="proofs">
       <StateProof view={view} charts={charts} proofOf={proofOf} />
       <NeverTaken inspector={inspector} charts={charts} onTest={write}>
-        <div class="overlay-choices">
+        <div class="fleet-choices">
           <RunScope inspector={inspector} />
         </div>
       </NeverTaken>

@@ -12,10 +12,12 @@ import {
   type RunQuery,
   SORT_COLUMNS,
   valuesOf,
+  withoutFilters,
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
+import { fleetQueries, fleetScope } from '../../ui-state/fleet.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { activePanel } from '../../ui-state/panel.ts';
 import { compareWith } from '../compare/compare-panel.tsx';
@@ -52,15 +54,26 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     activePanel.value = 'compare';
   }
 
+  /** Shows the listed runs on the chart of the first. */
+  function overlay(): void {
+    fleetQueries.value = [query];
+    fleetScope.value = 'sets';
+    inspector.selectRun(found[0]?.runId ?? null);
+    activePanel.value = 'fleet';
+  }
+
   const unread = inspector.unread.value;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
-      <Filters runs={runs} unread={unread} query={query} count={found.length} />
+      <Filters label="Filter" runs={runs} unread={unread} query={query} onQuery={setQuery} count={found.length} />
       <div class="runs-actions">
         <span role="status">{message || (chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : '')}</span>
         <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
           Compare
+        </button>
+        <button type="button" disabled={found.length < 2} onClick={overlay} title="Show the listed runs on one chart">
+          Fleet
         </button>
         <button type="button" disabled={chosen.length === 0} onClick={() => void download(chosen)}>
           Export
@@ -125,14 +138,19 @@ function NoRuns({ connection }: { readonly connection: string }) {
 }
 
 interface FiltersProps {
+  readonly label: string;
   readonly runs: readonly InspectedRun[];
   /** How many runs follow. */
-  readonly unread: number;
+  readonly unread?: number;
   readonly query: RunQuery;
+  readonly onQuery: (query: RunQuery) => void;
   readonly count: number;
+  /** Whether the time of the start can be chosen, too. */
+  readonly hasTimes?: boolean;
 }
 
-function Filters({ runs, unread, query, count }: FiltersProps) {
+/** The search and the filters of a list of runs. */
+export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, count, hasTimes = false }: FiltersProps) {
   const options = useMemo(
     () => ({
       status: valuesOf(runs, ({ status }) => [status]),
@@ -143,7 +161,7 @@ function Filters({ runs, unread, query, count }: FiltersProps) {
   );
   const isFiltered = count < runs.length;
   return (
-    <search class="runs-filters">
+    <search class="runs-filters" aria-label={label}>
       <label>
         <span class="visually-hidden">Search runs</span>
         <input
@@ -172,6 +190,17 @@ function Filters({ runs, unread, query, count }: FiltersProps) {
             </label>
           ),
       )}
+      {hasTimes &&
+        (['since', 'until'] as const).map((name) => (
+          <label key={name}>
+            <span class="muted">{name === 'since' ? 'From' : 'Before'}</span>{' '}
+            <input
+              type="datetime-local"
+              value={query[name]}
+              onInput={({ currentTarget }) => setQuery({ ...query, [name]: currentTarget.value })}
+            />
+          </label>
+        ))}
       <span class="muted" role="status">
         {isFiltered ? `${formatNumber(count)} of ${pluralize(runs.length, 'run')}` : pluralize(runs.length, 'run')}
       </span>
@@ -181,11 +210,7 @@ function Filters({ runs, unread, query, count }: FiltersProps) {
         </label>
       )}
       {isFiltered && (
-        <button
-          type="button"
-          class="link-button"
-          onClick={() => setQuery({ ...query, text: '', status: '', model: '', session: '' })}
-        >
+        <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
           Show all
         </button>
       )}

@@ -13,7 +13,7 @@ export interface ChartState {
 }
 
 /** A transition as defined in the chart. `event` is empty for an eventless (`always`) transition. */
-interface ChartTransition {
+export interface ChartTransition {
   readonly source: string;
   readonly target: readonly string[];
   readonly event: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coverageOf } from '../../../inspector/fold/coverage.ts';
+import { coverageOf, takenBy } from '../../../inspector/fold/coverage.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
@@ -21,16 +21,20 @@ describe('coverage of the charts', () => {
         const fold = folded(run.journal).fold;
         folds.push(fold);
         const { transitions } = fold;
-        const whole = coverageOf(ownCharts.charts, [{ transitions, until: run.journal.length }]);
+        const upTo = (until: number) =>
+          coverageOf(ownCharts.charts, [takenBy(ownCharts.charts, { transitions, until })]);
+        const whole = upTo(run.journal.length);
         // Transitions taken before the test could observe them are counted in addition.
         expect(whole.takenCount).toBeGreaterThanOrEqual(distinct.size);
         expect(whole.takenCount).toBeLessThanOrEqual(distinct.size + 5);
         const first = transitions.seqs[0] ?? 0;
-        expect(coverageOf(ownCharts.charts, [{ transitions, until: first }]).takenCount).toBe(1);
-        expect(coverageOf(ownCharts.charts, [{ transitions, until: first - 1 }]).takenCount).toBe(0);
+        expect(upTo(first).takenCount).toBe(1);
+        expect(upTo(first - 1).takenCount).toBe(0);
         const all = coverageOf(
           ownCharts.charts,
-          folds.map((each) => ({ transitions: each.transitions, until: Number.POSITIVE_INFINITY })),
+          folds.map((each) =>
+            takenBy(ownCharts.charts, { transitions: each.transitions, until: Number.POSITIVE_INFINITY }),
+          ),
         );
         expect(all.takenCount).toBeGreaterThanOrEqual(Math.max(before, whole.takenCount));
         before = all.takenCount;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
 import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
@@ -31,6 +32,20 @@ describe('the folds of a run', () => {
       const { fold } = folded(entries);
       for (const { seq } of entries) expect(fold.states.at(seq)).toEqual(stateOf(entries, seq));
     }
+  });
+
+  it('give the state that a decision is part of, with what it compared', () => {
+    let compared = 0;
+    for (const entries of runs) {
+      const { fold } = folded(entries);
+      for (const entry of entries) {
+        if (entry.type !== 'decision' || typeof entry.decision.inputs['confidence'] !== 'number') continue;
+        const state = fold.states.after(entry.seq) as RecordedState;
+        expect(state.assessment?.confidence).toBeCloseTo(entry.decision.inputs['confidence'], 6);
+        compared += 1;
+      }
+    }
+    expect(compared).toBeGreaterThan(3);
   });
 
   it('know the type of every entry and the entries of every type', () => {

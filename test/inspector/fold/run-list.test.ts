@@ -51,6 +51,12 @@ const idsFor = (parameters: Record<string, string>): string =>
     .map(({ runId }) => runId)
     .join('');
 
+/** A time as an input of the page gives it, without a time zone. */
+function local(time: string): string {
+  const date = new Date(time);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 describe('the list of runs', () => {
   it.each([
     [{}, 'dbca'],
@@ -64,12 +70,22 @@ describe('the list of runs', () => {
     [{ status: 'interrupted' }, 'b'],
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
+    [{ since: local('2026-01-02T00:00Z') }, 'dbc'],
+    [{ since: local('2026-01-02T00:00Z'), until: local('2026-01-04T00:00Z') }, 'bc'],
+    [{ since: 'soon' }, 'dbca'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
   });
 
   it('is written to the address as it was read, without what is as at first', () => {
-    const parameters = { q: 'a b', status: 'completed', session: 's', model: 'm', sort: '-cost' };
+    const parameters = {
+      q: 'a b',
+      status: 'completed',
+      session: 's',
+      model: 'm',
+      since: '2026-01-02T00:00',
+      sort: '-cost',
+    };
     expect(printRunQuery(parseRunQuery(parameters))).toEqual(parameters);
     expect(printRunQuery(parseRunQuery({ sort: '-started' }))).toEqual({});
   });

@@ -64,8 +64,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
       const clipboard = { writeText: async (text: string) => void Object.assign(window, { written: text }) };
       Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
     });
-    await page.getByRole('button', { name: 'Load all 3 runs' }).click();
-    await page.getByText('3 runs, complete.').waitFor();
+    await page.getByText('3 runs read').waitFor();
     await page.getByText(/^postChain: \d+ never taken/u).click();
     const row = page.getByRole('row', { name: 'modelUnavailable' });
     await row.getByRole('button', { name: 'Write the test' }).click();
@@ -89,7 +88,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
       window.inspector.selectRun('x');
     });
     await page.getByRole('heading', { name: 'Doors' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Heatmap' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Fleet' }).count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Proofs' }).count()).toBe(0);
     expect(await page.locator('#panel').innerText()).not.toContain('proven');
   });

@@ -70,6 +70,16 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await close();
   });
 
+  it('count the runs that the list of runs shows, on one chart', async () => {
+    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash: '/?q=Is' });
+    await page.getByRole('button', { name: 'Fleet' }).click();
+    await page.getByText(/^[23] runs read$/).waitFor();
+    await page.locator('.chart-picture .label.taken', { hasText: 'else all' }).first().waitFor();
+    await page.getByRole('searchbox', { name: 'Search runs' }).fill('banana');
+    await page.getByText('1 run read').waitFor();
+    await close();
+  });
+
   it('find the texts that words of the answer come from, and go to them', async () => {
     const { page, close } = await open();
     await page.getByRole('button', { name: 'Origins' }).click();

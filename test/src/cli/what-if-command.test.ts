@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf } from '../../../src/journal/journal-lines.ts';
@@ -38,7 +38,7 @@ describe('postchain what-if', () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
     const damaged = fileJournals(journals).create('banana-run');
-    await damaged.write([{ ...(start as RunStart), runId: 'banana-run' }, { type: 'nothing' } as never]);
+    await damaged.write([{ ...start, runId: 'banana-run' } as JournalEntry, { type: 'nothing' } as never]);
     await damaged.close();
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });
     expect(text).toMatch(/^1 run: 1 would end earlier\.$/mu);

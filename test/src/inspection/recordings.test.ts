@@ -44,6 +44,18 @@ describe('a recording', () => {
     expect(page.all('charts')).toHaveLength(1);
   });
 
+  it('is sent without its states if the page does not need them', async () => {
+    const journals = memoryJournals();
+    const journal = await recorded(journals);
+    const page = await openPage((await startInspector({ journals })).url);
+    page.say({ type: 'open', runId: 'run-1', from: 0, states: false });
+    await page.end('run-1');
+    expect(page.lines('run-1')).toHaveLength(journal.length);
+    expect(page.all('states')).toEqual([]);
+    page.say({ type: 'open', runId: 'run-1', from: journal.length });
+    await expect.poll(() => page.all('states').length).toBeGreaterThan(0);
+  });
+
   it('continues from the position that a page already has', async () => {
     const journals = memoryJournals();
     const journal = await recorded(journals);

@@ -162,12 +162,12 @@ export const PANEL_NAMES = [
   'raw',
   'act',
   'compare',
-  'overlay',
+  'fleet',
   'proofs',
 ] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 
-const VIEWS: readonly PanelName[] = ['act', 'compare', 'overlay', 'proofs'];
+const VIEWS: readonly PanelName[] = ['act', 'compare', 'fleet', 'proofs'];
 
 /** Shows a tab or a view; returns false if the selected step has no such tab, or the run no such view. */
 export async function showPanel(page: Page, name: PanelName): Promise<boolean> {

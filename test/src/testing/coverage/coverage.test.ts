@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
-import { coverageOf } from '../../../../inspector/fold/coverage.ts';
+import { coverageOf, takenBy } from '../../../../inspector/fold/coverage.ts';
 import { machinesByName } from '../../../../src/engine/charts/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
@@ -34,8 +34,9 @@ describe('coverage', () => {
         const one = collectCoverage(machines);
         one.addJournal(run.journal);
         all.addJournal(run.journal);
+        const { transitions } = folded(run.journal).fold;
         const fold = coverageOf(ownCharts.charts, [
-          { transitions: folded(run.journal).fold.transitions, until: Number.POSITIVE_INFINITY },
+          takenBy(ownCharts.charts, { transitions, until: Number.POSITIVE_INFINITY }),
         ]);
         const expected = Object.entries(fold.taken).flatMap(([machine, places]) =>
           [...places].map((place) => `${machine} transition ${place}`),

@@ -1,0 +1,287 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
+import { type Coverage, coverageOf } from '../fold/coverage.ts';
+import { digestOf, type RunDigest, runsThatTook, type StateNumbers, sumDigests } from '../fold/fleet.ts';
+import { formatDuration, formatNumber, formatShare, pluralize } from '../fold/format.ts';
+import type { Marks } from '../fold/marks.ts';
+import { FIRST_QUERY, queriedRuns, type RunQuery } from '../fold/run-list.ts';
+import { type Measure, NOTHING } from '../fold/state-measures.ts';
+import type { Inspector } from './inspector.ts';
+import { activePanel } from './panel.ts';
+
+const words = (noun: string) => (count: number) => pluralize(count, noun);
+const retries = (count: number): string => (count === 1 ? '1 retry' : `${formatNumber(count)} retries`);
+const tenths = (number: number): string => number.toFixed(1);
+
+/** `text` describes a sum; `mean` the mean per run or per visit. */
+export const MEASURES = [
+  { name: 'runs', title: 'Share', per: 'run', text: words('run'), mean: formatShare },
+  { name: 'ms', title: 'Time', per: 'visit', text: formatDuration, mean: formatDuration },
+  { name: 'visits', title: 'Visits', per: 'run', text: words('visit'), mean: tenths },
+  { name: 'tokens', title: 'Tokens', per: 'visit', text: words('token'), mean: (mean: number) => tokens(mean) },
+  { name: 'retries', title: 'Retries', per: 'visit', text: retries, mean: formatShare },
+  { name: 'failures', title: 'Failures', per: 'visit', text: words('failure'), mean: formatShare },
+] as const;
+
+const tokens = (mean: number): string => pluralize(Math.round(mean), 'token');
+
+export type MeasureName = (typeof MEASURES)[number]['name'];
+
+/** A state's figure: the sum of one run (`runs` is null), or the mean of that many. */
+export function figureOf(name: MeasureName, measure: Measure, runs: number | null) {
+  const { per, text, mean } = MEASURES.find((one) => one.name === name) ?? MEASURES[0];
+  const value = runs === null ? measure[name] : measure[name] / Math.max(1, per === 'run' ? runs : measure.visits);
+  return { value, text: value === 0 ? '' : (runs === null ? text : mean)(value) };
+}
+
+/** The measure shown on the chart; null shows none. */
+export const activeMeasure = signal<MeasureName | null>(null);
+
+/** Counts the selected run up to the cursor, or all runs of the sets. */
+export const fleetScope = signal<'run' | 'sets'>('sets');
+
+/** The filters of set A and of set B. */
+export const fleetQueries = signal<readonly RunQuery[]>([FIRST_QUERY]);
+
+/** Whether transitions never taken are marked in the chart. */
+export const marksNeverTaken = signal(false);
+
+/** The most runs that are read. */
+export const MAX_RUNS = 500;
+
+/** The heat of a state, from 0 to 1 (the maximum of the chart's leaf states). Compound states only have text. */
+interface HeatMark {
+  readonly heat: number;
+  readonly text: string;
+  readonly isMoreInB?: boolean;
+}
+
+/** By chart or, for each copy of an invoked chart, by `copyKey`; then by state. */
+type StateMarks = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
+
+/** The runs of one set that were read and have the charts of the selected run. */
+export interface RunSet {
+  readonly runs: readonly { readonly run: InspectedRun; readonly digest: RunDigest }[];
+  readonly numbers: StateNumbers;
+}
+
+export interface Fleet {
+  /** One or two sets; null while the selected run is shown alone. */
+  readonly sets: ReadonlySignal<readonly RunSet[] | null>;
+  /** The ended runs of the sets, the newest `MAX_RUNS`; `unread` is a part of them. */
+  readonly wanted: ReadonlySignal<readonly InspectedRun[]>;
+  readonly unread: ReadonlySignal<readonly InspectedRun[]>;
+  /** Reads the wanted runs, one at a time. Returns a function that stops. */
+  read(): () => void;
+  /** The measures of the selected run, or of set A. */
+  readonly numbers: ReadonlySignal<StateNumbers>;
+  readonly coverage: ReadonlySignal<Coverage | null>;
+  /** Null while no measure is shown. */
+  readonly heat: ReadonlySignal<StateMarks | null>;
+  /** The shares of runs that took each line; null while the selected run is shown alone. */
+  readonly marks: ReadonlySignal<Marks | null>;
+  /** Indexes in `Chart.transitions` by chart; null while not marked. */
+  readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
+  /** What the states of the selected run did up to the cursor, such as `3 calls · 1 retry`. */
+  readonly badges: ReadonlySignal<StateMarks>;
+}
+
+const known = new WeakMap<Inspector, Fleet>();
+
+/** The fleet of a page; cached. */
+export function fleetOf(inspector: Inspector): Fleet {
+  const cached = known.get(inspector) ?? createFleet(inspector);
+  known.set(inspector, cached);
+  return cached;
+}
+
+/** How often the runs read so far are shown. */
+const PUBLISH_MS = 250;
+
+function createFleet({ view, runs, readRun }: Inspector): Fleet {
+  const charts = computed(() => view.value?.charts ?? null);
+  /** By run id; without a digest if the run cannot be read. */
+  const digests = signal<ReadonlyMap<string, { readonly status: string; readonly digest: RunDigest | null }>>(
+    new Map(),
+  );
+  const isFleet = computed(() => activePanel.value === 'fleet');
+  const areSets = computed(
+    () => (isFleet.value || activePanel.value === 'proofs') && fleetScope.value === 'sets' && runs.value.length > 1,
+  );
+  const chosen = computed(() => {
+    const kind = view.value?.run.kind;
+    const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
+    return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, query)) : [];
+  });
+  const wanted = computed(() => {
+    const all = [...new Set(chosen.value.flat())];
+    return all.sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).slice(0, MAX_RUNS);
+  });
+  const unread = computed(() =>
+    wanted.value.filter(({ runId, status }) => digests.value.get(runId)?.status !== status),
+  );
+  const sets = computed(() => {
+    const own = charts.value;
+    if (!areSets.value || own === null) return null;
+    const isWanted = new Set(wanted.value);
+    return chosen.value.map((accepted): RunSet => {
+      const read = accepted.flatMap((run) => {
+        const digest = isWanted.has(run) ? digests.value.get(run.runId)?.digest : null;
+        return digest && haveSameCharts(own, digest.charts) ? [{ run, digest }] : [];
+      });
+      return { runs: read, numbers: sumDigests(own, digestsOf(read)) };
+    });
+  });
+  const alone = computed(() => {
+    const { fold, charts: own, at } = view.value ?? {};
+    return fold && own ? digestOf(fold, own, at ?? 0) : null;
+  });
+  const ownNumbers = computed(() => (alone.value === null ? {} : sumDigests(alone.value.charts, [alone.value])));
+  const coverage = computed(() => {
+    if (charts.value === null) return null;
+    const all = sets.value?.flatMap((set) => digestsOf(set.runs)) ?? (alone.value === null ? [] : [alone.value]);
+    return coverageOf(
+      charts.value.charts,
+      all.map(({ taken }) => taken),
+    );
+  });
+
+  function read(): () => void {
+    let isStopped = false;
+    async function work(): Promise<void> {
+      const found = new Map<string, { readonly status: string; readonly digest: RunDigest | null }>();
+      const publish = (): void => {
+        digests.value = new Map([...digests.peek(), ...found]);
+      };
+      let publishedAt = performance.now();
+      for (const { runId, status } of unread.peek()) {
+        if (isStopped) break;
+        const { fold, charts: own, log } = await readRun(runId);
+        const [shared, theirs] = [charts.peek(), own.peek()];
+        // One object for all runs: charts are large.
+        const used = shared !== null && theirs !== null && haveSameCharts(shared, theirs) ? shared : theirs;
+        found.set(runId, { status, digest: used && log.count > 0 ? digestOf(fold, used, log.count - 1) : null });
+        if (performance.now() - publishedAt < PUBLISH_MS) continue;
+        publishedAt = performance.now();
+        publish();
+      }
+      publish();
+    }
+    void work();
+    return () => {
+      isStopped = true;
+    };
+  }
+
+  return {
+    sets,
+    wanted,
+    unread,
+    read,
+    coverage,
+    numbers: computed(() => sets.value?.[0]?.numbers ?? ownNumbers.value),
+    badges: computed(() =>
+      isFleet.value && sets.value !== null
+        ? {}
+        : marksOf(ownNumbers.value, (measure) => ({ heat: 0, text: badgeOf(measure) })),
+    ),
+    neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
+    heat: computed(() => {
+      const [name, own] = [activeMeasure.value, charts.value];
+      return name === null || own === null || !isFleet.value ? null : heatOf(own, sets.value, ownNumbers.value, name);
+    }),
+    marks: computed(() =>
+      isFleet.value && sets.value !== null && charts.value !== null ? marksOfSets(charts.value, sets.value) : null,
+    ),
+  };
+}
+
+export const digestsOf = (runs: RunSet['runs']): readonly RunDigest[] => runs.map(({ digest }) => digest);
+
+function marksOf(
+  numbers: StateNumbers,
+  markOf: (measure: Measure, key: string, state: string) => HeatMark,
+): StateMarks {
+  return Object.fromEntries(
+    Object.entries(numbers).map(([key, states]) => [
+      key,
+      new Map([...states].map(([state, measure]) => [state, markOf(measure, key, state)])),
+    ]),
+  );
+}
+
+function badgeOf({ calls, retries: retried, failures }: Measure): string {
+  if (calls === 0) return '';
+  const trouble = retried > 0 ? retries(retried) : failures > 0 ? `${failures} failed` : '';
+  return [pluralize(calls, 'call'), trouble].filter((part) => part !== '').join(' · ');
+}
+
+/** The heat of a state: its figure, or how much the figures of two sets differ, in relation to the largest figure. */
+function heatOf(
+  { charts }: RunCharts,
+  sets: readonly RunSet[] | null,
+  alone: StateNumbers,
+  name: MeasureName,
+): StateMarks {
+  const outer = new Set(charts.flatMap(({ states }) => states.map(({ parent }) => parent)));
+  const [a, b] = sets ?? [];
+  const most = new Map<string, number>();
+  const marks = marksOf(a?.numbers ?? alone, (measure, key, state) => {
+    const one = figureOf(name, measure, a?.runs.length ?? null);
+    const other = b === undefined ? null : figureOf(name, b.numbers[key]?.get(state) ?? NOTHING, b.runs.length);
+    if (outer.has(state)) return { heat: 0, text: pairText(one.text, other?.text) };
+    most.set(key, Math.max(most.get(key) ?? Number.MIN_VALUE, one.value, other?.value ?? 0));
+    if (other === null) return { heat: one.value, text: one.text };
+    const [heat, isMoreInB] = [Math.abs(one.value - other.value), other.value > one.value];
+    return { heat, text: pairText(one.text, other.text), isMoreInB };
+  });
+  // A difference is small in relation to the figures.
+  const scaled = b === undefined ? (heat: number) => heat : Math.sqrt;
+  for (const [key, states] of Object.entries(marks))
+    for (const mark of states.values()) Object.assign(mark, { heat: scaled(mark.heat / (most.get(key) ?? 1)) });
+  return marks;
+}
+
+const pairText = (one: string, other: string | undefined): string =>
+  other === undefined || one === other ? one : `${one || '–'} | ${other || '–'}`;
+
+/** Smaller differences between two sets are not marked. */
+const MIN_DIFFERENCE = 0.03;
+
+function marksOfSets({ charts }: RunCharts, sets: readonly RunSet[]): Marks {
+  const digests = sets.map(({ runs }) => digestsOf(runs));
+  const taken = charts.map(({ id, transitions }) => {
+    const counts = transitions.map((_, index) => [index, runsThatTook(digests.flat(), id, [index])] as const);
+    return [id, new Map(counts.filter(([, count]) => count > 0))] as const;
+  });
+  return {
+    isSum: true,
+    active: {},
+    where: {},
+    last: null,
+    taken: Object.fromEntries(taken),
+    bundles(chartId, transitions) {
+      const shares = digests.map((own) => runsThatTook(own, chartId, transitions) / Math.max(1, own.length));
+      const [a = 0, b] = shares;
+      const share = Math.max(...shares);
+      // Short, because a label has little room.
+      const text = share === 1 ? 'all' : formatShare(share);
+      if (b === undefined) return { share, text, words: `${formatShare(a)} of the runs`, side: null };
+      const described = `${formatShare(a)} of A, ${formatShare(b)} of B`;
+      if (Math.abs(a - b) < MIN_DIFFERENCE) return { share, text, words: described, side: 'even' };
+      const points = Math.round(100 * Math.abs(a - b));
+      return { share, text: `${a > b ? 'A' : 'B'}+${points}`, words: described, side: a > b ? 'a' : 'b' };
+    },
+  };
+}
+
+const texts = new WeakMap<RunCharts, string>();
+
+function haveSameCharts(left: RunCharts, right: RunCharts): boolean {
+  const textOf = (charts: RunCharts): string => {
+    const cached = texts.get(charts) ?? JSON.stringify(charts);
+    texts.set(charts, cached);
+    return cached;
+  };
+  return left === right || textOf(left) === textOf(right);
+}

@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
+
+const tests = await pageTests('the fleet of a page');
+const runs = await threeRecordedRuns();
+
+beforeAll(() => buildTestPage(tests), 60_000);
+
+/** Opens the view with the first run alone, or with all runs. */
+async function open(shows: 'many runs' | 'this run so far', width = 1280, panel = 'fleet'): Promise<Page> {
+  const page = await openRecordedRuns(tests, runs, `?panel=${panel}`, width);
+  await page.getByText('3 runs read').waitFor();
+  await page.getByRole('combobox', { name: 'Show' }).selectOption(shows);
+  await page.locator('.measure-table, .never-taken').first().waitFor();
+  return page;
+}
+
+const number = (text: string): number => Number(text.replace(/[^\d.]/gu, ''));
+
+const takenIn = async (page: Page): Promise<number> =>
+  Number.parseInt(await page.getByText(/transitions taken/).innerText(), 10);
+
+describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
+  it('shows numbers only after a measure is chosen', async () => {
+    const page = await open('this run so far');
+    expect(await page.evaluate(() => window.fleet.heat.value)).toBeNull();
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('tokens');
+    const mark = (state: string) =>
+      page.evaluate(`window.fleet.heat.value.postChain.get('${state}')`) as Promise<{
+        heat: number;
+        text: string;
+      }>;
+    const all = await page.evaluate(`[...window.fleet.heat.value.postChain.values()].map(({ heat }) => heat)`);
+    expect(Math.max(...(all as number[]))).toBe(1);
+    expect(Math.min(...(all as number[]))).toBe(0);
+    expect((await mark('routing')).heat).toBe(0);
+    expect((await mark('intention')).text).toMatch(/^\d[\d,]* tokens$/);
+    expect(await page.evaluate(() => window.fleet.neverTaken.value)).toBeNull();
+    await page.getByRole('button', { name: 'Proofs' }).click();
+    await page.getByRole('checkbox', { name: /Mark transitions never taken/ }).check();
+    expect(await page.evaluate('window.fleet.neverTaken.value.postChain.size > 0')).toBe(true);
+  });
+
+  it('includes only what happened up to the cursor', async () => {
+    const page = await open('this run so far', 1280, 'proofs');
+    const whole = await takenIn(page);
+    await page.evaluate('window.inspector.moveTo(40)');
+    await expect.poll(() => takenIn(page)).toBeLessThan(whole);
+    await page.getByRole('button', { name: 'Fleet' }).click();
+    const synthesizing = page.getByRole('row', { name: /^synthesizing / }).getByRole('cell');
+    expect(await synthesizing.allInnerTexts()).toEqual(['0 ms', '0', '0', '0', '0']);
+    await page.evaluate('window.inspector.moveTo(Number.MAX_SAFE_INTEGER)');
+    await expect.poll(async () => (await synthesizing.allInnerTexts())[1]).toBe('1');
+  });
+
+  it('sorts by any measure in descending order', async () => {
+    const page = await open('this run so far');
+    await page.getByRole('button', { name: 'Tokens' }).click();
+    expect(await page.getByRole('columnheader', { name: 'Tokens' }).getAttribute('aria-sort')).toBe('descending');
+    const cells = await page.locator('.measure-table tbody').first().locator('tr td:nth-of-type(3)').allInnerTexts();
+    const numbers = cells.map((text) => Number(text.replaceAll(',', '')));
+    expect(numbers).toEqual([...numbers].sort((left, right) => right - left));
+    expect(numbers[0]).toBeGreaterThan(0);
+  });
+
+  it('reads all ended runs, keeps none of them, and covers more with them', async () => {
+    const page = await open('this run so far', 1280, 'proofs');
+    const one = await takenIn(page);
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('many runs');
+    await expect.poll(() => takenIn(page)).toBeGreaterThan(one);
+    expect(await page.evaluate(() => window.inspector.loaded.value.map(({ runId }) => runId))).toEqual(['run-0']);
+    await page.getByText(/^attempt: \d+ never taken/).click();
+    expect(await page.getByRole('cell', { name: 'firstChunkDeadline' }).count()).toBe(1);
+  });
+
+  it('shows the share of runs that took a line, and opens a run that took a rare one', async () => {
+    const page = await open('many runs');
+    const share = (transition: string): Promise<readonly string[]> =>
+      page.locator('.chart-picture .label.taken', { hasText: transition }).allTextContents();
+    expect(await share('else')).toContain('else all');
+    const synthesizing = page.getByRole('row', { name: /^synthesizing / }).getByRole('cell');
+    expect((await synthesizing.allInnerTexts())[0]).toBe('100%');
+    await page.getByRole('heading', { name: /^\d paths?$/ }).waitFor();
+    const rare = page.getByRole('region', { name: 'Rare lines' }).locator('li');
+    expect(await rare.first().innerText()).toMatch(/^1 run \S+ → /u);
+    await rare.first().getByRole('button').click();
+    await expect.poll(() => page.url()).toMatch(/#\/run\/run-\d\/\d+\?panel=why$/u);
+    expect(await page.locator('.chart-picture .label.taken', { hasText: ' all' }).count()).toBe(0);
+  });
+
+  it('compares two sets by their filters, with the largest difference first', async () => {
+    const page = await open('many runs');
+    await page.getByRole('button', { name: 'Compare with a second set' }).click();
+    const [a, b] = ['A', 'B'].map((name) => page.getByRole('search', { name: `Runs of set ${name}` }));
+    await a?.getByRole('searchbox').fill('run-0');
+    await b?.getByRole('searchbox').fill('run-2');
+    await b?.getByText('1 of 3 runs').waitFor();
+    const shares = page.locator('.measure-table.pair tbody tr td:nth-of-type(1)');
+    const differences = async () =>
+      (await shares.allInnerTexts()).map((text) => {
+        const [one = '', other = ''] = text.split('B');
+        return Math.abs(number(one) - number(other));
+      });
+    await expect.poll(async () => (await differences())[0]).toBe(100);
+    expect(await differences()).toEqual((await differences()).toSorted((one, other) => other - one));
+    expect(await page.locator('.chart-picture .more-in-a, .chart-picture .more-in-b').count()).toBeGreaterThan(0);
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('visits');
+    await page
+      .locator('.chart-picture .badge', { hasText: /^\d\.\d \| \d\.\d$/ })
+      .first()
+      .waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show set A only' }).click();
+    await page.getByText('1 run read').waitFor();
+  });
+
+  it('passes the accessibility checks in both themes, and fits its panel', async () => {
+    for (const [width, panel] of [
+      [1280, 'fleet'],
+      [700, 'fleet'],
+      [1280, 'proofs'],
+      [700, 'proofs'],
+    ] as const) {
+      const page = await open('many runs', width, panel);
+      if (panel === 'fleet') await page.getByRole('combobox', { name: 'Color by' }).selectOption('ms');
+      else await page.getByText(/^postChain: \d+ never taken/).click();
+      for (const theme of ['light', 'dark']) {
+        await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme);
+        expect(await axeViolations(page)).toEqual([]);
+        if (process.env['SHOTS'])
+          await page.screenshot({ path: `${process.env['SHOTS']}/${panel}-${width}-${theme}.png` });
+      }
+      const box = page.locator('#panel');
+      const [inner, outer] = await box.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      expect(inner).toBe(outer);
+    }
+  });
+});

@@ -8,9 +8,18 @@ import {
   type WindowSize,
   zoomAt,
 } from './camera.ts';
+import type { Box } from './drawing.ts';
 import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
-import { type ChartSelection, hasInside, locateSelection, type Scene, selectionAt, stateAt } from './scene.ts';
+import {
+  type ChartSelection,
+  hasInside,
+  locateSelection,
+  type Scene,
+  type SceneChart,
+  selectionAt,
+  stateAt,
+} from './scene.ts';
 
 const ZOOM_STEP = 1.3;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
@@ -68,8 +77,7 @@ export function createChartController(
     const { scale } = camera.view();
     const [min, max] = [LEGIBLE / own.fullScale, (2 * LEGIBLE) / own.fullScale];
     if (scale >= min && scale <= max) return bringIntoView(camera.view(), state.box, camera.size());
-    const around = { ...own.origin, width: own.drawn.width * own.fullScale, height: own.drawn.height * own.fullScale };
-    const view = fitTo(around, camera.size(), 1.2 / own.fullScale);
+    const view = fitTo(extentOf(own), camera.size(), 1.2 / own.fullScale);
     return bringIntoView(view.scale < min ? fitTo(state.box, camera.size(), min) : view, state.box, camera.size());
   };
   const follow = (target: boolean): void => {
@@ -107,7 +115,14 @@ export function createChartController(
     if (state === undefined) return;
     const inner = state.inset === null ? undefined : scene.charts[state.inset];
     if (inner === undefined) move(viewOf(number), how);
-    else move(fitTo(state.box, camera.size(), 1.3 / inner.fullScale, LEGIBLE / inner.fullScale), how);
+    else {
+      const { y, height, ...rest } = extentOf(inner);
+      // With the title above it.
+      const box = { ...rest, y: state.box.y, height: y + height - state.box.y };
+      const { width: across, height: down } = camera.size();
+      const room = { width: across - BESIDE.map, height: down - BESIDE.note };
+      move(fitTo(box, room, 1.3 / inner.fullScale, LEGIBLE / inner.fullScale), how);
+    }
   };
   const close = (number: number): void => {
     const own = scene.charts[scene.states[number]?.chart ?? 0];
@@ -219,6 +234,13 @@ export function createChartController(
   };
 }
 
+/** Where a level is in the whole picture. */
+const extentOf = ({ origin, drawn, fullScale }: SceneChart): Box => ({
+  ...origin,
+  width: drawn.width * fullScale,
+  height: drawn.height * fullScale,
+});
+
 const copyOf = ({ charts, states }: Scene, number: number): string | undefined =>
   charts[states[number]?.chart ?? -1]?.copy;
 
@@ -260,6 +282,13 @@ const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, -60],
 };
 
+/** What the minimap and the note about the selection cover of the window of an opened state. */
+const BESIDE = { map: 132, note: 68 } as const;
+
+/** The largest arrowhead on the screen, in pixels, and its size at scale 1. */
+const HEAD = { max: 10, length: 9 } as const;
+/** Of a level drawn larger than this, only boxes are shown: the inside of a state fills the window. */
+const MAX_LINES_SCALE = 3;
 /** The largest useful text on the screen, in pixels: zooming in makes room for the insides of states, not for larger names. */
 const MAX_SIZE = { name: 18, label: 15, title: 14 } as const;
 
@@ -291,6 +320,8 @@ function detailsFor(svg: SVGSVGElement, scene: Scene, elementOf: (state: number)
           state?.setAttribute('aria-expanded', String(isVisible));
         }
         if (!isVisible) continue;
+        toggle(element, 'data-near', full > MAX_LINES_SCALE);
+        setSize(element, '--head', Math.min(1, HEAD.max / HEAD.length / full), '');
         setSize(element, '--name-size', Math.min(FONT.name, MAX_SIZE.name / full));
         setSize(element, '--label-size', Math.min(FONT.label, MAX_SIZE.label / full));
         setSize(element, '--title-size', Math.min(FONT.name, MAX_SIZE.title / full));
@@ -304,7 +335,7 @@ function toggle(element: Element | null, name: string, isSet: boolean): void {
 }
 
 /** Rounds to three digits, so that a zoom changes few elements. */
-function setSize(element: SVGGElement, name: string, size: number): void {
-  const value = `${Number(size.toPrecision(3))}px`;
+function setSize(element: SVGGElement, name: string, size: number, unit = 'px'): void {
+  const value = `${Number(size.toPrecision(3))}${unit}`;
   if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
 }

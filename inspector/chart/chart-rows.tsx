@@ -37,8 +37,11 @@ export function ChartRows(props: ChartProps) {
   const { charts, root, marks, selected, revealed, onSelect, overlay = null, neverTaken } = props;
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (revealed && list.current !== null) scrollToSelected(list.current);
+    if (revealed && list.current !== null) scrollTo(list.current, '.selected');
   }, [revealed]);
+  useLayoutEffect(() => {
+    if (list.current !== null) scrollTo(list.current, '.leaf');
+  }, [marks]);
   const rows = useMemo(() => rowsOf({ charts, root, marks, neverTaken }), [charts, root, marks, neverTaken]);
   return (
     <div class="chart-rows" ref={list}>
@@ -107,12 +110,12 @@ const classNames = (which: Readonly<Record<string, boolean>>): string =>
     .filter((name) => which[name])
     .join(' ');
 
-/** Scrolls only the rows, not the page around them. */
-function scrollToSelected(list: HTMLElement): void {
-  const selected = list.querySelector('.selected')?.getBoundingClientRect();
-  if (selected === undefined) return;
-  const { top, height } = list.getBoundingClientRect();
-  list.scrollTop += selected.top + selected.height / 2 - top - height / 2;
+/** Scrolls only the rows, not the page around them; not at all if the row is visible. */
+function scrollTo(list: HTMLElement, rows: string): void {
+  const row = list.querySelector(rows)?.getBoundingClientRect();
+  const { top, bottom, height } = list.getBoundingClientRect();
+  if (row === undefined || (row.top >= top && row.bottom <= bottom)) return;
+  list.scrollTop += row.top + row.height / 2 - top - height / 2;
 }
 
 /** A state as a row, with its depth and its outgoing transitions. */

@@ -1,6 +1,6 @@
 import { excerpt } from '../fold/text.ts';
 import { type Box, type DrawnState, type DrawnStub, ownOf, type Point } from './drawing.ts';
-import { BADGE_LENGTH, labelText, labelWidth, NAME_LENGTH } from './label-text.ts';
+import { BADGE_LENGTH, labelParts, labelText, labelWidth, NAME_LENGTH } from './label-text.ts';
 import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
 /** A level and the levels inside its states, drawn in this order: boxes, lines, inner levels. */
@@ -82,12 +82,17 @@ function LineShape({ number, line, scene }: LineProps) {
   const arc = arcOf(line, scene);
   if (points.length === 0 && arc === null) return null;
   const path = arc?.path ?? linePath(points);
+  const tip = (arc?.end ?? points).at(-1);
   return (
     <g class={lineClass(line)} data-line={number}>
       {line.chart === 0 && <path class="reach" d={path} />}
       <path class="line" d={path} />
       {line.chart === 0 && <path class="pulse" d={path} pathLength={1} />}
-      <path class="head" d={arrowPath(arc?.end ?? points)} />
+      <path
+        class="head"
+        d={arrowPath(arc?.end ?? points)}
+        style={{ transformOrigin: `${tip?.x ?? 0}px ${tip?.y ?? 0}px` }}
+      />
     </g>
   );
 }
@@ -98,25 +103,28 @@ function LabelShape({ number, line, scene }: LineProps) {
   const arc = arcOf(line, scene);
   const place = arc?.label ?? label ?? captionPlace(line, scene);
   if (place === null) return null;
-  const text = isBranch ? '' : lineText(line, scene);
+  const { name, number: count, kind } = labelParts(isBranch ? '' : lineText(line, scene));
   return (
     <g class={labelClass(line)} data-label={number}>
       <text x={place.x + place.width / 2} y={place.y + place.height / 2}>
-        {text}
+        {name}
+        <tspan class={kind}>{count}</tspan>
       </text>
+      <title />
     </g>
   );
 }
 
 const RADIUS = 8;
-const ARROW = { length: 9, half: 4.5 } as const;
+/** The line ends below the head, so that it still reaches it if the head is drawn smaller. */
+const ARROW = { length: 9, half: 4.5, lineEnd: 3.5 } as const;
 
-/** The path through the points, with rounded corners; it ends at the base of the arrowhead. */
+/** The path through the points, with rounded corners; it ends below the arrowhead. */
 function linePath(points: readonly Point[]): string {
   const last = points.at(-1);
   const before = points.at(-2);
   if (last === undefined || before === undefined) return '';
-  const end = towards(last, before, ARROW.length - 1);
+  const end = towards(last, before, ARROW.lineEnd);
   const path = [...points.slice(0, -1), end];
   return path
     .map((point, index) => {
@@ -145,7 +153,7 @@ function arcOf({ source, target, edge }: SceneLine, scene: Scene): Arc | null {
   const [from, to] = [borderTowards(one, centerOf(other)), borderTowards(other, centerOf(one))];
   const [across, down] = [to.x - from.x, to.y - from.y];
   const middle = { x: from.x + across / 2 - down * 0.15, y: from.y + down / 2 + across * 0.15 };
-  const end = towards(to, middle, ARROW.length - 1);
+  const end = towards(to, middle, ARROW.lineEnd);
   const center = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
   const width = 8 * labelText(edge).length + 8;
   return {
@@ -220,7 +228,7 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
       aria-level={state.level}
       aria-expanded={hasInside(state) ? isOpen : undefined}
       aria-selected={false}
-      style={hue === null ? undefined : { '--hue': hue }}
+      style={{ ...(hue !== null && { '--hue': hue }), ...insideOf(state, scene) }}
     >
       <rect class="box" x={x} y={y} width={width} height={height} rx={radius} />
       {drawn.type === 'final' && (
@@ -236,14 +244,14 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
       {hue !== null && <path class="stripe" d={stripe(x, y, height, radius)} />}
       {drawn.isInitial && (
         <g class="initial">
-          <path d={`M${x - 8} ${y - 8}L${x + 2} ${y + 2}`} />
-          <circle cx={x - 8} cy={y - 8} r={3.5} />
+          <path d={`M${x - 6} ${y - 6}L${x + 2} ${y + 2}`} />
+          <circle cx={x - 6} cy={y - 6} r={3.5} />
         </g>
       )}
       {state.inset !== null && (
         <>
-          <path class="fold" d={`M${x + width - 13} ${y + 8}h7M${x + width - 9.5} ${y + 4.5}v7`} />
-          <text class="title" x={x + 2.5} y={y + 2.2}>
+          <path class="fold" d={`M${x + width - 10.5} ${y + 6}h5M${x + width - 8} ${y + 3.5}v5`} />
+          <text class="title" x={(drawn.inset?.x ?? x) + 1} y={y + 2.2}>
             {name}
           </text>
         </>
@@ -252,11 +260,20 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
         {name}
       </text>{' '}
       {state.chart === 0 && <circle class="active-dot" cx={x + width} cy={y} r={5} />}
-      <text class="badge" x={isOpen ? x + width - 12 : middle} y={y + (isOpen ? 15 : 31)}>
+      <text class="badge" x={isOpen ? x + width - 12 : middle} y={y + (isOpen ? 15 : 30)}>
         {excerpt(drawn.note, BADGE_LENGTH)}
       </text>
     </g>
   );
+}
+
+/** The box of a state while its inside is visible. */
+function insideOf({ drawn: { inset, y }, inset: number }: SceneState, { charts }: Scene): Record<string, string> {
+  const inner = number === null ? undefined : charts[number];
+  if (inset === null || inner === undefined) return {};
+  const [width, bottom] = [inner.drawn.width * inset.scale, inset.y + inner.drawn.height * inset.scale];
+  const box = { x: inset.x - 0.4, y, width: width + 0.8, height: bottom + 0.4 - y };
+  return Object.fromEntries(Object.entries(box).map(([name, length]) => [`--inside-${name}`, `${length}px`]));
 }
 
 function stripe(x: number, y: number, height: number, radius: number): string {

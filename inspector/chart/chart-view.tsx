@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
@@ -16,13 +17,15 @@ export interface ChartViewProps extends ChartProps {
   readonly hues?: Hues;
   /** Drawings made elsewhere; if given, the page does not lay out the charts itself. */
   readonly laidOut?: LaidOut | undefined;
+  /** The messages between the actors of a run, as a third way to show it. */
+  readonly sequence?: ComponentChildren;
 }
 
-/** The chart as a picture, or as rows if there is no picture or the user prefers rows. */
-export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps) {
+/** The chart as a picture, or as rows if there is no picture or the user prefers rows; or the sequence of messages. */
+export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: ChartViewProps) {
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
-  const [prefersRows, setPrefersRows] = useState(false);
+  const [chosen, choose] = useState<'Picture' | 'Rows' | 'Sequence'>('Picture');
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
   const drawings = bakedDrawingsOf(charts) ?? given?.drawings ?? null;
 
@@ -37,21 +40,25 @@ export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps)
     };
   }, [charts, drawings, laidOut]);
 
+  const kind = chosen === 'Picture' && drawings === null ? 'Rows' : chosen;
+  const kinds = [
+    ...(drawings === null ? [] : ['Picture' as const]),
+    'Rows' as const,
+    ...(sequence === undefined ? [] : ['Sequence' as const]),
+  ];
   return (
     <div class="chart-view">
-      {prefersRows || drawings === null ? (
-        <ChartRows {...props} />
-      ) : (
-        <ChartPicture {...props} drawings={drawings} hues={hues} />
-      )}
-      <div class="chart-kind">
-        {drawings === null ? (
-          <p role="status">{given?.problem ?? 'Laying out the chart…'}</p>
-        ) : (
-          <button type="button" aria-pressed={prefersRows} onClick={() => setPrefersRows(!prefersRows)}>
-            Rows
-          </button>
-        )}
+      {kind === 'Rows' && <ChartRows {...props} />}
+      {kind === 'Picture' && drawings !== null && <ChartPicture {...props} drawings={drawings} hues={hues} />}
+      {kind === 'Sequence' && sequence}
+      <div class="chart-tools chart-kind">
+        {drawings === null && <p role="status">{given?.problem ?? 'Laying out the chart…'}</p>}
+        {kinds.length > 1 &&
+          kinds.map((name) => (
+            <button key={name} type="button" aria-pressed={name === kind} onClick={() => choose(name)}>
+              {name}
+            </button>
+          ))}
       </div>
     </div>
   );

@@ -108,7 +108,7 @@ export function chartDigest(chartId: string, { charts, invoked }: RunCharts): st
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 2;
+const DRAWING_VERSION = 3;
 
 /** FNV-1a with two different seeds: 64 bits in hexadecimal. Not cryptographic. */
 function hash(text: string): string {

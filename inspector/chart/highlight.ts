@@ -3,7 +3,7 @@ import type { Marks } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
 import { ownOf } from './drawing.ts';
-import { BADGE_LENGTH, countText, labelText } from './label-text.ts';
+import { BADGE_LENGTH, countText, labelParts, labelText } from './label-text.ts';
 import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
 
 /** Everything that can change in the picture without a new render. */
@@ -273,7 +273,12 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const earlier = before?.counts[number];
       if (text === earlier?.text && width === earlier.width) continue;
       element?.style.setProperty('--count-width', `${width.toFixed(1)}px`);
-      setText(label?.firstElementChild, lineLabel(scene, number, input.marks, text));
+      const parts = labelParts(lineLabel(scene, number, input.marks, text), text);
+      const [name, title] = label?.children ?? [];
+      setText(name, parts.name);
+      setText(name?.firstElementChild, parts.number);
+      set(name?.firstElementChild, 'class', parts.kind);
+      setText(title, lineTitle(line, text));
     }
     before = highlight;
     return highlight;
@@ -302,6 +307,12 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
   return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
+}
+
+/** The tooltip of a label: what its number means. */
+function lineTitle({ edge: { labels } }: SceneLine, count: string): string {
+  const all = labels.length === 1 ? '' : `${labels.length} transitions: ${excerpt(labels.join(', '), 200)}\n`;
+  return `${all}${count === '' ? 'Not taken' : `Taken ${count}`}`;
 }
 
 /** Visible text comes first, in reading order: the name and the badge, which the words of an overlay spell out. */

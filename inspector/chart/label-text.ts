@@ -4,7 +4,7 @@ import { excerpt } from '../fold/text.ts';
  * Font sizes of a picture at scale 1, in pixels. The layout runs without a page to measure text in: widths are estimated generously for
  * the fonts of `--font`.
  */
-export const FONT = { name: 14, badge: 12, label: 12 } as const;
+export const FONT = { name: 13, badge: 12, label: 12 } as const;
 
 /** Text smaller than this on the screen is not drawn, in pixels. */
 const MIN_TEXT = 11;
@@ -48,6 +48,13 @@ export function labelText({ text, more, labels }: Label, { shown = 0, count = ''
   const room = Math.max(10, first.length - Math.max(0, count.length - 3));
   if (count !== '') return `${excerpt(label, room)} ${count}`;
   return more > 0 ? `${label} +${more}` : label;
+}
+
+/** Splits a label into its name and its number: how often the line was taken, or `+2`, how many other transitions it stands for. */
+export function labelParts(label: string, count = '') {
+  const number = count === '' ? (/\+\d+$/u.exec(label)?.[0] ?? '') : count;
+  const kind = number === '' ? '' : count === '' ? 'more' : 'times';
+  return { name: label.slice(0, label.length - number.length), number, kind };
 }
 
 export const countText = (times: number): string => (times > 99 ? '×99+' : `×${times}`);

@@ -21,7 +21,7 @@ export async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
 }
 
 /** Width to height of a whole chart, and of a picture inside a state. */
-const ASPECT = { whole: 1.5, inside: 2.2 } as const;
+const ASPECT = { whole: 1.5, inside: 1.2 } as const;
 
 /** Lays out all charts, inner pictures before those that contain them. Returns the drawings by chart id. */
 export async function drawingsOf({ charts, invoked }: RunCharts): Promise<Record<string, Drawing>> {

@@ -24,7 +24,7 @@ interface LayoutInputs {
 }
 
 const PAD = 10;
-const NAME_LINE = 20;
+const NAME_LINE = 18;
 const BADGE_LINE = 16;
 /** Room for a badge, even if the state has none yet. */
 const BADGE_WIDTH = widthOf('3 calls · 1 retry', FONT.badge);
@@ -121,7 +121,7 @@ function graphOf(
           children: [],
           layoutOptions: {
             ...options,
-            'elk.padding': `[top=${NAME_LINE + BADGE_LINE + 6},left=12,bottom=12,right=12]`,
+            'elk.padding': `[top=${NAME_LINE + BADGE_LINE + 8},left=12,bottom=12,right=12]`,
             'elk.nodeSize.constraints': 'MINIMUM_SIZE',
             'elk.nodeSize.minimum': `(${widthOf(state.name, FONT.name) + 2 * PAD}, 40)`,
           },
@@ -254,7 +254,7 @@ function levelFrom(level: Level, graph: ElkNode, innerOf: LayoutInputs['innerOf'
   };
 }
 
-/** The level in rows that run back and forth; null if it has stubs, or no room for all labels. */
+/** The level in rows that run back and forth; null if there is no room for all labels. */
 function inSnake(
   level: Level,
   lines: readonly LevelEdge[],
@@ -262,14 +262,20 @@ function inSnake(
   isLarge: boolean,
   innerOf: LayoutInputs['innerOf'],
 ): DrawnLevel | null {
-  const stubs = new Set(level.stubs.map(({ id }) => id));
-  if (lines.some(({ source, target }) => stubs.has(source) || stubs.has(target))) return null;
+  const stubs = level.stubs.filter(({ id }) => lines.some(({ source, target }) => source === id || target === id));
+  const isStub = new Set(stubs.map(({ id }) => id));
+  const partsOf = (around: string): readonly SnakeNode[] => [
+    ...level.states.filter(({ parent }) => parent === around).map(nodeOf),
+    ...stubs
+      .filter(({ parent }) => parent === around)
+      .map(({ id, text }) => ({ id, size: stubSize(text), parts: null })),
+  ];
   const nodeOf = (state: ChartState): SnakeNode => ({
     id: state.id,
     size: sizeOf(state, innerOf(state), level),
-    parts: level.open.has(state.id) ? level.states.filter(({ parent }) => parent === state.id).map(nodeOf) : null,
+    parts: level.open.has(state.id) ? partsOf(state.id) : null,
   });
-  const parts = level.states.filter(({ parent }) => parent === level.root.id).map(nodeOf);
+  const parts = partsOf(level.root.id);
   const fans = [...new Set(lines.map(({ fan }) => fan))];
   const isBranch = ({ fan }: LevelEdge, index: number): boolean =>
     fan !== null && lines.findIndex((line) => line.fan === fan) !== index;
@@ -284,7 +290,8 @@ function inSnake(
     })),
     isLarge,
   );
-  const score = (layout: (typeof layouts)[number]): number => fitScore(layout, aspect) + layout.cost * 0.05;
+  const score = (layout: (typeof layouts)[number]): number =>
+    fitScore(layout, aspect) + layout.cost * 0.05 + layout.unlabeled * 60;
   const [best] = [...layouts].sort((one, other) => score(one) - score(other));
   if (best === undefined) return null;
   let line = 0;
@@ -299,8 +306,9 @@ function inSnake(
         level.open.has(state.id) ? null : innerOf(state),
       ),
     ),
-    stubs: [],
-    edges: level.edges.map(({ kind, fan: _, ...edge }): DrawnEdge => {
+    stubs: stubs.map(({ id, text }) => ({ text, ...boxOf(best.boxes.get(id) as Box) })),
+    edges: level.edges.map(({ kind, fan: _, source, target, ...rest }): DrawnEdge => {
+      const edge = { ...rest, source: isStub.has(source) ? null : source, target: isStub.has(target) ? null : target };
       const own = kind === 'line' ? line++ : -1;
       const route = best.routes[own];
       if (route === undefined) return { ...edge, points: [], label: null, isBranch: false };

@@ -193,12 +193,14 @@ function edgesOf(
       isQuiet(edge, chart, quiet, all, stubs) || isOfStar(edge, all) ? { ...edge, kind: 'spoke' } : edge,
     ),
     chart,
+    stubs,
   );
 }
 
 const MIN_FAN = 3;
 
-function withFans(edges: readonly LevelEdge[], chart: Chart): readonly LevelEdge[] {
+/** Marks the lines of fans. The lines of a fan that leave the level become one. */
+function withFans(edges: readonly LevelEdge[], chart: Chart, stubs: Map<string, Stub>): readonly LevelEdge[] {
   const fanOf = ({ kind, source, transitions: [first = -1] }: LevelEdge): string | null => {
     const [, rule] = /^(.+)\(.*\)$/su.exec(chart.transitions[first]?.guard ?? '') ?? [];
     return kind === 'line' && rule !== undefined
@@ -206,9 +208,25 @@ function withFans(edges: readonly LevelEdge[], chart: Chart): readonly LevelEdge
       : null;
   };
   const fans = groupBy(edges, fanOf);
-  return edges.map((edge) => {
+  return edges.flatMap((edge) => {
     const fan = fanOf(edge);
-    if (fan === null || (fans.get(fan)?.length ?? 0) < MIN_FAN) return edge;
+    const all = fans.get(fan) ?? [];
+    if (fan === null || all.length < MIN_FAN) return edge;
+    const leaving = all.filter(({ target }) => stubs.has(target));
+    const stub = stubs.get(edge.target);
+    if (leaving.length >= MIN_FAN && stub !== undefined) {
+      if (edge !== leaving[0]) return [];
+      const target = JSON.stringify(['fan', fan]);
+      stubs.set(target, { ...stub, id: target, text: `one of ${leaving.length} states` });
+      const labels = leaving.flatMap((one) => one.labels);
+      return {
+        ...edge,
+        target,
+        labels,
+        more: labels.length - 1,
+        transitions: leaving.flatMap((one) => one.transitions),
+      };
+    }
     // The transition back to the state itself is shown inside it.
     return edge.source === edge.target ? { ...edge, kind: 'spoke' } : { ...edge, fan };
   });

@@ -25,8 +25,7 @@ export interface SnakeLine {
   readonly bundle: number;
 }
 
-interface SnakeLayout extends Size {
-  readonly boxes: ReadonlyMap<string, Box>;
+interface SnakeLayout extends Placed {
   /** In the order of the lines. */
   readonly routes: readonly { readonly points: readonly Point[]; readonly label: Box | null }[];
   /** Length, bends and crossings of all lines; lower is better. */
@@ -38,16 +37,17 @@ interface SnakeLayout extends Size {
 export const LABEL_LINE = 14;
 /** Room for the count of a branch. */
 export const COUNT_WIDTH = 34;
-const HEAD = 34;
+const HEAD = 32;
 const PAD = 12;
-const EDGE = 6;
+const EDGE = 4;
 const MAX_COLUMNS = 6;
 /** The gaps between columns and rows that are tried until there is room for all labels. */
 const GAPS = [
   { x: 112, y: 40 },
-  { x: 136, y: 40 },
-  { x: 136, y: 48 },
-  { x: 136, y: 56 },
+  { x: 112, y: 64 },
+  { x: 112, y: 88 },
+  { x: 128, y: 64 },
+  { x: 136, y: 88 },
   { x: 152, y: 56 },
   { x: 168, y: 72 },
   { x: 200, y: 96 },
@@ -62,52 +62,88 @@ export function snakeLayouts(root: SnakeNode, lines: readonly SnakeLine[], isLar
   for (const columns of isLarge ? [MAX_COLUMNS] : [2, 3, 4, 5, 6]) {
     const tried: SnakeLayout[] = [];
     for (const gap of isLarge ? GAPS.slice(-1) : GAPS) {
-      const layout = routed(placed(root, columns, gap), root, lines);
+      const layout = routed(placed(root, columns, { x: gap.x, y: [gap.y] }), root, lines);
       if (layout !== null) tried.push(layout);
       if (layout?.unlabeled === 0) break;
     }
     const [best] = tried.sort((one, other) => one.unlabeled - other.unlabeled);
-    if (best !== undefined) layouts.push(best);
+    if (best !== undefined) layouts.push(isLarge ? best : tightened(best, root, lines, columns));
   }
   return layouts;
 }
 
+/** The gaps between columns, and below each row; the last one counts for the rows after it. */
+interface Gaps {
+  readonly x: number;
+  readonly y: readonly number[];
+}
+
+/** How much longer the lines may become, as a cost, for a lower gap. */
+const DETOUR = 10;
+/** Lower gaps that are tried for single rows. */
+const LOW_GAPS = [24, 32, 40, 48] as const;
+
+/** Moves rows closer together as long as there is room for all labels, and no line has to take a detour. */
+function tightened(layout: SnakeLayout, root: SnakeNode, lines: readonly SnakeLine[], columns: number): SnakeLayout {
+  let best = layout;
+  for (let row = 0; row < layout.rows; row += 1)
+    for (const low of LOW_GAPS) {
+      const y = Array.from({ length: layout.rows }, (_, index) => best.gaps.y[index] ?? best.gaps.y.at(-1) ?? 0);
+      if (low >= (y[row] ?? 0)) break;
+      const tried = routed(placed(root, columns, { x: best.gaps.x, y: y.with(row, low) }), root, lines);
+      if (tried === null || tried.unlabeled > best.unlabeled || tried.cost > best.cost + DETOUR) continue;
+      best = tried;
+      break;
+    }
+  return best;
+}
+
 interface Placed extends Size {
   readonly boxes: ReadonlyMap<string, Box>;
+  readonly gaps: Gaps;
+  readonly rows: number;
 }
 
 /** Places all boxes in columns of equal width. */
-function placed(root: SnakeNode, columns: number, between: (typeof GAPS)[number]): Placed {
+function placed(root: SnakeNode, columns: number, gaps: Gaps): Placed {
+  let count = 0;
+  const gapBelow = (): number => {
+    count += 1;
+    return gaps.y[count - 1] ?? gaps.y.at(-1) ?? 0;
+  };
   const boxes = new Map<string, Box>();
   const widest = Math.max(...leavesOf(root).map(({ size }) => size.width));
   const wide = snap(widest);
   const place = ({ id, parts }: SnakeNode, left: number, top: number, depth: number): number => {
     const rows = rowsOf(parts ?? [], columns);
     let y = top;
+    let gap = 0;
     let flows = 1;
     for (const row of rows) {
       const [first] = row;
       if (row.length === 1 && first?.parts != null) {
         const bottom = place(first, left + PAD, y + HEAD, depth + 1);
-        y = snap(bottom + PAD) + between.y;
+        gap = gapBelow();
+        y = snap(bottom + PAD) + gap;
         continue;
       }
       const tall = snap(Math.max(...row.map(({ size }) => size.height)));
       for (const [at, part] of row.entries()) {
         const column = flows > 0 ? at : columns - 1 - at;
         const { width, height } = part.size;
-        const x = left + column * (wide + between.x) + (wide - width) / 2;
+        const x = left + column * (wide + gaps.x) + (wide - width) / 2;
         boxes.set(part.id, { x, y: y + (tall - height) / 2, width, height });
       }
       flows = -flows;
-      y += tall + between.y;
+      gap = gapBelow();
+      y += tall + gap;
     }
-    const bottom = y - between.y;
+    const bottom = y - gap;
     if (depth > 0)
       boxes.set(id, {
         x: left - PAD,
         y: top - HEAD,
-        width: columns * (wide + between.x) - between.x + 2 * PAD,
+        width: columns * (wide + gaps.x) - gaps.x + 2 * PAD,
         height: bottom + PAD - top + HEAD,
       });
     return bottom;
@@ -115,7 +151,7 @@ function placed(root: SnakeNode, columns: number, between: (typeof GAPS)[number]
   const margin = 10 * GRID;
   const bottom = place(root, margin, margin, 0);
   const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width));
-  return { boxes, width: snap(right + margin), height: snap(bottom + margin) };
+  return { boxes, width: snap(right + margin), height: snap(bottom + margin), gaps, rows: count };
 }
 
 function rowsOf(parts: readonly SnakeNode[], columns: number): readonly (readonly SnakeNode[])[] {
@@ -134,8 +170,29 @@ const leavesOf = (node: SnakeNode): readonly SnakeNode[] =>
 
 const snap = (length: number): number => Math.ceil(length / GRID) * GRID;
 
+/** How often a line without room is tried again, before the others. */
+const MAX_TRIES = 6;
+
 /** Routes all lines, the shortest first, and puts the label of each where nothing else is; null if there is no room. */
-function routed({ boxes, width, height }: Placed, root: SnakeNode, lines: readonly SnakeLine[]): SnakeLayout | null {
+function routed(area: Placed, root: SnakeNode, lines: readonly SnakeLine[]): SnakeLayout | null {
+  let order: readonly number[] = [...lines.keys()].sort(
+    (one, other) => lengthBetween(lines[one], area.boxes) - lengthBetween(lines[other], area.boxes),
+  );
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const layout = routedIn(order, area, root, lines);
+    if (typeof layout !== 'number') return layout;
+    order = [layout, ...order.filter((index) => index !== layout)];
+  }
+  return null;
+}
+
+/** Routes all lines in an order; returns the index of the first without room. */
+function routedIn(
+  order: readonly number[],
+  { boxes, width, height, gaps, rows }: Placed,
+  root: SnakeNode,
+  lines: readonly SnakeLine[],
+): SnakeLayout | number {
   const leaves = leavesOf(root).map(({ id }) => boxes.get(id) as Box);
   const isLeaf = new Set(leavesOf(root).map(({ id }) => id));
   const heads = [...boxes].flatMap(([id, box]) =>
@@ -143,9 +200,6 @@ function routed({ boxes, width, height }: Placed, root: SnakeNode, lines: readon
   );
   const router = createRouter({ x: 0, y: 0, width, height }, [...leaves, ...heads]);
   const borders = [...boxes].flatMap(([id, box]) => (isLeaf.has(id) ? [] : sidesOf(box)));
-  const order = [...lines.keys()].sort(
-    (one, other) => lengthBetween(lines[one], boxes) - lengthBetween(lines[other], boxes),
-  );
   const routes: { readonly points: readonly Point[]; readonly label: Box | null }[] = [];
   const drawn: { readonly box: Box; readonly bundle: number }[] = [];
   const labels: Box[] = [];
@@ -163,7 +217,7 @@ function routed({ boxes, width, height }: Placed, root: SnakeNode, lines: readon
           )
         : router.route(from, to, bundle),
     );
-    if (points.length < 2) return null;
+    if (points.length < 2) return index;
     const roomFor = (size: number): Box | undefined =>
       positionsOn(points, size).find(
         (box) =>
@@ -172,7 +226,7 @@ function routed({ boxes, width, height }: Placed, root: SnakeNode, lines: readon
           drawn.every((other) => other.bundle === bundle || !overlap(grown(other.box, 3), box)),
       );
     const room = roomFor(label) ?? (isBranch ? roomFor(COUNT_WIDTH) : undefined);
-    if (room === undefined && !isBranch) return null;
+    if (room === undefined && !isBranch) return index;
     if (room === undefined || room.width < label) unlabeled += 1;
     for (const box of sidesAlong(points)) drawn.push({ box, bundle });
     if (room !== undefined) {
@@ -182,7 +236,7 @@ function routed({ boxes, width, height }: Placed, root: SnakeNode, lines: readon
     routes[index] = { points, label: room ?? null };
     cost += points.length * 8 + lengthOf(points) * 0.1;
   }
-  return { ...cropped(boxes, routes), cost, unlabeled };
+  return { ...cropped(boxes, routes), cost, unlabeled, gaps, rows };
 }
 
 /** Cuts the empty margin. */

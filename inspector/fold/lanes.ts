@@ -1,5 +1,6 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { capitalized, laneName, words } from './activity-names.ts';
 import { lastName } from './chart-index.ts';
 import { formatDuration } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -89,25 +90,8 @@ export function createLanes(fold: RunFold, kind: 'run' | 'system'): { lanes(): r
   };
 }
 
-/** Activities that share a lane. Any other has its own lane: `weighWords` becomes `Weigh words`. */
-const SHARED: Readonly<Record<string, string>> = {
-  retrievePassages: 'Search',
-  validateArguments: 'Tools',
-  decideContinuation: 'Tools',
-  recallSession: 'Session',
-  appendTurn: 'Session',
-  measureContext: 'Embeddings',
-  compareAnswers: 'Embeddings',
-  gradeAnswer: 'Grading',
-  validateReply: 'Validation',
-};
-
-const laneName = (actor: string): string => SHARED[actor] ?? capitalized(words(actor));
-const words = (name: string): string => name.replace(/([A-Z])/gu, ' $1').toLowerCase();
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
 /** The look of a bar: the color of its phase, or that of its kind. */
-export type Tone = Phase | 'cycle' | 'wait' | 'other' | 'state' | 'decision' | 'event';
+export type Tone = Phase | 'synthesis' | 'cycle' | 'wait' | 'other' | 'state' | 'decision' | 'event';
 
 /** What a bar shows; `to` is the last entry, null while in progress. */
 export interface Bar {
@@ -186,7 +170,7 @@ const attemptStrip = (attempts: readonly AttemptSpan[]): Strip =>
       title: `Model call ${index + 1}: ${name}`,
       label: `${index + 1} ${name}`,
       short: String(index + 1),
-      tone: attempt.phase ?? 'other',
+      tone: attempt.task === 'synthesis' ? 'synthesis' : (attempt.phase ?? 'other'),
       failure: failureText(attempt.failure),
       isRetry: attempt.attempt > 1,
       attempt,

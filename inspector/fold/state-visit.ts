@@ -2,6 +2,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { StateRef } from './chart-copies.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { Selection } from './selection.ts';
+import { firstIndexWhere } from './sorted.ts';
 import type { TransitionLog } from './transition-log.ts';
 
 /** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
@@ -27,4 +28,17 @@ export function visitOf(
   const from = positions[first]?.since ?? 0;
   const to = (positions[end + 1]?.since ?? count) - 1;
   return { kind: 'state', from, to: Math.max(from, to), stateId };
+}
+
+/** The last entry of a selection in the state that most of its entries are in: its very last one may already leave it. */
+export function lastEntryInside(log: TransitionLog, chartId: string, { from, to }: Selection): number {
+  const positions = log.positionsOf(chartId);
+  let most = { entries: 0, last: to };
+  const first = firstIndexWhere(positions, ({ since }) => since > from) - 1;
+  for (let index = Math.max(0, first); (positions[index]?.since ?? to + 1) <= to; index += 1) {
+    const last = Math.min(to, (positions[index + 1]?.since ?? to + 1) - 1);
+    const entries = last - Math.max(from, positions[index]?.since ?? from) + 1;
+    if (entries > most.entries) most = { entries, last };
+  }
+  return most.last;
 }

@@ -9,15 +9,19 @@ import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
-import { visitOf } from '../fold/state-visit.ts';
+import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { fleetOf } from '../ui-state/fleet.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
+import { SequenceView } from './sequence/sequence-view.tsx';
 
 /** The colors of the phases, also used in the timeline. */
-const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
+const HUES = {
+  ...Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`])),
+  synthesizing: 'var(--phase-synthesis)',
+};
 
 /** Keys the chart handles itself while focused; listed for the help sheet. */
 const CHART_KEYS: readonly Key[] = [
@@ -27,6 +31,7 @@ const CHART_KEYS: readonly Key[] = [
     keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
     description: 'Move the chart, or the focus between states',
   },
+  { keys: ['ArrowUp', 'ArrowDown'], description: 'Move between the messages of the sequence' },
   { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
   { keys: ['Enter'], description: 'Zoom to the state and show its details' },
   { keys: [' '], description: 'Select the state, and open or close it' },
@@ -40,16 +45,20 @@ export const chartPath = signal<ChartSelection | null>(null);
 
 /** The chart of the run, with marks for the cursor's entry. */
 export function ChartPanel({ inspector, view }: PanelProps) {
-  const { charts, fold, at } = view;
+  const { charts, fold, at, selection } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
   useEffect(() => addKeys(CHART_KEYS), []);
   const { heat, badges, neverTaken, marks: fleetMarks } = fleetOf(inspector);
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
   const outcome = outcomeOf(view);
+  // A selected step is shown in its own state.
+  const isStep = inspector.chosen.value?.selection === selection && selection.kind !== 'entry';
+  const main = charts?.charts[0]?.id ?? '';
+  const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection) : at;
   const runMarks = useMemo(
-    () => (charts === null ? null : { ...marksAt(fold.transitions, charts, at), outcome }),
-    [fold, charts, at, outcome],
+    () => (charts === null ? null : { ...marksAt(fold.transitions, charts, markedAt), outcome }),
+    [fold, charts, markedAt, outcome],
   );
   const marks = fleetMarks.value ?? runMarks;
   if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
@@ -88,6 +97,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         overlay={heat.value}
         badges={badges.value}
         neverTaken={never}
+        sequence={<SequenceView inspector={inspector} view={view} />}
       />
       {selected !== null && (
         <SelectionNote

@@ -73,17 +73,15 @@ function Legend() {
           <path class="line untaken" d="M12 7l8 8" />
         </LegendItem>
         <LineItem words="triggered by an external event, a timeout or an error" look="line untaken dashed" />
-        <LegendItem words="Yield decision, on the timeline">
-          <path class="decision" d="M16 3l5 6-5 6-5-6z" />
+        <LegendItem words="how often a transition was taken">
+          <text class="times" x="6" y="13">
+            ×4
+          </text>
         </LegendItem>
-        <LegendItem words="event sent to the run, on the timeline">
-          <path class="sent" d="M10 4h12l-6 10z" />
-        </LegendItem>
-        <LegendItem words="failed, on the timeline">
-          <path class="failed" d="M4 14 14 4M11 14 21 4M18 14 28 4" />
-        </LegendItem>
-        <LegendItem words="another attempt, on the timeline">
-          <path class="again" d="M4 13h24" />
+        <LegendItem words="other transitions on the same line">
+          <text class="more" x="6" y="13">
+            +2
+          </text>
         </LegendItem>
         <LegendItem words="idle time, shortened on the timeline">
           <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />

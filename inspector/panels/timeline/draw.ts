@@ -358,6 +358,7 @@ export type Paint = Readonly<
 
 const PALETTE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PHASE_NAMES.map((phase) => [phase, `var(--phase-${phase}, var(--accent))`])),
+  synthesis: 'var(--phase-synthesis)',
   cycle: 'var(--muted)',
   wait: 'var(--warn)',
   other: 'var(--line-strong)',

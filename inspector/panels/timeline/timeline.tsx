@@ -115,6 +115,7 @@ function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
         {entries !== null && <b>Range: </b>}
         {text}
       </p>
+      {entries === null && run.kind === 'run' && <Legend />}
       {entries !== null && (
         <>
           <button type="button" onClick={() => onZoom(entries)}>
@@ -126,6 +127,28 @@ function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
     </div>
   );
 }
+
+/** The marks of the lanes, as paths in a box of 12 by 10. */
+const MARKS = {
+  decision: 'M6 0l4 5-4 5-4-5z',
+  'event sent': 'M2 1h8L6 10z',
+  failed: 'M0 10 6 0M5 10l6-10',
+  retry: 'M0 9h12',
+  wait: 'M1 1h10v8H1z',
+} as const;
+
+const Legend = () => (
+  <p class="time-legend">
+    {Object.entries(MARKS).map(([name, path]) => (
+      <span key={name}>
+        <svg class={name} width="12" height="10" aria-hidden="true">
+          <path d={path} />
+        </svg>{' '}
+        {name}
+      </span>
+    ))}
+  </p>
+);
 
 interface ControlsProps {
   readonly player: Player;

@@ -48,7 +48,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     const page = await openChart();
     await callPage(page, 'mark', marksAfterDeciding);
     expect(await page.locator('.edge.last:visible').count()).toBe(1);
-    expect(await page.locator('.label.last:visible').textContent()).toBe('nextPhaseIs ×1');
+    expect(await page.locator('.label.last:visible > text').textContent()).toBe('nextPhaseIs ×1');
   });
 
   it('draw a line that is usually hidden while it is the latest', async () => {
@@ -56,7 +56,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     expect(await page.locator('.spoke:visible').count()).toBe(0);
     await callPage(page, 'mark', marksAfterFailing);
     expect(await page.locator('.edge.spoke:visible').count()).toBe(1);
-    expect(await page.locator('.label.spoke:visible').textContent()).toBe('else ×1');
+    expect(await page.locator('.label.spoke:visible > text').textContent()).toBe('else ×1');
     expect(await stateItem(page, 'intention').getAttribute('aria-label')).toMatch(/^intention, not active, failed/);
   });
 

@@ -57,7 +57,7 @@ describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
     await callPage(page, 'show', namesakes, 'other');
     await callPage(page, 'overlay', overlay, []);
     expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
-    await page.getByRole('button', { name: 'Rows' }).click();
+    await page.getByRole('button', { name: 'Picture' }).click();
     expect(await heat('.state > .badge')).toEqual(['3 visits']);
     expect(await page.locator('.state.heated[style*="--heat: 1"]').count()).toBe(1);
   });

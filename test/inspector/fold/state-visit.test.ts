@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visitOf } from '../../../inspector/fold/state-visit.ts';
+import { lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
 import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
 import { threeRegions } from '../../support/inspector/example-charts.ts';
 
@@ -31,5 +31,14 @@ describe('the visit of a state', () => {
   it('is the first if there was none before the entry, and null if there was none at all', () => {
     expect(visit('b.on', 1)).toMatchObject({ from: 4, to: 11 });
     expect(visit('c.on', 11)).toBeNull();
+  });
+
+  it('is left at the last entry of a step, which is shown in the state of most of its entries', () => {
+    const inside = (from: number, to: number) => lastEntryInside(log, 'regions', { kind: 'phase', from, to });
+    expect(inside(4, 7)).toBe(6);
+    expect(inside(5, 6)).toBe(6);
+    expect(inside(3, 8)).toBe(6);
+    expect(inside(0, 1)).toBe(1);
+    expect(inside(9, 11)).toBe(11);
   });
 });

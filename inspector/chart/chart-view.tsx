@@ -26,8 +26,9 @@ export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: Chart
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const [chosen, choose] = useState<'Picture' | 'Rows' | 'Sequence'>('Picture');
+  const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
-  const drawings = bakedDrawingsOf(charts) ?? given?.drawings ?? null;
+  const drawings = baked ?? given?.drawings ?? null;
 
   useEffect(() => {
     if (drawings !== null || laidOut !== undefined) return;

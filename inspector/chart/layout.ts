@@ -6,16 +6,15 @@ const laidOut = new Map<string, Promise<LaidOut>>();
 /** The most layouts cached. */
 const MAX_CACHED = 20;
 
-const bakedFor = new WeakMap<RunCharts, Readonly<Record<string, Drawing>> | null>();
-
-/** The drawings made at build time; null if one is missing, as for the machines of other programs. Cached. */
+/** The drawings made at build time; null if one is missing. */
 export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Drawing>> | null {
-  const cached = bakedFor.get(charts);
-  if (cached !== undefined) return cached;
-  const found = charts.charts.map(({ id }) => [id, ownOf(baked, chartDigest(id, charts))] as const);
-  const drawings = found.some(([, drawing]) => drawing === undefined) ? null : Object.fromEntries(found);
-  bakedFor.set(charts, drawings as Readonly<Record<string, Drawing>> | null);
-  return drawings as Readonly<Record<string, Drawing>> | null;
+  const found: [string, Drawing][] = [];
+  for (const { id } of charts.charts) {
+    const drawing = ownOf(baked, chartDigest(id, charts));
+    if (drawing === undefined) return null;
+    found.push([id, drawing]);
+  }
+  return Object.fromEntries(found);
 }
 
 /** Lays out charts in a worker, once per definition. A chart that is too large or takes too long is not drawn. */

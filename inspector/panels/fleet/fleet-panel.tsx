@@ -1,9 +1,7 @@
 import './fleet.css';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Chart, ChartTransition } from '../../../src/engine/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
-import { bakedDrawingsOf } from '../../chart/layout.ts';
 import { runsThatTook } from '../../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, humanizeGuard, pluralize } from '../../fold/format.ts';
 import { groupBy } from '../../fold/group-by.ts';
@@ -31,7 +29,7 @@ import type { PanelProps } from '../panel.tsx';
 import { Filters } from '../runs/runs-table.tsx';
 
 /** Many runs on one chart: the share that took each line, figures by state, rare paths, and two sets next to each other. */
-export function FleetPanel({ inspector, view: { charts } }: PanelProps) {
+export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
   const fleet = fleetOf(inspector);
   if (charts === null) return <p class="muted">Loading the charts of this run…</p>;
   const sets = fleet.sets.value;
@@ -71,7 +69,7 @@ export function FleetPanel({ inspector, view: { charts } }: PanelProps) {
       {sets !== null && <Paths inspector={inspector} sets={sets} />}
       {sets !== null && <RareLines inspector={inspector} charts={charts} sets={sets} />}
       {sets?.length !== 2 && table}
-      {bakedDrawingsOf(charts) === null && <NeverTaken inspector={inspector} charts={charts} />}
+      {run.kind === 'system' && <NeverTaken inspector={inspector} charts={charts} />}
     </div>
   );
 }
@@ -93,14 +91,6 @@ function ScopeChoice({ inspector }: { readonly inspector: Inspector }) {
     </label>
   );
 }
-
-/** Which runs count: the choice, and how many were read. */
-export const RunScope = ({ inspector }: { readonly inspector: Inspector }) => (
-  <>
-    <ScopeChoice inspector={inspector} />
-    <Reading fleet={fleetOf(inspector)} />
-  </>
-);
 
 const SET_NAMES = ['A', 'B'];
 const classOf = (at: number): string => (at === 0 ? 'of-a' : 'of-b');
@@ -389,21 +379,24 @@ const OpenRuns = ({ inspector, runs }: OpenRunsProps) => (
 interface NeverTakenProps {
   readonly inspector: Inspector;
   readonly charts: RunCharts;
-  /** Writes a test that takes a transition of a chart. */
+  /** Writes a test that takes a transition of a chart. With it, the runs that count can be chosen. */
   readonly onTest?: (chart: Chart, transition: number) => void;
-  /** Shown under the heading. */
-  readonly children?: ComponentChildren;
 }
 
 /** The number of transitions that the runs took, and a list of the others. */
-export function NeverTaken({ inspector, charts: { charts }, onTest, children }: NeverTakenProps) {
+export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTakenProps) {
   const coverage = fleetOf(inspector).coverage.value;
   if (coverage === null) return null;
   const { takenCount, all, neverTaken } = coverage;
   return (
     <section aria-labelledby="never-taken-title">
       <h2 id="never-taken-title">Coverage</h2>
-      {children}
+      {onTest !== undefined && (
+        <div class="fleet-choices">
+          <ScopeChoice inspector={inspector} />
+          <Reading fleet={fleetOf(inspector)} />
+        </div>
+      )}
       <label>
         <input
           type="checkbox"

@@ -11,7 +11,6 @@ import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { activePanel, RUN_VIEWS } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
-import { hasProofs } from '../proofs/proofs-panel.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
 interface HeaderProps {
@@ -34,7 +33,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
           {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
         </h1>
-        {view !== null && <ViewButtons charts={view.charts} />}
+        {view !== null && <ViewButtons kind={view.run.kind} />}
         {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
         <label class="theme-choice">
           <span class="visually-hidden">Theme</span>
@@ -68,11 +67,11 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
 }
 
 /** The views of the whole run: each takes the place of the selected step. */
-function ViewButtons({ charts }: Pick<RunView, 'charts'>) {
+function ViewButtons({ kind }: Pick<RunView['run'], 'kind'>) {
   return (
     <nav class="run-views" aria-label="Views of the run">
       {RUN_VIEWS.map(({ name, title }) => {
-        if (name === 'proofs' && !hasProofs(charts)) return null;
+        if (name === 'proofs' && kind === 'system') return null;
         const isShown = activePanel.value === name;
         return (
           <button

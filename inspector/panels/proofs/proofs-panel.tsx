@@ -4,7 +4,6 @@ import type { Chart } from '../../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { type ChartProof, type ProvenPath, pathEndingAt, testOfPath } from '../../../src/testing/proofs/chart-proof.ts';
 import { chartDigest, ownOf } from '../../chart/drawing.ts';
-import { bakedDrawingsOf } from '../../chart/layout.ts';
 import { activeStatesAt } from '../../fold/active-states.ts';
 import { callsLeftAt } from '../../fold/budget-at.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
@@ -12,39 +11,30 @@ import { stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { chartPath, chartSelection } from '../chart-panel.tsx';
-import { NeverTaken, RunScope } from '../fleet/fleet-panel.tsx';
+import { NeverTaken } from '../fleet/fleet-panel.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
-/** By the digests of their charts: a proof of another version is never shown. */
-type Proofs = Readonly<Record<string, ChartProof>>;
-
-/** Whether these are the built-in charts, which have proofs and drawings. */
-export const hasProofs = (charts: RunCharts | null): boolean => charts !== null && bakedDrawingsOf(charts) !== null;
+/** By the ids of their charts. */
+type Proofs = ReadonlyMap<string, ChartProof | undefined>;
 
 /** What is proven about a state, the shortest path to it, and the transitions that no run took. */
 export function ProofsPanel({ inspector, view }: PanelProps) {
-  const proofs = useProofs();
-  const [test, setTest] = useState<WrittenTest | null>(null);
   const { charts } = view;
+  const proofs = useProofs(charts);
+  const [test, setTest] = useState<WrittenTest | null>(null);
   if (charts === null || proofs === null) return <p class="muted">Loading the proofs…</p>;
   if (typeof proofs === 'string') return <p class="problem">The proofs could not be loaded: {proofs}</p>;
-  const proofOf = (chartId: string): ChartProof | undefined => ownOf(proofs, chartDigest(chartId, charts));
   const write = async (chart: Chart, transition: number): Promise<void> => {
-    const proof = proofOf(chart.id);
+    const proof = proofs.get(chart.id);
     const end = proof?.byTransition[transition];
-    const problem = end == null ? 'No path takes this transition.' : null;
-    const text = proof === undefined || end == null ? '' : testOfPath(chart, pathEndingAt(proof, end), transition);
-    setTest(await copyTest(text, problem));
+    if (proof === undefined || end == null) return;
+    setTest(await copyTest(testOfPath(chart, pathEndingAt(proof, end), transition)));
   };
   return (
     <div class="proofs">
-      <StateProof view={view} charts={charts} proofOf={proofOf} />
-      <NeverTaken inspector={inspector} charts={charts} onTest={write}>
-        <div class="fleet-choices">
-          <RunScope inspector={inspector} />
-        </div>
-      </NeverTaken>
+      <StateProof view={view} charts={charts} proofs={proofs} />
+      <NeverTaken inspector={inspector} charts={charts} onTest={write} />
       {test !== null && (
         <TestDialog title="Vitest test of this transition" test={test} onClose={() => setTest(null)}>
           <p>It leads the machine along the shortest path that takes the transition, without a model.</p>
@@ -54,22 +44,27 @@ export function ProofsPanel({ inspector, view }: PanelProps) {
   );
 }
 
-/** Null while loading; a text says why they could not be loaded. */
-function useProofs(): Proofs | string | null {
-  const [proofs, setProofs] = useState<Proofs | string | null>(null);
+/** Null while loading; a text says why they could not be loaded. A proof of another version of its chart is left out. */
+function useProofs(charts: RunCharts | null): Proofs | string | null {
+  const [loaded, setLoaded] = useState<Readonly<Record<string, ChartProof>> | string | null>(null);
   useEffect(() => {
     import('../../proofs.json').then(
-      (module) => setProofs(module.default as unknown as Proofs),
-      (error: unknown) => setProofs(String(error)),
+      (module) => setLoaded(module.default as unknown as Readonly<Record<string, ChartProof>>),
+      (error: unknown) => setLoaded(String(error)),
     );
   }, []);
-  return proofs;
+  return useMemo(() => {
+    if (loaded === null || charts === null) return null;
+    if (typeof loaded === 'string') return loaded;
+    // The digest of the charts alone, without the version of their drawings.
+    return new Map(charts.charts.map(({ id }) => [id, ownOf(loaded, chartDigest(id, charts, 0))]));
+  }, [loaded, charts]);
 }
 
 interface StateProofProps {
   readonly view: RunView;
   readonly charts: RunCharts;
-  readonly proofOf: (chartId: string) => ChartProof | undefined;
+  readonly proofs: Proofs;
 }
 
 /** How a path ends, by chart. */
@@ -80,7 +75,7 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /** The proof for the state that is selected in the chart, or else for the active one. */
-function StateProof({ view, charts, proofOf }: StateProofProps) {
+function StateProof({ view, charts, proofs }: StateProofProps) {
   const { log, fold, at } = view;
   const selected = chartSelection.value;
   const first = charts.charts[0]?.id ?? '';
@@ -88,7 +83,7 @@ function StateProof({ view, charts, proofOf }: StateProofProps) {
     selected?.kind === 'state'
       ? selected
       : { chartId: first, stateId: activeStatesAt(fold.transitions, charts, at).leaf[first]?.[0] ?? first };
-  const proof = proofOf(chartId);
+  const proof = proofs.get(chartId);
   const end = proof?.toState[stateId];
   const path = useMemo(
     () => (proof === undefined || end === undefined ? null : pathEndingAt(proof, end)),
@@ -112,7 +107,7 @@ function StateProof({ view, charts, proofOf }: StateProofProps) {
         <p class="muted">
           {selected?.kind === 'state'
             ? 'The state selected in the chart.'
-            : `The active state at entry ${formatNumber(at)}. Select another in the chart.`}
+            : `The active state at entry ${formatNumber(at)}.`}
         </p>
         <p class="proven">
           {isFinal
@@ -136,7 +131,11 @@ function StateProof({ view, charts, proofOf }: StateProofProps) {
       </section>
       <section aria-label="Shortest path">
         <h3>The shortest path here</h3>
-        <PathSteps chart={chart} path={path} />
+        {selected?.kind === 'state' ? (
+          <PathSteps chart={chart} path={path} />
+        ) : (
+          <p class="muted">Select a state in the chart to see the shortest path to it.</p>
+        )}
       </section>
     </>
   );
@@ -154,7 +153,7 @@ function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['call
     phases > 0 && answer > 0
       ? ` (${formatNumber(phases)} of the phases, ${formatNumber(answer)} to write the answer)`
       : '';
-  if (kinds === null) return `; after it, the run makes ${calls}${parts}.`;
+  if (kinds === null) return `; the run makes ${calls}${parts}.`;
   return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
 }
 

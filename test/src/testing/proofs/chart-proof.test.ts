@@ -15,7 +15,7 @@ import { stateKey, transitionKey } from '../../../../src/testing/structure/cover
 const proofs: Readonly<Record<string, ChartProof>> = JSON.parse(
   readFileSync(new URL('../../../../inspector/proofs.json', import.meta.url), 'utf8'),
 );
-const proofOf = (chartId: string): ChartProof => proofs[chartDigest(chartId, runCharts())] as ChartProof;
+const proofOf = (chartId: string): ChartProof => proofs[chartDigest(chartId, runCharts(), 0)] as ChartProof;
 
 describe.each([
   ['the chain', chainChart] as const,

@@ -3,10 +3,10 @@ import type { Chart } from '../../src/engine/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart-rows.css';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import type { Marks } from '../fold/marks.ts';
+import type { Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { ownOf } from './drawing.ts';
-import { heatMark, type Overlay, transitionKey } from './highlight.ts';
+import { heatMark, transitionKey } from './highlight.ts';
 import { normalizeChart } from './normalize-chart.ts';
 import type { ChartSelection } from './scene.ts';
 

@@ -1,5 +1,5 @@
 import type { StateRef } from '../fold/chart-copies.ts';
-import type { Marks } from '../fold/marks.ts';
+import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
 import { ownOf } from './drawing.ts';
@@ -21,8 +21,8 @@ export interface HighlightInput {
 export interface Highlight {
   readonly states: readonly string[];
   readonly lines: readonly string[];
-  /** How often each line was taken, in words (empty if never), and its width in pixels. */
-  readonly counts: readonly { readonly text: string; readonly width: number }[];
+  /** How often each line was taken, as shown (empty if never) and in words, and its width in pixels. */
+  readonly counts: readonly { readonly text: string; readonly words: string; readonly width: number }[];
   readonly leaves: readonly number[];
   readonly active: ReadonlySet<number>;
 }
@@ -57,9 +57,10 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
   );
   const counts = times.map((time, number) => {
     const bundle = bundles[number] ?? null;
-    if (time === 0) return { text: '', width: 0 };
-    if (bundle !== null) return { text: bundle.text, width: 1 + 6 * bundle.share };
-    return { text: countText(time), width: Math.min(5, 1.5 + 0.6 * Math.log2(time + 1)) };
+    if (time === 0) return { text: '', words: 'Not taken', width: 0 };
+    if (bundle !== null) return { text: bundle.text, words: `Taken by ${bundle.words}`, width: 1 + 6 * bundle.share };
+    const text = countText(time);
+    return { text, words: `Taken ${text}`, width: Math.min(5, 1.5 + 0.6 * Math.log2(time + 1)) };
   });
   const last = lastOf(scene, marks, live);
   const states = scene.states.map((state, number) => {
@@ -189,19 +190,6 @@ function classes(which: Readonly<Record<string, boolean>>): string {
   return list;
 }
 
-/** A state's overlay: its heat, from 0 to 1, and the text to show. */
-export interface HeatMark {
-  readonly heat: number;
-  readonly text: string;
-  /** Set if the heat is the difference between two sets of runs. */
-  readonly isMoreInB?: boolean;
-  /** The state's status for screen readers; by default, whether it is active. */
-  readonly words?: string;
-}
-
-/** By chart id or, for the copies of an invoked chart, by `copyKey`; then by state id. */
-export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
-
 /** The mark of a state. A copy of an invoked chart has its own marks; if the overlay has none for copies, those of the chart. */
 export function heatMark(overlay: Overlay | null, { chartId, stateId }: StateRef, copy = chartId): HeatMark | null {
   if (overlay === null) return null;
@@ -262,7 +250,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       set(element, 'aria-selected', String(classes.includes(' selected')));
     }
     for (const [number, classes] of highlight.lines.entries()) {
-      const { text = '', width = 0 } = highlight.counts[number] ?? {};
+      const { text = '', words = '', width = 0 } = highlight.counts[number] ?? {};
       const element = lines[number];
       const label = labels[number];
       const line = scene.lines[number] as SceneLine;
@@ -271,14 +259,14 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
         set(label, 'class', labelClass(line) + classes);
       }
       const earlier = before?.counts[number];
-      if (text === earlier?.text && width === earlier.width) continue;
+      if (words === earlier?.words && text === earlier.text && width === earlier.width) continue;
       element?.style.setProperty('--count-width', `${width.toFixed(1)}px`);
       const parts = labelParts(lineLabel(scene, number, input.marks, text), text);
       const [name, title] = label?.children ?? [];
       setText(name, parts.name);
       setText(name?.firstElementChild, parts.number);
       set(name?.firstElementChild, 'class', parts.kind);
-      setText(title, lineTitle(line, text));
+      setText(title, lineTitle(line, words));
     }
     before = highlight;
     return highlight;
@@ -310,9 +298,9 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
 }
 
 /** The tooltip of a label: what its number means. */
-function lineTitle({ edge: { labels } }: SceneLine, count: string): string {
+function lineTitle({ edge: { labels } }: SceneLine, words: string): string {
   const all = labels.length === 1 ? '' : `${labels.length} transitions: ${excerpt(labels.join(', '), 200)}\n`;
-  return `${all}${count === '' ? 'Not taken' : `Taken ${count}`}`;
+  return `${all}${words}`;
 }
 
 /** Visible text comes first, in reading order: the name and the badge, which the words of an overlay spell out. */

@@ -44,10 +44,18 @@ interface Label {
 export function labelText({ text, more, labels }: Label, { shown = 0, count = '' } = {}): string {
   const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
   const label = more > 0 && shown > 0 ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
-  // There is room for about three characters after the label.
-  const room = Math.max(10, first.length - Math.max(0, count.length - 3));
-  if (count !== '') return `${excerpt(label, room)} ${count}`;
+  if (count !== '') return `${shortened(label, widthOf(`${first} ×9`, FONT.label), count)} ${count}`;
   return more > 0 ? `${label} +${more}` : label;
+}
+
+/** A name that leaves room for a share, which is wider than a count. */
+function shortened(name: string, room: number, count: string): string {
+  let [shown, length] = [name, name.length];
+  while (!count.startsWith('×') && length > 7 && widthOf(`${shown} ${count}`, FONT.label) > room) {
+    length -= 1;
+    shown = excerpt(name, length);
+  }
+  return shown;
 }
 
 /** Splits a label into its name and its number: how often the line was taken, or `+2`, how many other transitions it stands for. */

@@ -12,11 +12,11 @@ import {
   ownOf,
   tooLarge,
 } from '../chart/drawing.ts';
-import { type HeatMark, type Overlay, transitionKey } from '../chart/highlight.ts';
+import { transitionKey } from '../chart/highlight.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
 import type { ChartSelection } from '../chart/scene.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
-import type { Marks } from '../fold/marks.ts';
+import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 
 /** Type guards for the parts of a report. */
 type Is<Type> = (value: unknown) => value is Type;

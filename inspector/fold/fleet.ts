@@ -17,7 +17,8 @@ export interface RunDigest {
   readonly path: string;
 }
 
-export function digestOf(fold: RunFold, charts: RunCharts, until: number): RunDigest {
+/** `hasPath`: the path takes longest, and the view of one run does not show it. */
+export function digestOf(fold: RunFold, charts: RunCharts, until: number, hasPath = true): RunDigest {
   const measures = stateMeasuresOf(fold, charts);
   const keys = [...charts.charts.map(({ id }) => [id, id] as const), ...measures.copies];
   const visited = keys.map(([key, chartId]) => {
@@ -30,7 +31,7 @@ export function digestOf(fold: RunFold, charts: RunCharts, until: number): RunDi
     states: new Map(visited),
     copies: new Map(measures.copies),
     taken: takenBy(charts.charts, { transitions: fold.transitions, until }),
-    path: pathOf(fold, charts, until),
+    path: hasPath ? pathOf(fold, charts, until) : '',
   };
 }
 

@@ -42,6 +42,19 @@ interface Bundle {
   readonly side: 'a' | 'b' | 'even' | null;
 }
 
+/** A state's overlay: its heat, from 0 to 1, and the text to show. */
+export interface HeatMark {
+  readonly heat: number;
+  readonly text: string;
+  /** Set if the heat is the difference between two sets of runs. */
+  readonly isMoreInB?: boolean;
+  /** The state's status for screen readers; by default, whether it is active. */
+  readonly words?: string;
+}
+
+/** By chart id or, for the copies of an invoked chart, by `copyKey`; then by state id. */
+export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
+
 /** The latest transition. */
 interface LastTransition {
   readonly chartId: string;

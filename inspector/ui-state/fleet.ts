@@ -1,9 +1,9 @@
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
-import { type Coverage, coverageOf } from '../fold/coverage.ts';
+import { coverageOf } from '../fold/coverage.ts';
 import { digestOf, type RunDigest, runsThatTook, type StateNumbers, sumDigests } from '../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, pluralize } from '../fold/format.ts';
-import type { Marks } from '../fold/marks.ts';
+import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { FIRST_QUERY, queriedRuns, type RunQuery } from '../fold/run-list.ts';
 import { type Measure, NOTHING } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
@@ -49,42 +49,13 @@ export const marksNeverTaken = signal(false);
 /** The most runs that are read. */
 export const MAX_RUNS = 500;
 
-/** The heat of a state, from 0 to 1 (the maximum of the chart's leaf states). Compound states only have text. */
-interface HeatMark {
-  readonly heat: number;
-  readonly text: string;
-  readonly isMoreInB?: boolean;
-}
-
-/** By chart or, for each copy of an invoked chart, by `copyKey`; then by state. */
-type StateMarks = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
-
 /** The runs of one set that were read and have the charts of the selected run. */
 export interface RunSet {
   readonly runs: readonly { readonly run: InspectedRun; readonly digest: RunDigest }[];
   readonly numbers: StateNumbers;
 }
 
-export interface Fleet {
-  /** One or two sets; null while the selected run is shown alone. */
-  readonly sets: ReadonlySignal<readonly RunSet[] | null>;
-  /** The ended runs of the sets, the newest `MAX_RUNS`; `unread` is a part of them. */
-  readonly wanted: ReadonlySignal<readonly InspectedRun[]>;
-  readonly unread: ReadonlySignal<readonly InspectedRun[]>;
-  /** Reads the wanted runs, one at a time. Returns a function that stops. */
-  read(): () => void;
-  /** The measures of the selected run, or of set A. */
-  readonly numbers: ReadonlySignal<StateNumbers>;
-  readonly coverage: ReadonlySignal<Coverage | null>;
-  /** Null while no measure is shown. */
-  readonly heat: ReadonlySignal<StateMarks | null>;
-  /** The shares of runs that took each line; null while the selected run is shown alone. */
-  readonly marks: ReadonlySignal<Marks | null>;
-  /** Indexes in `Chart.transitions` by chart; null while not marked. */
-  readonly neverTaken: ReadonlySignal<Coverage['neverTaken'] | null>;
-  /** What the states of the selected run did up to the cursor, such as `3 calls · 1 retry`. */
-  readonly badges: ReadonlySignal<StateMarks>;
-}
+export type Fleet = ReturnType<typeof createFleet>;
 
 const known = new WeakMap<Inspector, Fleet>();
 
@@ -98,7 +69,7 @@ export function fleetOf(inspector: Inspector): Fleet {
 /** How often the runs read so far are shown. */
 const PUBLISH_MS = 250;
 
-function createFleet({ view, runs, readRun }: Inspector): Fleet {
+function createFleet({ view, runs, readRun }: Inspector) {
   const charts = computed(() => view.value?.charts ?? null);
   /** By run id; without a digest if the run cannot be read. */
   const digests = signal<ReadonlyMap<string, { readonly status: string; readonly digest: RunDigest | null }>>(
@@ -113,6 +84,7 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
     const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
     return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, query)) : [];
   });
+  /** The ended runs of the sets, the newest `MAX_RUNS`. */
   const wanted = computed(() => {
     const all = [...new Set(chosen.value.flat())];
     return all.sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).slice(0, MAX_RUNS);
@@ -120,6 +92,7 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
   const unread = computed(() =>
     wanted.value.filter(({ runId, status }) => digests.value.get(runId)?.status !== status),
   );
+  /** One or two sets; null while the selected run is shown alone. */
   const sets = computed(() => {
     const own = charts.value;
     if (!areSets.value || own === null) return null;
@@ -134,7 +107,7 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
   });
   const alone = computed(() => {
     const { fold, charts: own, at } = view.value ?? {};
-    return fold && own ? digestOf(fold, own, at ?? 0) : null;
+    return fold && own ? digestOf(fold, own, at ?? 0, false) : null;
   });
   const ownNumbers = computed(() => (alone.value === null ? {} : sumDigests(alone.value.charts, [alone.value])));
   const coverage = computed(() => {
@@ -146,6 +119,7 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
     );
   });
 
+  /** Reads the wanted runs, one at a time. Returns a function that stops. */
   function read(): () => void {
     let isStopped = false;
     async function work(): Promise<void> {
@@ -179,17 +153,21 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
     unread,
     read,
     coverage,
+    /** The measures of the selected run, or of set A. */
     numbers: computed(() => sets.value?.[0]?.numbers ?? ownNumbers.value),
+    /** What the states of the selected run did up to the cursor, such as `3 calls · 1 retry`. */
     badges: computed(() =>
       isFleet.value && sets.value !== null
         ? {}
         : marksOf(ownNumbers.value, (measure) => ({ heat: 0, text: badgeOf(measure) })),
     ),
+    /** Indexes in `Chart.transitions` by chart; null while not marked. */
     neverTaken: computed(() => (marksNeverTaken.value ? (coverage.value?.neverTaken ?? null) : null)),
     heat: computed(() => {
       const [name, own] = [activeMeasure.value, charts.value];
       return name === null || own === null || !isFleet.value ? null : heatOf(own, sets.value, ownNumbers.value, name);
     }),
+    /** The shares of runs that took each line. */
     marks: computed(() =>
       isFleet.value && sets.value !== null && charts.value !== null ? marksOfSets(charts.value, sets.value) : null,
     ),
@@ -198,10 +176,7 @@ function createFleet({ view, runs, readRun }: Inspector): Fleet {
 
 export const digestsOf = (runs: RunSet['runs']): readonly RunDigest[] => runs.map(({ digest }) => digest);
 
-function marksOf(
-  numbers: StateNumbers,
-  markOf: (measure: Measure, key: string, state: string) => HeatMark,
-): StateMarks {
+function marksOf(numbers: StateNumbers, markOf: (measure: Measure, key: string, state: string) => HeatMark): Overlay {
   return Object.fromEntries(
     Object.entries(numbers).map(([key, states]) => [
       key,
@@ -222,7 +197,7 @@ function heatOf(
   sets: readonly RunSet[] | null,
   alone: StateNumbers,
   name: MeasureName,
-): StateMarks {
+): Overlay {
   const outer = new Set(charts.flatMap(({ states }) => states.map(({ parent }) => parent)));
   const [a, b] = sets ?? [];
   const most = new Map<string, number>();

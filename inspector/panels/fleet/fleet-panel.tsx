@@ -170,8 +170,6 @@ interface Row {
   readonly isLine?: boolean;
 }
 
-const MAX_ROWS = 40;
-
 /** The figures of the states, in the order of the chart. With two sets also those of the lines, the largest difference first. */
 function StateTable({
   charts: { charts },
@@ -182,7 +180,6 @@ function StateTable({
 }) {
   const isPair = sets.value?.length === 2;
   const [sorted, setSorted] = useState<Column>(isPair ? 'runs' : 'chart');
-  const [showsAll, setShowsAll] = useState(false);
   const columns = sets.value === null ? SUMS : MEANS;
   const by = sorted === 'chart' || columns.includes(sorted) ? sorted : 'chart';
   const counts = sets.value?.map(({ runs }) => runs.length) ?? [null];
@@ -213,53 +210,45 @@ function StateTable({
     return isKnown ? Math.abs(one - other) : -1;
   };
   const ordered = rows.toSorted((one, other) => rankOf(other) - rankOf(one));
-  const isCut = isPair && !showsAll && rows.length > MAX_ROWS;
   return (
-    <>
-      <table class={`measure-table ${isPair ? 'pair' : ''}`}>
-        <caption class="visually-hidden">Measures by state</caption>
-        <thead>
-          <tr>
-            {(['chart', ...columns] as const).map((column) => {
-              const order = column === 'chart' ? 'ascending' : 'descending';
-              return (
-                <th key={column} scope="col" aria-sort={by === column ? order : 'none'}>
-                  <button type="button" onClick={() => setSorted(column)}>
-                    {MEASURES.find(({ name }) => name === column)?.title ?? (isPair ? 'State or line' : 'State')}
-                    {by === column && <Icon name={order === 'ascending' ? 'up' : 'down'} />}
-                  </button>
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
-        <tbody>
-          {ordered.slice(0, isCut ? MAX_ROWS : rows.length).map(({ key, name, depth, measures, isLine }) => (
-            <tr key={key} class={measures.every(({ runs }) => runs === 0) ? 'muted' : undefined}>
-              <th scope="row" class={`depth-${by === 'chart' ? Math.min(depth, 4) : 0}`} title={key}>
-                {excerpt(name, 90)}
+    <table class={`measure-table ${isPair ? 'pair' : ''}`}>
+      <caption class="visually-hidden">Measures by state</caption>
+      <thead>
+        <tr>
+          {(['chart', ...columns] as const).map((column) => {
+            const order = column === 'chart' ? 'ascending' : 'descending';
+            return (
+              <th key={column} scope="col" aria-sort={by === column ? order : 'none'}>
+                <button type="button" onClick={() => setSorted(column)}>
+                  {MEASURES.find(({ name }) => name === column)?.title ?? (isPair ? 'State or line' : 'State')}
+                  {by === column && <Icon name={order === 'ascending' ? 'up' : 'down'} />}
+                </button>
               </th>
-              {columns.map((column) => (
-                <td key={column}>
-                  {(!isLine || column === 'runs') &&
-                    measures.map((measure, at) => (
-                      <span key={SET_NAMES[at]} class={isPair ? classOf(at) : measure[column] === 0 ? 'muted' : ''}>
-                        {isPair && <span class="visually-hidden">{SET_NAMES[at]} </span>}
-                        {cellText(column, measure, counts[at] ?? null)}
-                      </span>
-                    ))}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {isCut && (
-        <button type="button" onClick={() => setShowsAll(true)}>
-          Show all {rows.length} states and lines
-        </button>
-      )}
-    </>
+            );
+          })}
+        </tr>
+      </thead>
+      <tbody>
+        {ordered.map(({ key, name, depth, measures, isLine }) => (
+          <tr key={key} class={measures.every(({ runs }) => runs === 0) ? 'muted' : undefined}>
+            <th scope="row" style={{ '--depth': by === 'chart' ? Math.min(depth, 3) : 0 }} title={key}>
+              {excerpt(name, 90)}
+            </th>
+            {columns.map((column) => (
+              <td key={column}>
+                {(!isLine || column === 'runs') &&
+                  measures.map((measure, at) => (
+                    <span key={SET_NAMES[at]} class={isPair ? classOf(at) : measure[column] === 0 ? 'muted' : ''}>
+                      {isPair && <span class="visually-hidden">{SET_NAMES[at]} </span>}
+                      {cellText(column, measure, counts[at] ?? null)}
+                    </span>
+                  ))}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -281,8 +270,6 @@ interface SetsProps {
   readonly sets: readonly RunSet[];
 }
 
-const MAX_PATHS = 4;
-
 /** The paths of all runs, the most frequent first. */
 function Paths({ inspector, sets }: SetsProps) {
   const all = sets.flatMap(({ runs }, at) =>
@@ -303,13 +290,7 @@ function Paths({ inspector, sets }: SetsProps) {
     <section class="fleet-list" aria-labelledby="paths-title">
       <h2 id="paths-title">{pluralize(paths.length, 'path')}</h2>
       <p class="muted">The most frequent is first. Repetitions are shown once.</p>
-      <ul>{items.slice(0, MAX_PATHS)}</ul>
-      {items.length > MAX_PATHS && (
-        <details>
-          <summary>{pluralize(items.length - MAX_PATHS, 'rarer path')}</summary>
-          <ul>{items.slice(MAX_PATHS)}</ul>
-        </details>
-      )}
+      <ul>{items}</ul>
     </section>
   );
 }

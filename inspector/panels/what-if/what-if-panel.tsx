@@ -18,88 +18,39 @@ import { useRunAction } from '../act/recorded-run.tsx';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
-/** A number that decisions read. */
-interface DecidingNumber {
-  readonly path: string;
-  readonly title: string;
-  readonly meaning: string;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
-  /** What a decision compares with it; null or undefined if nothing. */
-  readonly compared: (state: RecordedState) => number | null | undefined;
-  /** Whether a compared value has the effect that `meaning` describes. */
-  readonly holds: (value: number, limit: number) => boolean;
-}
-
-const isAbove = (value: number, limit: number): boolean => value > limit;
-const isBelow = (value: number, limit: number): boolean => value < limit;
-const isReached = (value: number, limit: number): boolean => value >= limit;
-
-const share = { min: 0, max: 1, step: 0.01 } as const;
+/** A number that decisions read. `holds`: when a compared value has the effect that `meaning` describes. */
+type DecidingNumber = readonly [
+  path: string,
+  title: string,
+  meaning: string,
+  holds: 'above' | 'below' | 'reached',
+  min: number,
+  max: number,
+];
 
 const NUMBERS: readonly DecidingNumber[] = [
-  {
-    path: 'thresholds.confidence',
-    title: 'Confidence',
-    meaning: 'Above it, the answer is confident enough.',
-    ...share,
-    compared: ({ assessment }) => assessment?.confidence,
-    holds: isAbove,
-  },
-  {
-    path: 'thresholds.change',
-    title: 'Change',
-    meaning: 'Below it, two answers in a row count as the same.',
-    ...share,
-    compared: ({ assessment }) => assessment?.change,
-    holds: isBelow,
-  },
-  {
-    path: 'limits.maxCycles',
-    title: 'Cycles',
-    meaning: 'The run ends after this many cycles.',
-    min: 1,
-    max: 20,
-    step: 1,
-    compared: ({ recursion }) => recursion.completedCycles,
-    holds: isReached,
-  },
-  {
-    path: 'thresholds.sufficiency',
-    title: 'Sufficiency',
-    meaning: 'Below it, the next cycle searches for more information.',
-    ...share,
-    compared: ({ assessment }) => assessment?.informationSufficiency,
-    holds: isBelow,
-  },
-  {
-    path: 'thresholds.grounding',
-    title: 'Grounding',
-    meaning: 'If the evidence supports less of the answer, its confidence is capped.',
-    ...share,
-    compared: ({ assessment }) => assessment?.evidence.grounding,
-    holds: isBelow,
-  },
-  {
-    path: 'thresholds.ungroundedConfidence',
-    title: 'Cap',
-    meaning: 'The highest confidence of an answer that the evidence does not support.',
-    ...share,
-    compared: ({ assessment }) => assessment?.evidence.modelConfidence,
-    holds: isAbove,
-  },
-  {
-    path: 'thresholds.loopRepeats',
-    title: 'Loop',
-    meaning: 'The run ends after this many similar cycles: they are a loop.',
-    min: 2,
-    max: 10,
-    step: 1,
-    compared: ({ assessment }) => assessment && assessment.repeats + 1,
-    holds: isReached,
-  },
+  ['thresholds.confidence', 'Confidence', 'Above it, the answer is confident enough.', 'above', 0, 1],
+  ['thresholds.change', 'Change', 'Below it, two answers in a row count as the same.', 'below', 0, 1],
+  ['limits.maxCycles', 'Cycles', 'The run ends after this many cycles.', 'reached', 1, 20],
+  ['thresholds.sufficiency', 'Sufficiency', 'Below it, the next cycle searches for more.', 'below', 0, 1],
+  ['thresholds.grounding', 'Grounding', 'Below it, the confidence of the answer is capped.', 'below', 0, 1],
+  ['thresholds.ungroundedConfidence', 'Cap', 'The highest confidence of an unsupported answer.', 'above', 0, 1],
+  ['thresholds.loopRepeats', 'Loop', 'The run ends after this many similar cycles.', 'reached', 2, 10],
 ];
+
+/** What a decision compared with each number, by path. */
+const comparedBy = ({ assessment, recursion }: RecordedState): Readonly<Record<string, number | null | undefined>> => ({
+  'thresholds.confidence': assessment?.confidence,
+  'thresholds.change': assessment?.change,
+  'limits.maxCycles': recursion.completedCycles,
+  'thresholds.sufficiency': assessment?.informationSufficiency,
+  'thresholds.grounding': assessment?.evidence.grounding,
+  'thresholds.ungroundedConfidence': assessment?.evidence.modelConfidence,
+  'thresholds.loopRepeats': assessment && assessment.repeats + 1,
+});
+
+const isPast = (value: number, holds: DecidingNumber[3], limit: number): boolean =>
+  holds === 'above' ? value > limit : holds === 'below' ? value < limit : value >= limit;
 
 type Changes = Readonly<Record<string, number>>;
 
@@ -114,12 +65,11 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   return (
     <div class="what-if">
       <p>Where would the run have ended with other numbers? Answered from the recording, without a model call.</p>
-      {NUMBERS.map((number) => {
-        const { path, title, meaning, min, step, compared, holds } = number;
+      {NUMBERS.map(([path, title, meaning, holds, min, most]) => {
         const was = recorded[path] ?? min;
         const value = set[path] ?? was;
-        const values = decided.flatMap((state) => compared(state) ?? []);
-        const max = Math.max(number.max, was, ...values);
+        const values = decided.flatMap((state) => comparedBy(state)[path] ?? []);
+        const max = Math.max(most, was, ...values);
         return (
           <label key={path} class="what-if-number" title={meaning}>
             <span>{title}</span>
@@ -128,7 +78,7 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
                 type="range"
                 min={min}
                 max={max}
-                step={step}
+                step={most === 1 ? 0.01 : 1}
                 value={value}
                 aria-description={meaning}
                 onInput={({ currentTarget }) => change(withNumber(set, path, Number(currentTarget.value), was))}
@@ -147,7 +97,7 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
                   // biome-ignore lint/suspicious/noArrayIndexKey: the cycles keep their order
                   <Fragment key={cycle}>
                     {cycle > 0 && ' · '}
-                    {holds(one, value) ? <b>{formatScore(one, value)}</b> : formatScore(one, value)}
+                    {isPast(one, holds, value) ? <b>{formatScore(one, value)}</b> : formatScore(one, value)}
                   </Fragment>
                 ))}
               </span>
@@ -197,7 +147,7 @@ function recordedNumbers({ log, fold, count }: RunView): Changes {
   const state = fold.states.at(count - 1) as Partial<RecordedState> | null;
   const roots = { limits: state?.limits ?? start.limits, thresholds: state?.thresholds ?? start.thresholds };
   return Object.fromEntries(
-    NUMBERS.flatMap(({ path }) => {
+    NUMBERS.flatMap(([path]) => {
       const [root, name] = path.split('.') as ['limits' | 'thresholds', string];
       const value = (roots[root] as Readonly<Record<string, unknown>>)[name];
       return typeof value === 'number' ? [[path, value]] : [];

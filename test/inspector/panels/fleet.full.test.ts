@@ -79,8 +79,9 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   it('shows the share of runs that took a line, and opens a run that took a rare one', async () => {
     const page = await open('many runs');
     const share = (transition: string): Promise<readonly string[]> =>
-      page.locator('.chart-picture .label.taken', { hasText: transition }).allTextContents();
+      page.locator('.chart-picture .label.taken', { hasText: transition }).locator('text').allTextContents();
     expect(await share('else')).toContain('else all');
+    expect(await page.locator('.label.taken title').allTextContents()).toContain('Taken by 100% of the runs');
     const synthesizing = page.getByRole('row', { name: /^synthesizing / }).getByRole('cell');
     expect((await synthesizing.allInnerTexts())[0]).toBe('100%');
     await page.getByRole('heading', { name: /^\d paths?$/ }).waitFor();

@@ -149,10 +149,7 @@ function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['call
     answer: kinds?.includes('answer') === false ? 0 : left.answer,
   };
   const calls = `at most ${pluralize(phases + answer, 'more model call')}`;
-  const parts =
-    phases > 0 && answer > 0
-      ? ` (${formatNumber(phases)} of the phases, ${formatNumber(answer)} to write the answer)`
-      : '';
+  const parts = phases > 0 && answer > 0 ? `, ${formatNumber(answer)} of them to write the answer` : '';
   if (kinds === null) return `; the run makes ${calls}${parts}.`;
   return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
 }

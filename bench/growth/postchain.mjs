@@ -1,5 +1,5 @@
 import { assertDone, startLongRun } from '../step/long-run.mjs';
-import { STEPS } from '../step/replies.mjs';
+import { MODEL_PHASES } from '../step/replies.mjs';
 import { collectGarbage } from './collect-garbage.mjs';
 
 const WARM_UP_CYCLES = 300;
@@ -23,7 +23,7 @@ export async function measure({ cycles, windows }) {
   return Object.fromEntries(
     Object.entries(windows).map(([name, [from, to]]) => {
       const elapsedMs = (begunAtMs[to] ?? Number.NaN) - (begunAtMs[from] ?? Number.NaN);
-      return [name, (elapsedMs * 1000) / ((to - from) * STEPS.length)];
+      return [name, (elapsedMs * 1000) / ((to - from) * MODEL_PHASES.length)];
     }),
   );
 }

@@ -8,8 +8,8 @@ import { measureOpening, measureRecording, recordLongRun } from './recording.mjs
 
 const ENTRIES = 100_000;
 const ROUNDS = 3;
-/** As in the address of the page. */
-const PANELS = ['prompt', 'reply', 'why', 'context', 'raw', 'overlay'];
+/** Panel names in the page's address. */
+const PANELS = ['prompt', 'reply', 'why', 'context', 'raw', 'fleet'];
 
 /** Measures the inspector in a real Chromium against its limits. */
 export async function measureInspector() {

@@ -8,7 +8,7 @@ import { untilShown, watchedPage } from './page.mjs';
 import { plainPage } from './plain-page.mjs';
 
 const FRAMES = 240;
-/** At least so many. */
+/** A cycle writes at least this many entries. */
 const ENTRIES_PER_CYCLE = 80;
 
 /** Records a run of at least this many entries on disk. */

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { assign, createActor, fromPromise, setup, toPromise } from 'xstate';
-import { STEPS } from './replies.mjs';
+import { MODEL_PHASES } from './replies.mjs';
 
 const { createMachine } = setup({
   types: {
@@ -40,7 +40,7 @@ const machine = createMachine({
   context: ({ input }) => ({ cycles: input.cycles, cycle: 1, steps: 0 }),
   initial: 'experience',
   states: {
-    ...Object.fromEntries(STEPS.map((name, at) => [name, phase(STEPS[at + 1] ?? 'deciding')])),
+    ...Object.fromEntries(MODEL_PHASES.map((name, at) => [name, phase(MODEL_PHASES[at + 1] ?? 'deciding')])),
     deciding: { always: [{ guard: 'hasCyclesLeft', target: 'experience', actions: 'countCycle' }, { target: 'done' }] },
     done: { type: 'final' },
     failed: { type: 'final' },
@@ -60,6 +60,6 @@ export async function measure({ cycles }) {
   await done;
   const elapsedMs = performance.now() - startedAt;
   const { context, value } = actor.getSnapshot();
-  assert.deepEqual([value, context.steps], ['done', cycles * STEPS.length]);
+  assert.deepEqual([value, context.steps], ['done', cycles * MODEL_PHASES.length]);
   return { microseconds: (elapsedMs * 1000) / context.steps };
 }

@@ -1,6 +1,6 @@
 import { race } from '../race.mjs';
 import { against, median, row } from '../row.mjs';
-import { replyText, STEPS } from './replies.mjs';
+import { MODEL_PHASES, replyText } from './replies.mjs';
 
 /** @typedef {{ microseconds: number, entries?: number, context?: number, partials?: number }} Sample */
 
@@ -32,7 +32,7 @@ export async function measureStep() {
       (measured[name] ?? []).map(({ microseconds }) => microseconds),
     );
   const langgraph = rowOf('LangGraph.js');
-  const replyBytes = STEPS.map((phase) => Buffer.byteLength(replyText(phase, CYCLES.PostChain)));
+  const replyBytes = MODEL_PHASES.map((phase) => Buffer.byteLength(replyText(phase, CYCLES.PostChain)));
   const fact = (/** @type {string} */ name, /** @type {'entries' | 'context' | 'partials'} */ key) =>
     median((measured[name] ?? []).map((sample) => sample[key] ?? 0));
   return {
@@ -48,7 +48,8 @@ export async function measureStep() {
       'bytes per reply': median(replyBytes),
       'journal entries per step': fact('PostChain', 'entries'),
       'messages in the context at the end': fact('PostChain', 'context'),
-      'partial values read per step': fact('PostChain, events read', 'partials') / (CYCLES.PostChain * STEPS.length),
+      'partial values read per step':
+        fact('PostChain, events read', 'partials') / (CYCLES.PostChain * MODEL_PHASES.length),
     },
   };
 }

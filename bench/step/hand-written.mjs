@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { STEPS, schemas } from './replies.mjs';
+import { MODEL_PHASES, schemas } from './replies.mjs';
 import { textDeltas } from './zero-latency-model.mjs';
 
 /**
@@ -12,7 +12,7 @@ export async function measure({ cycles }) {
   const startedAt = performance.now();
   let steps = 0;
   for (let cycle = 1, done = false; cycle <= cycles && !done; cycle += 1) {
-    for (const phase of STEPS) {
+    for (const phase of MODEL_PHASES) {
       let text = '';
       for await (const delta of textDeltas(phase, cycle)) text += delta;
       const reply = schemas[phase].parse(JSON.parse(text));
@@ -21,6 +21,6 @@ export async function measure({ cycles }) {
     }
   }
   const elapsedMs = performance.now() - startedAt;
-  assert.equal(steps, cycles * STEPS.length);
+  assert.equal(steps, cycles * MODEL_PHASES.length);
   return { microseconds: (elapsedMs * 1000) / steps };
 }

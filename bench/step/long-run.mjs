@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { createPostChain } from '../../dist/index.js';
-import { REQUEST, STEPS } from './replies.mjs';
+import { MODEL_PHASES, REQUEST } from './replies.mjs';
 import { zeroLatencyModel } from './zero-latency-model.mjs';
 
 const PLENTY = 1_000_000_000;
@@ -40,9 +40,9 @@ export async function assertDone(run, cycles) {
   assert.deepEqual(metadata.failures, []);
   const count = (/** @type {string} */ type) => run.journal.filter((entry) => entry.type === type).length;
   assert.equal(count('phase-end'), 6 * cycles);
-  assert.equal(count('attempt-end'), STEPS.length * cycles + 2);
+  assert.equal(count('attempt-end'), MODEL_PHASES.length * cycles + 2);
   assert.equal(count('decision'), cycles);
   // Deltas that arrive together are journaled as one.
   const chars = run.journal.reduce((sum, entry) => sum + (entry.type === 'text-delta' ? entry.text.length : 0), 0);
-  assert.ok(chars > 200 * STEPS.length * cycles);
+  assert.ok(chars > 200 * MODEL_PHASES.length * cycles);
 }

@@ -1,5 +1,5 @@
 import { assertDone, startLongRun } from './long-run.mjs';
-import { STEPS } from './replies.mjs';
+import { MODEL_PHASES } from './replies.mjs';
 
 /**
  * Measures microseconds per phase step through all of PostChain, including starting the run and writing the final answer. With
@@ -13,12 +13,12 @@ export async function measure({ cycles, watched = false }) {
   const events = watched ? readAll(run.events) : null;
   await run.answer;
   const seen = await events;
-  const microseconds = ((performance.now() - startedAt) * 1000) / (cycles * STEPS.length);
+  const microseconds = ((performance.now() - startedAt) * 1000) / (cycles * MODEL_PHASES.length);
   await assertDone(run, cycles);
   const context = run.actor.getSnapshot().context.messages.length;
   return {
     microseconds,
-    entries: run.journal.length / (cycles * STEPS.length),
+    entries: run.journal.length / (cycles * MODEL_PHASES.length),
     context,
     partials: seen?.partials ?? 0,
   };

@@ -12,7 +12,7 @@ export const PHASES = /** @type {const} */ ([
 ]);
 
 /** The phases that call the model in every cycle: Action asks it only once per run. */
-export const STEPS = /** @type {const} */ (['experience', 'intention', 'observation', 'understanding', 'yield']);
+export const MODEL_PHASES = /** @type {const} */ (['experience', 'intention', 'observation', 'understanding', 'yield']);
 
 export const REQUEST = 'Which queue design keeps retries bounded when consumers are slow, and what does it cost?';
 

@@ -14,7 +14,7 @@ export async function* textDeltas(/** @type {Task} */ task, /** @type {number} *
  * Returns a model that answers immediately, with no timer and no network. It counts cycles by the calls for Experience: Action calls the
  * model only in the first cycle.
  *
- * @param {(cycle: number) => void} [onCycle] Called at the first call of each cycle but Action's.
+ * @param {(cycle: number) => void} [onCycle] Called at the Experience call of each cycle.
  */
 export function zeroLatencyModel(onCycle = () => {}) {
   let cycle = 0;

@@ -32,7 +32,7 @@ export const formatNumber = (number: number): string => number.toLocaleString('e
 export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>
   `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${currency}`;
 
-/** A part of one as a percentage: `62%`, `<1%`. */
+/** A fraction from 0 to 1 as a percentage: `62%`, `<1%`. */
 export const formatShare = (share: number): string =>
   share > 0 && share < 0.005
     ? '<1%'

@@ -44,7 +44,7 @@ export interface RunQuery {
   readonly status: string;
   readonly session: string;
   readonly model: string;
-  /** Started at or after, and before: local times, as `2026-11-22T17:00`. */
+  /** When the run started: from (inclusive) and to (exclusive), as local times like `2026-11-22T17:00`. */
   readonly since: string;
   readonly until: string;
   readonly sort: ColumnName;

@@ -14,7 +14,7 @@ export interface StateLog {
   lastSeq(seq: number): number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
-  /** The first known state that an entry is part of: the one after all entries that the same event led to. */
+  /** The first known state at or after an entry: the one after everything that the same event caused. */
   after(seq: number): unknown;
   /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
   add(from: number, frames: readonly string[]): void;

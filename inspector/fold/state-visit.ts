@@ -30,7 +30,7 @@ export function visitOf(
   return { kind: 'state', from, to: Math.max(from, to), stateId };
 }
 
-/** The last entry of a selection in the state that most of its entries are in: its very last one may already leave it. */
+/** The last entry of a selection in the state with most of its entries: the final entry may already have left that state. */
 export function lastEntryInside(log: TransitionLog, chartId: string, { from, to }: Selection): number {
   const positions = log.positionsOf(chartId);
   let most = { entries: 0, last: to };

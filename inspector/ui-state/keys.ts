@@ -26,7 +26,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight']);
 
 /** Listens for shortcuts on the whole page. Returns a function that stops listening. */
 export function listenToKeys(page: Document): () => void {
-  /** `:focus-visible` does not tell this: browsers set it on the first key after a click, too. */
+  /** `:focus-visible` cannot be used instead: browsers also set it on the first key after a click. */
   let wasClicked = false;
   const onPointerDown = (): void => {
     wasClicked = true;

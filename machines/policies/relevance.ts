@@ -223,7 +223,7 @@ function holdersOf(requested: ReadonlySet<string>, texts: readonly MessageTerms[
   const holders = new Map<string, Holders>();
   for (const [at, { names }] of texts.entries()) {
     const score = match[at] ?? 0;
-    // A name that only texts without a match have connects nothing.
+    // A name found only in texts without a match connects nothing.
     if (score === 0) continue;
     for (const name of names) {
       const held = holders.get(name);

@@ -12,7 +12,7 @@ function costOf({ inputTokens, outputTokens }: TokenUsage, { inputPerMillion, ou
   return (inputTokens * inputPerMillion + outputTokens * outputPerMillion) / 1_000_000;
 }
 
-/** Returns the most model calls that write an answer: one, a correction, a transport retry, and one of each fallback model. */
+/** Returns the maximum number of model calls for the answer: the first, a correction, a transport retry, one per fallback model. */
 export const maxWritingCalls = (fallbackModels: number): number => 3 + fallbackModels;
 
 export function addUsage(a: Usage, b: Usage): Usage {

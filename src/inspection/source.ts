@@ -31,7 +31,7 @@ export interface RunSource {
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[]): Promise<void>;
-  /** If false, a source may omit the states: it computes them by a replay. */
+  /** If false, a source may omit the states, which it computes by replaying the run. */
   readonly needsStates?: boolean;
   /** Takes the next state frames, each as JSON, from number `from` on. Only runs have them. */
   states(from: number, frames: readonly string[]): Promise<void>;

@@ -29,7 +29,7 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
-  /** Why the journal cannot be read, or only in part; absent if that is unknown, or it is not damaged. */
+  /** Why the journal cannot be read completely; absent if it is intact or the reason is unknown. */
   readonly problem?: string;
 }
 

@@ -228,7 +228,7 @@ function firstAndLastOrEmpty(path: string): FirstAndLast {
 /** How long reading a directory may keep the event loop busy. */
 const TURN_MS = 12;
 
-/** Yields the journals of a directory, the last written first, while other work runs in between. */
+/** Yields the journals of a directory, the most recently written first, while other work runs in between. */
 async function* boundsIn(
   folder: string,
   query: BoundsQuery | undefined,

@@ -30,7 +30,7 @@ export interface JournalBackend {
   lines(runId: string, from?: number): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(runId: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
-  /** The given journals, by default all, the newest first if that is known early. Those that do not exist are left out. */
+  /** The given journals, by default all; the most recently written first, if the store knows the order in advance. Those that do not exist are left out. */
   bounds(query?: BoundsQuery): AsyncIterable<JournalBounds> | Iterable<JournalBounds>;
   /** Reports changed runs by id, or null if any run may have changed. Returns a function that stops it. */
   watch(onChange: (runIds: readonly string[] | null) => void): () => void;

@@ -6,7 +6,7 @@ const WORDS = 77;
 
 /**
  * The time to evaluate a context of 10,000 messages and about a million tokens: with and without counting the tokens with a real
- * tokenizer, and again after one message is added. About a third of the messages have a word of the request.
+ * tokenizer, and again after one message is added. About a third of the messages contain a word of the request.
  */
 export const measure = {
   file: null,

@@ -51,14 +51,14 @@ export function pathEndingAt({ starts, steps }: ChartProof, end: PathEnd): Prove
   return { start: starts[-1 - at] ?? '', steps: path };
 }
 
-/** The exports of `postchain/testing` that explore the built-in charts, by the ids of these. */
+/** The exports of `postchain/testing` that explore the built-in charts, by chart id. */
 const EXPORTS: Readonly<Record<string, string>> = {
   postChain: 'chainChart',
   attempt: 'attemptChart',
   actionLoop: 'actionChart',
 };
 
-/** Returns the source of a Vitest test that leads a built-in machine along a path and expects the last step to take a transition. */
+/** Returns the source of a Vitest test that drives a built-in machine along a path and expects the last step to take a transition. */
 export function testOfPath(chart: Chart, { start, steps }: ProvenPath, transition: number): string {
   const explored = EXPORTS[chart.id] ?? chart.id;
   const name = quoted(describeTransition(chart, transition));

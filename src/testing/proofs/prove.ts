@@ -14,7 +14,7 @@ const CALLERS = new Set(['attempt', 'action', 'readReply']);
 const WRITER = 'postChain.synthesizing.writing';
 
 /**
- * Returns what an exploration proves. A path avoids events from outside if it can.
+ * Returns what an exploration proves. Paths avoid external events where possible.
  *
  * @throws PostChainError `exploration_failed` if a property fails.
  */
@@ -22,7 +22,7 @@ export function prove(exploration: Exploration, properties: readonly Property[])
   const failed = findingsOf(exploration, properties).find(({ witness }) => witness !== null);
   if (failed !== undefined) throw new PostChainError('exploration_failed', describeFinding(failed));
   const { chart, starts } = exploration;
-  const undisturbed = shortestPaths(exploration, ({ occurrence: { kind } }) => kind !== 'sent');
+  const withoutExternalEvents = shortestPaths(exploration, ({ occurrence: { kind } }) => kind !== 'sent');
   const all = shortestPaths(exploration, () => true);
   const steps: ChartProof['steps'][number][] = [];
   const numbers = new Map<string, number>();
@@ -42,7 +42,7 @@ export function prove(exploration: Exploration, properties: readonly Property[])
     return end;
   }
   const endAt = (key: string): number | null => {
-    const path = undisturbed(key) ?? all(key);
+    const path = withoutExternalEvents(key) ?? all(key);
     return path === null ? null : endOf(path);
   };
   return {
@@ -75,7 +75,7 @@ function shortestPaths(exploration: Exploration, follows: (edge: ExploredEdge) =
     into.set(start.state, null);
     for (const key of itemsOfStart(exploration, start)) if (!reached.has(key)) reached.set(key, number);
   }
-  // A map lists what is added while it is read.
+  // Iterating a map also visits entries that are added meanwhile.
   for (const state of into.keys())
     for (const edge of (exploration.edgesFrom[state] ?? []).filter(follows)) {
       if (!into.has(edge.to)) into.set(edge.to, edge);

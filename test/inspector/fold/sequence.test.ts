@@ -10,7 +10,7 @@ function sequenceOf(entries: readonly JournalEntry[]) {
 }
 
 describe('the sequence of messages between the actors of a run', () => {
-  it('has one message to each call and at most one back, in the order of the journal', async () => {
+  it('has one message for each call and at most one return, in the order of the journal', async () => {
     for (const entries of await randomRuns(12, 4)) {
       const { rows, actors } = sequenceOf(entries);
       const callsOf = (kind: 'message' | 'back') =>
@@ -25,7 +25,7 @@ describe('the sequence of messages between the actors of a run', () => {
     }
   });
 
-  it('tells a run from the request to the answer, with a band for each cycle', async () => {
+  it('shows a run from the request to the answer, with a band for each cycle', async () => {
     const entries = recordedEntries(await failingRun());
     const { rows, actors } = sequenceOf(entries);
     const lines = rows.map(({ from, to, text }) => `${actors[from]} > ${actors[to]}: ${text}`);

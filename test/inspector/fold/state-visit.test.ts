@@ -33,7 +33,7 @@ describe('the visit of a state', () => {
     expect(visit('c.on', 11)).toBeNull();
   });
 
-  it('is left at the last entry of a step, which is shown in the state of most of its entries', () => {
+  it('ends a step with the last entry in the state of most of its entries', () => {
     const inside = (from: number, to: number) => lastEntryInside(log, 'regions', { kind: 'phase', from, to });
     expect(inside(4, 7)).toBe(6);
     expect(inside(5, 6)).toBe(6);

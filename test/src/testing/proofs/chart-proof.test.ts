@@ -93,7 +93,7 @@ it('takes recovering, always, [modelUnavailable] → synthesizing', () => {
 `);
 });
 
-it('a walk refuses a step that is not possible, and lists those that are', () => {
+it('a walk rejects a step that is not possible, and lists those that are', () => {
   const walk = startWalk(actionChart.machine, { ...actionChart, input: 'the first call is given' });
   expect(() => walk.take('attempt: replied')).toThrow(
     '"attempt: replied" cannot occur after the first call is given; expected "validateArguments: valid", "validateArguments: invalid"',

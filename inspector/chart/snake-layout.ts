@@ -114,17 +114,24 @@ function placed(root: SnakeNode, columns: number, gaps: Gaps): Placed {
   const boxes = new Map<string, Box>();
   const widest = Math.max(...leavesOf(root).map(({ size }) => size.width));
   const wide = snap(widest);
-  const place = ({ id, parts }: SnakeNode, left: number, top: number, depth: number): number => {
+  const place = (
+    { id, parts }: SnakeNode,
+    left: number,
+    top: number,
+    depth: number,
+  ): { readonly bottom: number; readonly right: number } => {
     const rows = rowsOf(parts ?? [], columns);
     let y = top;
+    let right = left + columns * (wide + gaps.x) - gaps.x;
     let gap = 0;
     let flows = 1;
     for (const row of rows) {
       const [first] = row;
       if (row.length === 1 && first?.parts != null) {
-        const bottom = place(first, left + PAD, y + HEAD, depth + 1);
+        const inside = place(first, left + PAD, y + HEAD, depth + 1);
         gap = gapBelow();
-        y = snap(bottom + PAD) + gap;
+        right = Math.max(right, inside.right);
+        y = snap(inside.bottom + PAD) + gap;
         continue;
       }
       const tall = snap(Math.max(...row.map(({ size }) => size.height)));
@@ -143,13 +150,13 @@ function placed(root: SnakeNode, columns: number, gaps: Gaps): Placed {
       boxes.set(id, {
         x: left - PAD,
         y: top - HEAD,
-        width: columns * (wide + gaps.x) - gaps.x + 2 * PAD,
+        width: right - left + 2 * PAD,
         height: bottom + PAD - top + HEAD,
       });
-    return bottom;
+    return { bottom, right: right + PAD };
   };
   const margin = 10 * GRID;
-  const bottom = place(root, margin, margin, 0);
+  const { bottom } = place(root, margin, margin, 0);
   const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width));
   return { boxes, width: snap(right + margin), height: snap(bottom + margin), gaps, rows: count };
 }

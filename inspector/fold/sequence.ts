@@ -4,6 +4,7 @@ import { laneName, words } from './activity-names.ts';
 import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import { formatDuration, formatNumber } from './format.ts';
+import { LAST_EVENTS } from './spans.ts';
 
 /** A message between two actors, in the order of the journal. */
 export interface SequenceRow {
@@ -80,12 +81,16 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
 
   function endCall({ seq, call, event }: EntryOf<'call-event'>): void {
     const start = calls.get(call);
-    const text = Object.hasOwn(ENDS, event.type) ? ENDS[event.type] : undefined;
-    if (start === undefined || text === undefined) return;
+    if (start === undefined || !LAST_EVENTS.has(event.type)) return;
     calls.delete(call);
     const problem = problemOf(event);
     const back = { kind: 'back', isFailure: problem !== null, call } as const;
-    add(seq, [start.to, start.from], problem === null ? text : `failed: ${problem}`, back);
+    add(
+      seq,
+      [start.to, start.from],
+      problem !== null ? `failed: ${problem}` : event.type === 'done' ? 'done' : 'reply',
+      back,
+    );
   }
 
   function stream({ seq, attemptId, text }: EntryOf<'text-delta'>): void {
@@ -146,14 +151,6 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
 
   return { sequence: { actors, rows }, take };
 }
-
-/** The names of the events that end a call. */
-const ENDS: Readonly<Partial<Record<CallEvent['type'], string>>> = {
-  done: 'done',
-  failed: 'failed',
-  'reply.ended': 'reply',
-  'reply.lost': 'lost',
-};
 
 /** Why a call failed; null if it did not. */
 function problemOf(event: CallEvent): string | null {

@@ -74,7 +74,12 @@ export interface Spans {
   readonly capabilities: readonly CapabilitySpan[];
 }
 
-const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
+export const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>([
+  'done',
+  'failed',
+  'reply.ended',
+  'reply.lost',
+]);
 
 interface SpanFold {
   readonly spans: Spans;

@@ -19,7 +19,7 @@ import { entryLine, isBad } from '../../ui-state/entry-line.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
-import { ROW_PX, useRows } from './use-rows.ts';
+import { indexAfter, ROW_PX, useRows } from './use-rows.ts';
 
 /** All entries of the run, with the full entry at the cursor. */
 export function EventsPanel({ inspector, view }: PanelProps) {
@@ -215,17 +215,6 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
       </div>
     </div>
   );
-}
-
-function indexAfter(key: string, from: number, page: number, size: number): number | null {
-  const to: Readonly<Record<string, number>> = {
-    ArrowDown: from + 1,
-    ArrowUp: from - 1,
-    PageDown: from + page,
-    PageUp: from - page,
-  };
-  const next = to[key];
-  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
 }
 
 const CACHE_SIZE = 1_000;

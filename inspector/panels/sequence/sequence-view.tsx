@@ -4,7 +4,7 @@ import { formatTime } from '../../fold/format.ts';
 import type { Sequence, SequenceRow } from '../../fold/sequence.ts';
 import { firstIndexWhere } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
-import { useRows } from '../events/use-rows.ts';
+import { indexAfter, useRows } from '../events/use-rows.ts';
 import type { PanelProps } from '../panel.tsx';
 
 const ROW_PX = 28;
@@ -31,19 +31,13 @@ export function SequenceView({ inspector, view }: PanelProps) {
     inspector.moveTo(isCall ? row.seq + 1 : row.seq);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const steps: Readonly<Record<string, number>> = {
-      ArrowUp: -1,
-      ArrowDown: 1,
-      PageUp: -seen.page,
-      PageDown: seen.page,
-    };
-    const step = steps[event.key];
-    if (step === undefined) return;
+    let index = indexAfter(event.key, current, seen.page, size);
+    if (index === null) return;
     event.preventDefault();
     event.stopPropagation();
-    let index = Math.max(0, Math.min(size - 1, current + step));
     // Several messages can belong to one entry.
-    while (rows[index]?.kind === 'cycle' || rows[index]?.seq === rows[current]?.seq) index += Math.sign(step);
+    while (rows[index]?.kind === 'cycle' || rows[index]?.seq === rows[current]?.seq)
+      index += Math.sign(index - current) || -1;
     moveTo(index);
   };
 
@@ -75,19 +69,16 @@ export function SequenceView({ inspector, view }: PanelProps) {
           {size === 0 && <p class="muted">No messages are recorded yet.</p>}
           <div role="presentation" class="all-messages" style={{ height: `${size * ROW_PX}px` }}>
             <div role="presentation" style={{ transform: `translateY(${seen.first * ROW_PX}px)` }}>
-              {visible.map((row, offset) => {
-                const index = seen.first + offset;
-                return (
-                  <Message
-                    key={index}
-                    row={row}
-                    actors={actors}
-                    place={{ index, size, current }}
-                    time={formatTime(fold.timeLine.atMs(row.seq))}
-                    onClick={() => moveTo(index)}
-                  />
-                );
-              })}
+              {visible.map((row, offset) => (
+                <Message
+                  key={`${row.seq} ${row.kind} ${row.from}`}
+                  row={row}
+                  actors={actors}
+                  place={{ index: seen.first + offset, size, current }}
+                  time={formatTime(fold.timeLine.atMs(row.seq))}
+                  onClick={() => moveTo(seen.first + offset)}
+                />
+              ))}
             </div>
           </div>
         </div>
@@ -95,17 +86,6 @@ export function SequenceView({ inspector, view }: PanelProps) {
     </div>
   );
 }
-
-/** An arrow between two actors, or a dot. */
-const Arrow = ({ from, to }: { readonly from: string; readonly to: string }) => (
-  <svg aria-hidden="true">
-    {from === to ? (
-      <circle cx={from} cy="14" r="4" />
-    ) : (
-      <line x1={from} x2={to} y1="22" y2="22" marker-end="url(#arrowhead)" />
-    )}
-  </svg>
-);
 
 interface MessageProps extends Pick<Sequence, 'actors'> {
   readonly row: SequenceRow;
@@ -116,14 +96,8 @@ interface MessageProps extends Pick<Sequence, 'actors'> {
 
 function Message({ row, actors, place: { index, size, current }, time, onClick }: MessageProps) {
   const { kind, from, to, text, isFailure } = row;
-  const kinds = [
-    'message',
-    kind,
-    from === to && 'own',
-    index === current && 'at',
-    index > current && 'later',
-    isFailure && 'bad',
-  ];
+  const kinds = { own: from === to, at: index === current, later: index > current, bad: isFailure };
+  const classes = Object.entries(kinds).flatMap(([name, is]) => (is ? [name] : []));
   const xOf = (actor: number): string => `${((actor + 0.5) / actors.length) * 100}%`;
   const ends = from === to ? actors[from] : `${actors[from]} to ${actors[to]}`;
   return (
@@ -131,7 +105,7 @@ function Message({ row, actors, place: { index, size, current }, time, onClick }
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
     <div
       id={`message-${index}`}
-      class={kinds.filter(Boolean).join(' ')}
+      class={['message', kind, ...classes].join(' ')}
       role="option"
       aria-selected={index === current}
       aria-posinset={index + 1}
@@ -143,7 +117,10 @@ function Message({ row, actors, place: { index, size, current }, time, onClick }
       {kind !== 'cycle' && (
         <>
           <span class="time muted">{time}</span>
-          <Arrow from={xOf(from)} to={xOf(to)} />
+          <svg aria-hidden="true">
+            {from === to && <circle cx={xOf(from)} cy="14" r="4" />}
+            {from !== to && <line x1={xOf(from)} x2={xOf(to)} y1="22" y2="22" marker-end="url(#arrowhead)" />}
+          </svg>
           <span class="visually-hidden">{excerpt(ends ?? '', 90)}: </span>
         </>
       )}

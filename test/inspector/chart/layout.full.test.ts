@@ -98,6 +98,12 @@ describe('the layout of any chart', () => {
     );
   });
 
+  it('puts open states inside each other next to lines that leave the level', async () => {
+    const states = [state('a', 'root'), state('b', 'a'), state('c', 'b'), state('d', 'root')];
+    const one = chart(states, [transition('root', ['root'], ''), transition('root', ['a'], '')]);
+    expect(drawingFlaws(one, await drawn(one))).toEqual([]);
+  });
+
   it('has no flaws when elk fails in a known way', async () => {
     const parents = [0, 1, 1, 3, 3, 3, 6, 3, 3];
     const ids = ['root', ...parents.map((_, place) => `s${place}`)];

@@ -29,9 +29,8 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['0'], description: 'Fit the chart' },
   {
     keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
-    description: 'Move the chart, or the focus between states',
+    description: 'Move the chart, the focus between states, or between messages',
   },
-  { keys: ['ArrowUp', 'ArrowDown'], description: 'Move between the messages of the sequence' },
   { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
   { keys: ['Enter'], description: 'Zoom to the state and show its details' },
   { keys: [' '], description: 'Select the state, and open or close it' },

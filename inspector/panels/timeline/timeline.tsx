@@ -65,6 +65,7 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
             window.value = windowBetween(axis.positionOf(from), axis.positionOf(to), axis.end);
           }}
         />
+        {view.run.kind === 'run' && <Legend />}
         <fieldset class="zoom" aria-label="Zoom">
           <button
             type="button"
@@ -115,7 +116,6 @@ function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
         {entries !== null && <b>Range: </b>}
         {text}
       </p>
-      {entries === null && run.kind === 'run' && <Legend />}
       {entries !== null && (
         <>
           <button type="button" onClick={() => onZoom(entries)}>

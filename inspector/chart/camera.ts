@@ -63,7 +63,7 @@ export interface WindowSize {
 /** The outermost level is always legible: what does not fit is outside the window. */
 const MIN_SCALE = LEGIBLE;
 const MAX_SCALE = 2_000;
-const MARGIN = 6;
+const MARGIN = 4;
 /** Reserved for the toolbar. */
 const TOP = 44;
 

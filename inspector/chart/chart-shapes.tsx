@@ -244,8 +244,8 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
       {hue !== null && <path class="stripe" d={stripe(x, y, height, radius)} />}
       {drawn.isInitial && (
         <g class="initial">
-          <path d={`M${x - 6} ${y - 6}L${x + 2} ${y + 2}`} />
-          <circle cx={x - 6} cy={y - 6} r={3.5} />
+          <path d={`M${x - 2} ${y - 8}L${x + 4} ${y + 1}`} />
+          <circle cx={x - 2} cy={y - 8} r={3} />
         </g>
       )}
       {state.inset !== null && (

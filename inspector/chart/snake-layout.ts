@@ -38,8 +38,8 @@ export const LABEL_LINE = 14;
 /** Room for the count of a branch. */
 export const COUNT_WIDTH = 34;
 const HEAD = 32;
-const PAD = 12;
-const EDGE = 4;
+const PAD = 10;
+const EDGE = 1;
 const MAX_COLUMNS = 6;
 /** The gaps between columns and rows that are tried until there is room for all labels. */
 const GAPS = [

@@ -44,7 +44,7 @@ interface Label {
 export function labelText({ text, more, labels }: Label, { shown = 0, count = '' } = {}): string {
   const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
   const label = more > 0 && shown > 0 ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
-  if (count !== '') return `${shortened(label, widthOf(`${first} ×9`, FONT.label), count)} ${count}`;
+  if (count !== '') return `${shortened(label, widthOf(`${first} ×9`, FONT.label) + FONT.label / 2, count)} ${count}`;
   return more > 0 ? `${label} +${more}` : label;
 }
 

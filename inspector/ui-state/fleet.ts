@@ -217,8 +217,9 @@ function heatOf(
   return marks;
 }
 
+/** Two figures fit into a state without their unit. */
 const pairText = (one: string, other: string | undefined): string =>
-  other === undefined || one === other ? one : `${one || '–'} | ${other || '–'}`;
+  other === undefined || one === other ? one : `${one || '–'} | ${other || '–'}`.replace(/ tokens?\b/gu, '');
 
 /** Smaller differences between two sets are not marked. */
 const MIN_DIFFERENCE = 0.03;

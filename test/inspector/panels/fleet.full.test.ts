@@ -113,6 +113,11 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
       .locator('.chart-picture .badge', { hasText: /^\d\.\d \| \d\.\d$/ })
       .first()
       .waitFor();
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('tokens');
+    await page
+      .locator('.chart-picture .badge', { hasText: /^[\d,]+ \| [\d,]+$/ })
+      .first()
+      .waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Show set A only' }).click();
     await page.getByText('1 run read').waitFor();

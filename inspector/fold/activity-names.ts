@@ -1,3 +1,5 @@
+import { capitalize, humanize } from './format.ts';
+
 /** Activities that share a lane or a lifeline. Any other has its own: `weighWords` becomes `Weigh words`. */
 const SHARED: Readonly<Record<string, string>> = {
   retrievePassages: 'Search',
@@ -12,6 +14,4 @@ const SHARED: Readonly<Record<string, string>> = {
 };
 
 export const laneName = (actor: string): string =>
-  (Object.hasOwn(SHARED, actor) ? SHARED[actor] : null) ?? capitalized(words(actor));
-export const words = (name: string): string => name.replace(/([A-Z])/gu, ' $1').toLowerCase();
-export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  (Object.hasOwn(SHARED, actor) ? SHARED[actor] : null) ?? capitalize(humanize(actor));

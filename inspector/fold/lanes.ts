@@ -1,8 +1,8 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { capitalized, laneName, words } from './activity-names.ts';
+import { laneName } from './activity-names.ts';
 import { lastName } from './chart-index.ts';
-import { formatDuration } from './format.ts';
+import { capitalize, formatDuration, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countStartedBy } from './sorted.ts';
@@ -146,7 +146,7 @@ const cycleStrip = (cycles: readonly CycleSpan[]): Strip =>
 
 const phaseStrip = (phases: readonly PhaseSpan[]): Strip =>
   stripOf(phases, ({ phase, to, failure }) => {
-    const title = capitalized(phase);
+    const title = capitalize(phase);
     return { kind: 'phase', to, title, label: title, tone: phase, failure: failureText(failure) };
   });
 
@@ -181,8 +181,8 @@ const callStrip = (calls: readonly CallSpan[]): Strip =>
   stripOf(calls, ({ actor, subject, phase, outcome, to }) => ({
     kind: actor === 'retrievePassages' ? 'retrieval' : 'call',
     to,
-    title: capitalized(words(actor)) + (subject === '' ? '' : `: ${subject}`),
-    label: subject || words(actor),
+    title: capitalize(humanize(actor)) + (subject === '' ? '' : `: ${subject}`),
+    label: subject || humanize(actor),
     tone: phase ?? 'other',
     failure: outcome === 'failed' ? 'the call failed' : null,
   }));

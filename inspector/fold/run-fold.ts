@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { TokenUsage } from '../../machines/contracts/usage.ts';
+import type { Usage } from '../../machines/contracts/usage.ts';
+import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
@@ -55,33 +56,21 @@ export function createRunFold(): RunFold {
   };
 }
 
-/** Token usage of model calls. `estimated`: some of it was estimated from the number of characters. */
-interface ModelUsage extends TokenUsage {
-  readonly modelCalls: number;
-}
-
-/** Usage at each entry. A run's limits apply to its phases; the synthesis has a separate reserve. */
+/** Usage at each entry, without costs. A run's limits apply to its phases; the synthesis has a separate reserve. */
 interface UsageLog {
-  phasesAt(seq: number): ModelUsage;
-  synthesisAt(seq: number): ModelUsage;
+  phasesAt(seq: number): Usage;
+  synthesisAt(seq: number): Usage;
 }
-
-const NOTHING: ModelUsage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false };
 
 function createUsageLog(): { readonly log: UsageLog; take(entry: JournalEntry): void } {
-  const phases = createRunningTotal(NOTHING);
-  const synthesis = createRunningTotal(NOTHING);
+  const phases = createRunningTotal(NO_USAGE);
+  const synthesis = createRunningTotal(NO_USAGE);
   return {
     log: { phasesAt: phases.at, synthesisAt: synthesis.at },
     take(entry) {
       if (entry.type !== 'attempt-end') return;
-      const { inputTokens, outputTokens, estimated } = entry.usage;
-      (entry.task === 'synthesis' ? synthesis : phases).update(entry.seq, (before) => ({
-        modelCalls: before.modelCalls + 1,
-        inputTokens: before.inputTokens + inputTokens,
-        outputTokens: before.outputTokens + outputTokens,
-        estimated: before.estimated || estimated,
-      }));
+      const { task, seq, usage } = entry;
+      (task === 'synthesis' ? synthesis : phases).update(seq, (before) => addCall(before, usage, null));
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { laneName, words } from './activity-names.ts';
+import { laneName } from './activity-names.ts';
 import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
-import { formatDuration, formatNumber } from './format.ts';
+import { formatDuration, formatNumber, humanize } from './format.ts';
 import { LAST_EVENTS } from './spans.ts';
 
 /** A message between two actors, in the order of the journal. */
@@ -76,7 +76,7 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     const of = capability === undefined || isRun ? '' : ` of ${capability}`;
     const name = task !== undefined ? 'Model' : isRun ? (capability ?? 'Tools') : laneName(activity);
     const to = actor(name, isRun ? `capability ${name}` : name);
-    calls.set(call, add(seq, [from, to], task ?? words(activity) + of, { call }));
+    calls.set(call, add(seq, [from, to], task ?? humanize(activity) + of, { call }));
   }
 
   function endCall({ seq, call, event }: EntryOf<'call-event'>): void {

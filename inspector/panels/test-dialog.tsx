@@ -37,7 +37,7 @@ export function TestDialog({ title, test: { text, problem, isCopied }, onClose, 
     if (!isCopied) area.current?.select();
   }, [problem, isCopied]);
   return (
-    <dialog ref={dialog} class="test-dialog" aria-labelledby="test-title" onClose={onClose}>
+    <dialog ref={dialog} class="test-dialog stack" aria-labelledby="test-title" onClose={onClose}>
       <h2 id="test-title">{title}</h2>
       {problem !== null ? (
         <p class="problem verbatim" role="alert">

@@ -23,7 +23,7 @@ export interface RunView {
 }
 
 /** The state of the page, and its actions. */
-export interface Inspector {
+export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
@@ -47,13 +47,6 @@ export interface Inspector {
   /** Returns a run by id; loads it if needed, without selecting it. */
   openRun(runId: string): OpenedRun;
   moveTo(seq: number): void;
-  readonly send: PageSource['send'];
-  readonly test: PageSource['test'];
-  readonly prompt: PageSource['prompt'];
-  readonly act: PageSource['act'];
-  readonly remove: PageSource['remove'];
-  readonly exportRun: PageSource['exportRun'];
-  readonly whatIf: PageSource['whatIf'];
 }
 
 export function createInspector(source: PageSource): Inspector {
@@ -161,6 +154,7 @@ export function createInspector(source: PageSource): Inspector {
   );
 
   return {
+    ...source,
     connection,
     events,
     runs,
@@ -182,13 +176,6 @@ export function createInspector(source: PageSource): Inspector {
         moveTo(selection.to);
       });
     },
-    send: source.send,
-    test: source.test,
-    prompt: source.prompt,
-    act: source.act,
-    remove: source.remove,
-    exportRun: source.exportRun,
-    whatIf: source.whatIf,
   };
 }
 

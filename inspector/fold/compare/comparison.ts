@@ -4,6 +4,7 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
+import { type Sums, sumsOf } from '../spans.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
 import { pathOf, type Step } from './path.ts';
 
@@ -73,28 +74,14 @@ function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown 
 }
 
 /** The size of a run in numbers. */
-interface RunTotals {
+interface RunTotals extends Pick<Sums, 'ms' | 'modelCalls' | 'failed' | 'inputTokens' | 'outputTokens'> {
   readonly cycles: number;
-  readonly calls: number;
-  readonly failedCalls: number;
-  readonly tokens: number;
-  readonly ms: number;
 }
 
-function totalsOf({ spans, timeLine }: RunFold): RunTotals {
-  let [tokens, failedCalls] = [0, 0];
-  for (const { usage, failure } of spans.attempts) {
-    tokens += (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
-    if (failure !== null) failedCalls += 1;
-  }
-  return {
-    cycles: spans.phases.at(-1)?.cycle ?? 0,
-    calls: spans.attempts.length,
-    failedCalls,
-    tokens,
-    ms: timeLine.atMs(timeLine.count - 1),
-  };
-}
+const totalsOf = ({ spans, timeLine }: RunFold): RunTotals => ({
+  ...sumsOf(spans, timeLine, 0, timeLine.count - 1),
+  cycles: spans.phases.at(-1)?.cycle ?? 0,
+});
 
 function firstStepOf({ rows, first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): FirstStep | null {
   const row = first === null ? undefined : rows[first];

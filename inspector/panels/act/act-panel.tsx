@@ -45,7 +45,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
       )}
       <section aria-label="At any time">
         <h2>At any time</h2>
-        <div class="buttons">
+        <div class="row">
           <SendButton isBusy={isBusy} onSend={() => void send({ type: 'run.finished' })}>
             Finish now
           </SendButton>

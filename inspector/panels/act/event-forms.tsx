@@ -112,7 +112,7 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />
       </label>
-      <div class="buttons">
+      <div class="row">
         <SendButton isBusy={isBusy} submits>
           Cancel the run
         </SendButton>

@@ -53,7 +53,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
               </li>
             ))}
           </ul>
-          <div class="buttons">
+          <div class="row">
             <button type="button" onClick={() => setAsked(null)}>
               Cancel
             </button>
@@ -78,7 +78,7 @@ export function RecordedRun({ inspector, view }: PanelProps) {
   const { run, at } = view;
   const { isBusy, note, act, messages } = useRunAction(inspector, run);
   return (
-    <div class="recorded">
+    <div class="recorded stack">
       {run.status === 'running' && (
         <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
       )}
@@ -145,7 +145,7 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
   }
 
   return (
-    <form class="fork-form" aria-label="Fork" onSubmit={submit}>
+    <form class="stack" aria-label="Fork" onSubmit={submit}>
       <h2>Fork at entry {formatNumber(at)}</h2>
       <p class="muted">
         Starts a new run that is the same up to the cursor and continues with your changes. Identical calls reuse their
@@ -178,7 +178,7 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
           </label>
         </div>
       ))}
-      <div class="buttons">
+      <div class="row">
         <button type="button" onClick={() => setChanges([...changes, NO_CHANGE])}>
           Add a change
         </button>
@@ -227,7 +227,7 @@ function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork 
       )}
       {isOpen && (
         <form
-          class="fork-form"
+          class="stack"
           aria-label="Prompt"
           onSubmit={(submitted) => {
             submitted.preventDefault();
@@ -248,7 +248,7 @@ function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork 
               />
             </label>
           ))}
-          <div class="buttons">
+          <div class="row">
             <button type="button" onClick={() => setEdited(null)}>
               Cancel
             </button>

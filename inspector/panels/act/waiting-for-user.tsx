@@ -110,7 +110,7 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
           </li>
         ))}
       </ul>
-      <div class="buttons">
+      <div class="row">
         {offered.map((choice) => (
           <SendButton
             key={choice}

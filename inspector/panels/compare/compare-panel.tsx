@@ -99,11 +99,11 @@ function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
   const choose = (runId: string): void => compareWith(inspector, runId === '' ? null : runId);
 
   return (
-    <div class="compare-choices">
+    <div class="compare-choices stack">
       <p>
         <b class="letter">A</b> {excerpt(run.title, 60) || run.runId}
       </p>
-      <label>
+      <label class="row">
         <b class="letter">B</b>
         <span class="visually-hidden">Second run</span>
         <select value={comparedWith.value ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>

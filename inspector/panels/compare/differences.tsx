@@ -75,9 +75,9 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
     ['Cycles', totals.map(({ cycles }) => formatNumber(cycles))],
     [
       'Model calls',
-      totals.map(({ calls, failedCalls }) => (failedCalls > 0 ? `${calls}, ${failedCalls} failed` : `${calls}`)),
+      totals.map(({ modelCalls, failed }) => (failed > 0 ? `${modelCalls}, ${failed} failed` : `${modelCalls}`)),
     ],
-    ['Tokens', totals.map(({ tokens }) => formatNumber(tokens))],
+    ['Tokens', totals.map(({ inputTokens, outputTokens }) => formatNumber(inputTokens + outputTokens))],
     ['Time', totals.map(({ ms }) => formatDuration(ms))],
   ];
   return (

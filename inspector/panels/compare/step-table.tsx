@@ -55,7 +55,7 @@ export function StepTable({ at: cursor, runs, comparison, onGo }: StepTableProps
       lines.push(
         <tr key={`fold ${from}`} class="fold">
           <td colSpan={COLUMNS}>
-            <button type="button" aria-expanded={isOpen} onClick={() => toggle(section)}>
+            <button type="button" class="plain" aria-expanded={isOpen} onClick={() => toggle(section)}>
               <Icon name={isOpen ? 'expanded' : 'collapsed'} /> {pluralize(to - from, 'equal step')}
             </button>{' '}
             <span class="muted">
@@ -196,7 +196,7 @@ function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: S
           <td key={LETTERS[run]}>
             <button
               type="button"
-              class={transition.machine === 'postChain' ? 'step' : 'step nested'}
+              class={transition.machine === 'postChain' ? 'plain' : 'plain nested'}
               aria-current={isHere ? 'step' : undefined}
               title={`Entry ${seq} of ${LETTERS[run]}: ${transition.source} to ${transition.target.join(', ')}`}
               onClick={() => onGo(run, seq)}

@@ -36,14 +36,16 @@ export function ContextPanel({ inspector, view }: PanelProps) {
   const counts = { messages: context.messages.length, operations: fold.context.appliedAt(at) };
   return (
     <div class="context">
-      <div class="context-head">
-        <p>{isSystem ? <>Actor contexts at entry {formatNumber(at)}</> : <ContextSize context={context} />}</p>
+      <div class="context-head row">
+        <p class="one-line">
+          {isSystem ? <>Actor contexts at entry {formatNumber(at)}</> : <ContextSize context={context} />}
+        </p>
         <button type="button" onClick={pin} title="Key m">
           Compare from here
         </button>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for form controls */}
-      <div class="parts" role="group" aria-label="Parts of the context">
+      <div class="parts row" role="group" aria-label="Parts of the context">
         {parts.map((name) => (
           <button
             key={name}
@@ -169,7 +171,7 @@ function Meters({ name, meters }: { readonly name: string; readonly meters: read
   return (
     <section aria-label={name}>
       <h2>{name}</h2>
-      <ul class="meters">
+      <ul class="meters stack">
         {meters.map((meter) => (
           <MeterItem key={meter.name} meter={meter} />
         ))}

@@ -42,7 +42,7 @@ export function DifferenceView({ inspector, view, from }: DifferenceViewProps) {
   );
   return (
     <div class="difference">
-      <div class="list-head">
+      <div class="list-head row">
         <span>
           From <EntryLink seq={from} moveTo={inspector.moveTo} /> to entry {formatNumber(at)}
           {from > at && <span class="muted"> (backwards)</span>}

@@ -19,7 +19,7 @@ export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
   if (last === 0) return null;
   const from = page * pageSize;
   return (
-    <nav class="pager" aria-label={`Pages of ${noun}`}>
+    <nav class="pager row" aria-label={`Pages of ${noun}`}>
       <button type="button" disabled={page === 0} onClick={() => onPage(0)} aria-label="First page">
         «
       </button>

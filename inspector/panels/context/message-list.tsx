@@ -49,7 +49,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   }, [shown, page, log, applied, context.state]);
   return (
     <>
-      <div class="list-head">
+      <div class="list-head row">
         <label>
           Show{' '}
           <select
@@ -109,7 +109,7 @@ function MessageItem({ row, log, applied, rating }: MessageItemProps) {
   const { role, id, phase, cycle, content, importance } = message;
   return (
     <li class={pruned === null ? 'message' : 'message pruned'} data-message={id}>
-      <div class="marks">
+      <div class="marks row">
         <span class={`role ${role}`}>
           <span class="mark" aria-hidden="true" />
           {role}
@@ -156,7 +156,7 @@ const UnratedShare = () => (
 function MessageLinks({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
   if (tags.length + links.length + references.length === 0 && source === null) return null;
   return (
-    <p class="ties">
+    <p class="ties row">
       {source !== null && (
         <code class="verbatim">
           {revealHidden(source.path)}:{source.startLine}-{source.endLine}
@@ -197,7 +197,7 @@ function MessageHistory({ row: { message, arrival, pruned }, log, applied }: Mes
   const newest = log.operations[all.at(-1) ?? -1];
   return (
     <details class="trail">
-      <summary>
+      <summary class="one-line">
         {newest !== undefined && <OperationSummary listed={newest} log={log} />}
         {all.length > 1 && <span class="muted"> · {pluralize(all.length - 1, 'earlier operation')}</span>}
       </summary>

@@ -63,7 +63,7 @@ export function OperationList({ inspector, view }: PanelProps) {
     <>
       <UndoPreview view={view} undone={undone} />
       <ConsentList inspector={inspector} view={view} />
-      <div class="list-head">
+      <div class="list-head row">
         <span class="muted">Newest first. Select operations to preview undoing them.</span>
         <Pager page={page} pageSize={PAGE} count={count} noun="operations" onPage={setPage} />
       </div>
@@ -205,7 +205,7 @@ function UndoPreview({ view: { fold, at }, undone }: UndoPreviewProps) {
   const { without, before, after, changes } = preview;
   return (
     <section class="card undo" aria-label="Undo preview">
-      <div class="list-head">
+      <div class="list-head row">
         <h2>Without {pluralize(without.length, 'operation')}</h2>
         <button type="button" onClick={clearUndoSelection}>
           Clear the selection

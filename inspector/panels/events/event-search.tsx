@@ -42,7 +42,7 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
 
   const none = found === null || found.seqs.length === 0;
   return (
-    <search class="event-search">
+    <search class="event-search row">
       <input
         ref={input}
         type="search"

@@ -59,8 +59,8 @@ function EntryDetail({ view: { log, at, count }, isCollapsed, onToggle }: Detail
   };
   return (
     <section class={isCollapsed ? 'entry-detail collapsed' : 'entry-detail'} aria-label="Entry at the cursor">
-      <header>
-        <button type="button" class="fold" aria-expanded={!isCollapsed} onClick={onToggle}>
+      <header class="row">
+        <button type="button" class="fold plain" aria-expanded={!isCollapsed} onClick={onToggle}>
           <Icon name={isCollapsed ? 'collapsed' : 'expanded'} /> entry {at} · {excerpt(entry.type, 24)}
         </button>
         <span class="muted" role="status">
@@ -90,7 +90,7 @@ function EventFilter({ view }: { readonly view: RunView }) {
     search.hidden.value = next;
   };
   return (
-    <fieldset class="event-filter" aria-label="Entry kinds">
+    <fieldset class="event-filter row" aria-label="Entry kinds">
       {ENTRY_GROUPS.map((group) => (
         <button
           key={group}

@@ -36,7 +36,7 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
   const table = <StateTable charts={charts} fleet={fleet} key={sets?.length} />;
   return (
     <div class="fleet-panel">
-      <div class="fleet-choices">
+      <div class="row">
         <ScopeChoice inspector={inspector} />
         <label>
           Color by{' '}
@@ -102,7 +102,7 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
   return (
     <>
       {queries.map((query, at) => (
-        <div class="fleet-set" key={SET_NAMES[at]}>
+        <div class="fleet-set row" key={SET_NAMES[at]}>
           {!isOne && <b class={classOf(at)}>{SET_NAMES[at]}</b>}
           <Filters
             label={isOne ? 'Runs to show' : `Runs of set ${SET_NAMES[at]}`}
@@ -139,7 +139,7 @@ function Reading({ fleet: { sets, wanted, unread, read } }: { readonly fleet: Fl
   const included = new Set(sets.value.flatMap(({ runs }) => runs.map(({ run }) => run)));
   const excluded = all - missing - included.size;
   return (
-    <p class="fleet-choices" role="status">
+    <p class="row" role="status">
       {missing > 0 && <progress value={all - missing} max={all} aria-label="Runs read" />}
       {missing > 0
         ? `${formatNumber(all - missing)} of ${pluralize(all, 'run')} read`

@@ -69,7 +69,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
 /** The views of the whole run: each takes the place of the selected step. */
 function ViewButtons({ kind }: Pick<RunView['run'], 'kind'>) {
   return (
-    <nav class="run-views" aria-label="Views of the run">
+    <nav class="run-views row" aria-label="Views of the run">
       {RUN_VIEWS.map(({ name, title }) => {
         if (name === 'proofs' && kind === 'system') return null;
         const isShown = activePanel.value === name;
@@ -122,7 +122,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
           waiting for {waiting.for === 'consent' ? 'consent' : 'a direction'}
         </button>
       )}
-      <p class="reason verbatim">
+      <p class="reason verbatim one-line">
         {end?.problem ? (
           <span role="alert">{excerpt(end.problem, 300)}</span>
         ) : (
@@ -140,7 +140,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
         </details>
       )}
       {run.kind === 'run' && (
-        <p class="answer-line">
+        <p class="answer-line one-line">
           <button
             type="button"
             class="link-button"

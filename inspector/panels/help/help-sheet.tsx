@@ -55,60 +55,53 @@ function keyLabel(name: string): string {
     .replace('+', name.length > 1 ? ' ' : '+');
 }
 
-/** The legend of the chart and the timeline. */
+/** The looks of the chart and the timeline. */
+const LEGEND: Readonly<Record<string, ComponentChildren>> = {
+  'active state': (
+    <>
+      <rect class="active-state" x="3" y="3" width="26" height="12" rx="3" />
+      <circle class="filled" cx="29" cy="3" r="3" />
+    </>
+  ),
+  'transition taken': <path class="line" d="M2 9h26" />,
+  'latest transition': <path class="line latest" d="M2 9h26" />,
+  'transition not taken yet': <path class="line untaken" d="M2 9h26" />,
+  'initial state': (
+    <>
+      <circle class="grey" cx="10" cy="5" r="3" />
+      <path class="line untaken" d="M12 7l8 8" />
+    </>
+  ),
+  'triggered by an external event, a timeout or an error': <path class="line untaken dashed" d="M2 9h26" />,
+  'how often a transition was taken': (
+    <text class="times" x="6" y="13">
+      ×4
+    </text>
+  ),
+  'other transitions on the same line': (
+    <text class="more" x="6" y="13">
+      +2
+    </text>
+  ),
+  'idle time, shortened on the timeline': <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
+};
+
 function Legend() {
   return (
     <section class="legend" aria-label="Legend">
       <h3>Legend</h3>
       <dl>
-        <LegendItem words="active state">
-          <rect class="active-state" x="3" y="3" width="26" height="12" rx="3" />
-          <circle class="filled" cx="29" cy="3" r="3" />
-        </LegendItem>
-        <LineItem words="transition taken" look="line" />
-        <LineItem words="latest transition" look="line latest" />
-        <LineItem words="transition not taken yet" look="line untaken" />
-        <LegendItem words="initial state">
-          <circle class="grey" cx="10" cy="5" r="3" />
-          <path class="line untaken" d="M12 7l8 8" />
-        </LegendItem>
-        <LineItem words="triggered by an external event, a timeout or an error" look="line untaken dashed" />
-        <LegendItem words="how often a transition was taken">
-          <text class="times" x="6" y="13">
-            ×4
-          </text>
-        </LegendItem>
-        <LegendItem words="other transitions on the same line">
-          <text class="more" x="6" y="13">
-            +2
-          </text>
-        </LegendItem>
-        <LegendItem words="idle time, shortened on the timeline">
-          <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />
-        </LegendItem>
+        {Object.entries(LEGEND).map(([words, drawing]) => (
+          <div key={words}>
+            <dt>
+              <svg width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
+                {drawing}
+              </svg>
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
       </dl>
     </section>
-  );
-}
-
-/** A legend item for a transition line. */
-function LineItem({ words, look }: { readonly words: string; readonly look: string }) {
-  return (
-    <LegendItem words={words}>
-      <path class={look} d="M2 9h26" />
-    </LegendItem>
-  );
-}
-
-function LegendItem({ words, children }: { readonly words: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>
-        <svg width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
-          {children}
-        </svg>
-      </dt>
-      <dd>{words}</dd>
-    </div>
   );
 }

@@ -28,7 +28,7 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
   }
 
   return (
-    <dialog ref={dialog} class="delete-dialog" aria-labelledby="delete-title" onClose={() => onClose('')}>
+    <dialog ref={dialog} class="delete-dialog stack" aria-labelledby="delete-title" onClose={() => onClose('')}>
       <h2 id="delete-title">Delete {pluralize(runs.length, 'run')}?</h2>
       <ul>
         {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (
@@ -37,7 +37,7 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
         {runs.length > MAX_LISTED && <li class="muted">and {runs.length - MAX_LISTED} more</li>}
       </ul>
       <p>Their journals are deleted. This cannot be undone.</p>
-      <div class="buttons">
+      <div class="row">
         <button type="button" onClick={() => onClose('')}>
           Cancel
         </button>

@@ -67,7 +67,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   return (
     <main class="runs" aria-label="Runs">
       <Filters label="Filter" runs={runs} unread={unread} query={query} onQuery={setQuery} count={found.length} />
-      <div class="runs-actions">
+      <div class="row">
         <span role="status">{message || (chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : '')}</span>
         <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
           Compare
@@ -123,7 +123,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
       {connection === 'lost' ? (
         <p>The inspector is not running or cannot be reached. Start it again.</p>
       ) : (
-        <div class="first-steps">
+        <div class="first-steps stack">
           <h2>No runs yet</h2>
           <p>Start one in a terminal. It appears here automatically:</p>
           <pre>postchain run "How does a run end?" --docs docs</pre>
@@ -161,7 +161,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
   );
   const isFiltered = count < runs.length;
   return (
-    <search class="runs-filters" aria-label={label}>
+    <search class="runs-filters row" aria-label={label}>
       <label>
         <span class="visually-hidden">Search runs</span>
         <input
@@ -381,6 +381,7 @@ function SortHeader({ name, query }: { readonly name: ColumnName; readonly query
     <th class={classOf(name)} aria-sort={isSorted ? order : 'none'}>
       <button
         type="button"
+        class="plain"
         onClick={() => setQuery({ ...query, sort: name, isDescending: isSorted ? !query.isDescending : first })}
       >
         {title}

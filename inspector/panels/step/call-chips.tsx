@@ -16,12 +16,12 @@ const WORDS = { valid: '', running: 'running', discarded: 'failed', aborted: 'st
 export function CallChips({ inspector, view, calls: { all, selected } }: CallChipsProps) {
   if (all.length === 1)
     return (
-      <p class="call-chips muted">
+      <p class="call-chips row muted">
         Model call {selected.number}: {excerpt(selected.span.task, 40)}
       </p>
     );
   return (
-    <fieldset class="call-chips">
+    <fieldset class="call-chips row">
       <legend class="visually-hidden">Model calls of this phase</legend>
       {all.map(({ number, span, status, backOffMs }) => (
         <span key={span.from}>

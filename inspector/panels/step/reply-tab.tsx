@@ -25,7 +25,7 @@ export function ReplyTab({ inspector, view }: PanelProps) {
   return (
     <div class="output">
       {/* The answer replaces the reply, which is rendered again below it. */}
-      <div class="reply" key={answer === null ? 'reply' : 'answer'}>
+      <div class="reply stack" key={answer === null ? 'reply' : 'answer'}>
         {answer !== null && <AnswerCard answer={answer} cap={confidenceCap(log, fold, answer)?.full ?? null} />}
         {calls !== null && (
           <>
@@ -58,8 +58,8 @@ function AnswerCard({ answer, cap }: { readonly answer: FinalAnswer; readonly ca
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
   const tokens = usage.inputTokens + usage.outputTokens;
   return (
-    <section class="card answer" aria-label="Answer">
-      <header>
+    <section class="card stack" aria-label="Answer">
+      <header class="row">
         <h2>Answer</h2>
         <span class={`pill ${status}`}>{status}</span>
         <span class="confidence">
@@ -133,8 +133,8 @@ function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
   const issues = issuesByPlace(failure?.issues ?? []);
   const isOver = status !== 'running';
   return (
-    <section class={`card attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
-      <header>
+    <section class={`card stack attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
+      <header class="row">
         <h2>
           {span.task} <span class="muted">attempt {span.attempt}</span>
         </h2>
@@ -146,7 +146,7 @@ function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
         call {number}, <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
         {usage !== null && <>, {pluralize(usage.outputTokens, 'token')}</>}
       </p>
-      <p class="muted pending">{pendingText(fields, { isOver })}</p>
+      <p class="muted pending one-line">{pendingText(fields, { isOver })}</p>
       {failure !== null && (
         <div class="failure">
           <p>

@@ -59,6 +59,7 @@ export function StepPanel(props: PanelProps) {
           <button
             key={name}
             type="button"
+            class="plain"
             role="tab"
             id={`tab-${name}`}
             aria-selected={name === shown}
@@ -72,7 +73,7 @@ export function StepPanel(props: PanelProps) {
           </button>
         ))}
       </div>
-      <p class="step-title muted">{stepTitle(view)}</p>
+      <p class="step-title muted one-line">{stepTitle(view)}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
       <div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
         <ErrorBoundary key={shown} name={`The tab ${shown}`} resetKey={`${view.run.runId} ${view.at}`}>

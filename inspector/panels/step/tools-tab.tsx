@@ -31,10 +31,10 @@ interface CardProps<Kind extends ToolUse['kind']> {
 
 function CapabilityCard({ use: { name, from, result }, moveTo }: CardProps<'capability'>) {
   return (
-    <section class="card tool" aria-label={`Tool ${name}`}>
-      <header>
+    <section class="card stack" aria-label={`Tool ${name}`}>
+      <header class="row">
         <h2 class="verbatim">{excerpt(name, 80)}</h2>
-        <span class={result?.success === false ? 'wrong-word' : 'muted'}>
+        <span class={result?.success === false ? 'wrong' : 'muted'}>
           {result === null
             ? 'running'
             : `${result.success ? 'done' : 'failed'} in ${formatDuration(result.durationMs)}`}
@@ -86,10 +86,10 @@ const MAX_PASSAGES = 30;
 function SearchCard({ use: { from, result, failure, ms }, moveTo }: CardProps<'retrieval'>) {
   const passages = Array.isArray(result?.passages) ? result.passages : [];
   return (
-    <section class="card tool" aria-label="Document search">
-      <header>
+    <section class="card stack" aria-label="Document search">
+      <header class="row">
         <h2>Document search</h2>
-        <span class={failure === null ? 'muted' : 'wrong-word'}>
+        <span class={failure === null ? 'muted' : 'wrong'}>
           {ms === null
             ? 'running'
             : `${failure === null ? pluralize(passages.length, 'passage') : 'failed'} in ${formatDuration(ms)}`}
@@ -107,7 +107,7 @@ function SearchCard({ use: { from, result, failure, ms }, moveTo }: CardProps<'r
             <span class="muted">Query{result.widened && ', widened because it found nothing'}:</span>{' '}
             <LongText text={String(result.query)} />
           </p>
-          <ol class="passages">
+          <ol class="passages stack">
             {passages.slice(0, MAX_PASSAGES).map(({ id, text, heading, source, relevance }) => (
               <li key={id}>
                 <p class="muted verbatim">

@@ -53,7 +53,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
         <p class="muted">{view.end === null ? 'The first phase has not started yet.' : 'This run has no phases.'}</p>
       )}
       {first > 0 && (
-        <button type="button" class="more" onClick={() => goTo(cycles[first - 1])}>
+        <button type="button" class="more plain" onClick={() => goTo(cycles[first - 1])}>
           {formatNumber(first)} earlier {first === 1 ? 'cycle' : 'cycles'}
         </button>
       )}
@@ -71,7 +71,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
         );
       })}
       {first + listed.length < cycles.length && (
-        <button type="button" class="more" onClick={() => goTo(cycles[first + listed.length])}>
+        <button type="button" class="more plain" onClick={() => goTo(cycles[first + listed.length])}>
           {formatNumber(cycles.length - first - listed.length)} later{' '}
           {cycles.length - first - listed.length === 1 ? 'cycle' : 'cycles'}
         </button>
@@ -94,7 +94,7 @@ function Cycle({ cycle, isOpen, isOnly, onToggle, ...row }: CycleProps) {
     <section aria-label={`Cycle ${cycle.cycle}`}>
       {!isOnly && (
         <h2>
-          <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+          <button type="button" class="plain" aria-expanded={isOpen} onClick={onToggle}>
             <span>
               <Icon name={isOpen ? 'expanded' : 'collapsed'} /> Cycle {cycle.cycle}
             </span>
@@ -165,9 +165,9 @@ function PhaseRow({ phase: row, selected, select, currency }: RowProps & { reado
           {words !== '' && <span class="status">{words}</span>}
           <Numbers usage={usage} ms={ms} calls={calls} currency={currency} />
         </span>
-        <span class="result verbatim">{result}</span>
+        <span class="result verbatim one-line">{result}</span>
         {badges.length > 0 && (
-          <span class="badges">
+          <span class="row">
             {badges.map((badge) => (
               <span key={badge.text} class={`badge ${badge.tone}`}>
                 {excerpt(badge.text, 40)}

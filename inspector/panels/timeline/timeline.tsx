@@ -112,7 +112,7 @@ function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
   const text = parts.join(' · ');
   return (
     <div class="range-sums">
-      <p role="status" title={text}>
+      <p class="one-line" role="status" title={text}>
         {entries !== null && <b>Range: </b>}
         {text}
       </p>

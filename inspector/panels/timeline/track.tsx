@@ -129,7 +129,7 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
       <Overview {...{ view, axis, window, lanes, width, paint, zoom }} />
       <ul class="lane-names" aria-label="Lanes">
         {lanes.map(({ name, depth }, row) => (
-          <li key={name} class={row === keyLane ? `depth-${depth} chosen` : `depth-${depth}`} title={excerpt(name, 80)}>
+          <li key={name} class={`one-line depth-${depth} ${row === keyLane ? 'chosen' : ''}`} title={excerpt(name, 80)}>
             {excerpt(name, 24)}
           </li>
         ))}

@@ -31,10 +31,10 @@ export function WhyPanel({ inspector, view }: PanelProps) {
   });
   return (
     <div class="why">
-      <h2 class="verbatim" title={revealHidden(heading)}>
+      <h2 class="verbatim one-line" title={revealHidden(heading)}>
         {revealHidden(heading)}
       </h2>
-      <div class="steps">
+      <div class="steps row">
         <Step to={earlier} moveTo={moveTo}>
           <Icon name="arrow-left" /> Earlier
         </Step>
@@ -52,7 +52,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
         </label>
       </div>
       {/* Keyed by entry: nothing is reused between explanations. */}
-      <div class="explained" key={at}>
+      <div class="explained stack" key={at}>
         {outcome !== null && (
           <p class={outcome.isIgnored ? 'outcome is-ignored' : 'outcome'}>{revealHidden(outcome.words)}</p>
         )}

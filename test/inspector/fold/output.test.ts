@@ -8,11 +8,11 @@ import {
   REPLY_FIELDS,
   replyAt,
 } from '../../../inspector/fold/output.ts';
-import { jsonOf } from '../../../inspector/fold/partial-json.ts';
 import type { Spans } from '../../../inspector/fold/spans.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { failingRun, folded, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { jsonOf } from '../../support/inspector/partial-value.ts';
 
 const entries = inSmallPieces(recordedEntries(await failingRun()));
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completeValue, jsonOf, PartialJsonReader } from '../../../inspector/fold/partial-json.ts';
+import { completeValue, PartialJsonReader } from '../../../inspector/fold/partial-json.ts';
+import { jsonOf } from '../../support/inspector/partial-value.ts';
 
 const anObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());
 const someCuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });

@@ -19,7 +19,7 @@ import { Timeline } from './panels/timeline/timeline.tsx';
 import { WhatIfPanel } from './panels/what-if/what-if-panel.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import { activePanel, isRunView, RUN_VIEWS, type RunViewName, STEP_TABS } from './ui-state/panel.ts';
+import { activePanel, isRunView, RUN_VIEWS, type RunViewName, STEP_TABS, showPanel } from './ui-state/panel.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
 const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
@@ -101,12 +101,7 @@ function StepOrView({ inspector, view }: PanelProps) {
     <>
       <div class="view-head">
         <h2>{title}</h2>
-        <button
-          type="button"
-          onClick={() => {
-            activePanel.value = 'reply';
-          }}
-        >
+        <button type="button" onClick={() => showPanel('reply')}>
           Back to the step
         </button>
       </div>
@@ -152,8 +147,6 @@ function panelKeys(): readonly Key[] {
     keys: [String(index + 1)],
     description: title,
     group: 'Panels',
-    act: () => {
-      activePanel.value = name;
-    },
+    act: () => showPanel(name),
   }));
 }

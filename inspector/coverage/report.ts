@@ -91,8 +91,6 @@ const isDrawnEdge = isShape<DrawnEdge>({
   transitions: isListOf(isCount),
 });
 
-const isStateType = isOneOf(...STATE_TYPES);
-
 const isLevel = isShape<DrawnLevel>({
   width: isNumber,
   height: isNumber,
@@ -172,7 +170,7 @@ const isChart = isShape<Chart>({
       id: isText,
       name: isText,
       parent: isNullOr(isText),
-      type: isStateType,
+      type: isOneOf(...STATE_TYPES),
       description: isText,
       initial: isNullOr(isText),
       invokes: isListOf(isText),

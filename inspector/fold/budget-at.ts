@@ -10,6 +10,7 @@ import type { EntryIndex } from './entry-index.ts';
 import { formatDecimal } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
+import { runStart } from './story.ts';
 
 /** A value of a run and its limit. */
 export interface Meter {
@@ -39,8 +40,8 @@ const CHARS_PER_TOKEN = 4;
 
 /** The usage and limits of the context and the run at an entry. */
 export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: ContextAt, seq: number): Budget | null {
-  const start = log.count > 0 ? log.entry(0) : null;
-  if (start?.type !== 'run-start') return null;
+  const start = runStart(log);
+  if (start === null) return null;
   const limits = state?.limits ?? limitsAt(log, fold.entries, start.limits, seq);
   const thresholds = state?.thresholds ?? start.thresholds;
   const evaluated = evaluatedAt(log, fold.entries, seq);

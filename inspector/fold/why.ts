@@ -17,7 +17,7 @@ import { isExternalEvent } from './external-events.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
-import { runStart } from './story.ts';
+import { answerUpTo, runStart } from './story.ts';
 import { transitionAt } from './transition-log.ts';
 
 /** The explanation of an entry. */
@@ -117,8 +117,8 @@ export function why(view: WhyView): Why {
       ],
     };
   }
-  const answer = answerAt(view);
-  if (answer !== null) return whyEnded(answer, view, index);
+  const ended = answerUpTo(log, fold, at);
+  if (ended !== null) return whyEnded(ended.answer, view, index);
   const explained = explain(entry, thresholds);
   if (explained === null) return whyTransition(transitionAt(fold.transitions, at), log, index);
   const { matches, ...rest } = explained;
@@ -183,13 +183,6 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
     const entry = log.entry(seq);
     return entry.type === 'transition' && matches(entry);
   });
-}
-
-/** For a finished run, explain its end. */
-function answerAt({ log, fold: { entries }, at }: WhyView): FinalAnswer | null {
-  const seq = lastUpTo(entries.of('answer'), at);
-  const entry = seq === undefined ? undefined : log.entry(seq);
-  return entry?.type === 'answer' ? entry.answer : null;
 }
 
 function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {

@@ -32,3 +32,7 @@ export const isPanel = (name: unknown): name is PanelName =>
   [...STEP_TABS, ...RUN_VIEWS].some((panel) => panel.name === name);
 
 export const isRunView = (name: PanelName): name is RunViewName => RUN_VIEWS.some((view) => view.name === name);
+
+export function showPanel(name: PanelName): void {
+  activePanel.value = name;
+}

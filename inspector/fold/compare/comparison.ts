@@ -5,6 +5,7 @@ import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
 import { type Sums, sumsOf } from '../spans.ts';
+import { runStart } from '../story.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
 import { pathOf, type Step } from './path.ts';
 
@@ -45,7 +46,7 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
     }),
   );
   const rows = rowsOf(left, right);
-  const starts = both(runs, ({ log }) => startOf(log));
+  const starts = both(runs, ({ log }) => runStart(log));
   return {
     ...rows,
     paths,
@@ -59,11 +60,6 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
 }
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
-
-function startOf(log: RunLog): RunStart | null {
-  const entry = log.count === 0 ? null : log.entry(0);
-  return entry?.type === 'run-start' ? entry : null;
-}
 
 /** Leaves out what differs between any two runs, and the text of earlier messages. */
 function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown {

@@ -123,7 +123,7 @@ function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
   return (
     <section aria-label="Sent events">
       <h2>Sent events</h2>
-      <ul class="sent" aria-live="polite">
+      <ul class="sent lined" aria-live="polite">
         {all.map((one) => {
           const delivery = deliveryOf.get(one.id) ?? null;
           return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { jsonExcerpt } from '../../fold/text.ts';
+import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {
@@ -251,10 +251,11 @@ function eventIn(text: string): object | string {
   return isEvent ? (event as object) : 'An event is a JSON object with a string "type".';
 }
 
-function Problem({ id, text }: { readonly id: string; readonly text: string }) {
+/** What is wrong, if anything. */
+export function Problem({ id, text }: { readonly id?: string; readonly text: string }) {
   return text === '' ? null : (
-    <p class="wrong" role="alert" id={id}>
-      {text}
+    <p class="wrong verbatim" role="alert" id={id}>
+      {revealHidden(text)}
     </p>
   );
 }

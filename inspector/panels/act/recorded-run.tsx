@@ -10,6 +10,7 @@ import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { activePanel } from '../../ui-state/panel.ts';
 import { compareWith } from '../compare/compare-panel.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { Problem } from './event-forms.tsx';
 
 interface ActionResult {
   readonly isBusy: boolean;
@@ -63,11 +64,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
           </div>
         </section>
       )}
-      {problem !== null && (
-        <p class="wrong verbatim" role="alert">
-          {revealHidden(problem)}
-        </p>
-      )}
+      <Problem text={problem ?? ''} />
     </>
   );
   return { isBusy, note, act, messages };
@@ -215,11 +212,7 @@ function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork 
     <section aria-label="Edit a prompt">
       <h2>Edit the prompt of entry {formatNumber(seq)}</h2>
       <p class="muted">Starts a new run that is the same up to this call, and asks the model again with your text.</p>
-      {problem !== '' && (
-        <p class="wrong verbatim" role="alert">
-          {revealHidden(problem)}
-        </p>
-      )}
+      <Problem text={problem} />
       {!isOpen && (
         <button type="button" onClick={() => void load(seq)}>
           Edit the prompt…

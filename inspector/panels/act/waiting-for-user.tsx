@@ -76,7 +76,7 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
 
   return (
     <form class="consent" aria-label="Consent" onSubmit={(submitted) => submitted.preventDefault()}>
-      <ul>
+      <ul class="lined">
         {request.items.map(({ messageId, role, preview, chars, summary, reason }) => (
           <li key={messageId}>
             <p>

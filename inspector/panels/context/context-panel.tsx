@@ -33,7 +33,12 @@ export function ContextPanel({ inspector, view }: PanelProps) {
   const pinned = base.value?.runId === run.runId ? base.value.seq : null;
   const parts = isSystem ? (['difference', 'messages'] as const) : PARTS;
   const part = parts.find((name) => name === activePart.value) ?? (isSystem || isFollowing ? 'messages' : 'difference');
-  const counts = { messages: context.messages.length, operations: fold.context.appliedAt(at) };
+  const titles: Readonly<Record<Part, string>> = {
+    messages: isSystem ? 'Contexts' : `Messages ${formatNumber(context.messages.length)}`,
+    operations: `Operations ${formatNumber(fold.context.appliedAt(at))}`,
+    budget: 'Budget',
+    difference: pinned === null ? 'Change in this step' : `Difference from entry ${formatNumber(pinned)}`,
+  };
   return (
     <div class="context">
       <div class="context-head row">
@@ -55,7 +60,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
               activePart.value = name;
             }}
           >
-            {titleOf(name, isSystem, counts, pinned)}
+            {titles[name]}
           </button>
         ))}
       </div>
@@ -84,26 +89,6 @@ function ContextSize({ context: { messages, by } }: { readonly context: ContextA
       </span>
     </>
   );
-}
-
-function titleOf(
-  part: Part,
-  isSystem: boolean,
-  counts: { readonly messages: number; readonly operations: number },
-  pinned: number | null,
-): string {
-  switch (part) {
-    case 'messages':
-      return isSystem ? 'Contexts' : `Messages ${formatNumber(counts.messages)}`;
-    case 'operations':
-      return `Operations ${formatNumber(counts.operations)}`;
-    case 'budget':
-      return 'Budget';
-    case 'difference':
-      return pinned === null ? 'Change in this step' : `Difference from entry ${formatNumber(pinned)}`;
-    default:
-      return part satisfies never;
-  }
 }
 
 /** The contexts of another program's actors at the cursor. */

@@ -83,7 +83,7 @@ function Messages({ differences }: { readonly differences: readonly MessageDiffe
       <p role="status">
         {formatNumber(added)} added, {formatNumber(removed)} removed, {formatNumber(changed)} changed
       </p>
-      <ul class="differences">
+      <ul class="differences lined">
         {differences.slice(0, MAX_MESSAGES).map((difference) => (
           <Difference key={difference.id} difference={difference} />
         ))}

@@ -40,7 +40,7 @@ export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const list = useMemo(() => {
     const known = relevances(context.state);
     return (
-      <ol class="messages" aria-label="Messages">
+      <ol class="messages lined" aria-label="Messages">
         {shown.slice(page * PAGE, (page + 1) * PAGE).map((row) => (
           <MessageItem key={row.key} row={row} log={log} applied={applied} rating={known.get(row.message.id) ?? null} />
         ))}

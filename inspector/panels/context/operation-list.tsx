@@ -43,7 +43,7 @@ export function OperationList({ inspector, view }: PanelProps) {
         <h2>
           Step {step}: <PhaseName phase={phase} />
         </h2>
-        <ul class="operations">
+        <ul class="operations lined">
           {members.map((number) => (
             <OperationItem
               key={number}

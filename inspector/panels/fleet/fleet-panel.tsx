@@ -35,7 +35,7 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
   const sets = fleet.sets.value;
   const table = <StateTable charts={charts} fleet={fleet} key={sets?.length} />;
   return (
-    <div class="fleet-panel">
+    <div class="fleet-panel stack">
       <div class="row">
         <ScopeChoice inspector={inspector} />
         <label>
@@ -219,7 +219,7 @@ function StateTable({
             const order = column === 'chart' ? 'ascending' : 'descending';
             return (
               <th key={column} scope="col" aria-sort={by === column ? order : 'none'}>
-                <button type="button" onClick={() => setSorted(column)}>
+                <button type="button" class="plain" onClick={() => setSorted(column)}>
                   {MEASURES.find(({ name }) => name === column)?.title ?? (isPair ? 'State or line' : 'State')}
                   {by === column && <Icon name={order === 'ascending' ? 'up' : 'down'} />}
                 </button>
@@ -373,7 +373,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
     <section aria-labelledby="never-taken-title">
       <h2 id="never-taken-title">Coverage</h2>
       {onTest !== undefined && (
-        <div class="fleet-choices">
+        <div class="row">
           <ScopeChoice inspector={inspector} />
           <Reading fleet={fleetOf(inspector)} />
         </div>

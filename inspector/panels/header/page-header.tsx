@@ -9,7 +9,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel, RUN_VIEWS } from '../../ui-state/panel.ts';
+import { activePanel, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
@@ -79,9 +79,7 @@ function ViewButtons({ kind }: Pick<RunView['run'], 'kind'>) {
             type="button"
             id={`view-${name}`}
             aria-pressed={isShown}
-            onClick={() => {
-              activePanel.value = isShown ? 'reply' : name;
-            }}
+            onClick={() => showPanel(isShown ? 'reply' : name)}
           >
             {title}
           </button>
@@ -111,14 +109,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
       </span>
       {isLost && !run.live && <LostConnection />}
       {waiting !== null && (
-        <button
-          type="button"
-          class="pill awaiting"
-          title="Answer in Act"
-          onClick={() => {
-            activePanel.value = 'act';
-          }}
-        >
+        <button type="button" class="pill awaiting" title="Answer in Act" onClick={() => showPanel('act')}>
           waiting for {waiting.for === 'consent' ? 'consent' : 'a direction'}
         </button>
       )}
@@ -146,7 +137,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
             class="link-button"
             disabled={answer === undefined}
             onClick={() => {
-              activePanel.value = 'reply';
+              showPanel('reply');
               inspector.select(answerSelection(fold, count));
             }}
           >

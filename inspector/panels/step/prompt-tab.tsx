@@ -47,28 +47,24 @@ const known = new WeakMap<Inspector, Map<string, PromptAnswer>>();
 
 /** Requests a prompt once, and keeps it. Null until it arrives. */
 function usePrompt(inspector: Inspector, runId: string, seq: number | null): PromptAnswer | null {
-  const [, rerender] = useState(0);
+  const [latest, setLatest] = useState<{ readonly key: string; readonly answer: PromptAnswer } | null>(null);
   const all = known.get(inspector) ?? new Map<string, PromptAnswer>();
   known.set(inspector, all);
   const key = `${runId} ${seq}`;
   useEffect(() => {
-    if (seq === null || all.has(key)) return;
+    if (seq === null || all.has(key)) return undefined;
     let isShown = true;
     void inspector.prompt(runId, seq).then((answer) => {
       // A failed request may succeed later.
       if (answer.prompt !== null) all.set(key, answer);
-      else if (isShown) refused.set(key, answer);
-      if (isShown) rerender((times) => times + 1);
+      if (isShown) setLatest({ key, answer });
     });
     return () => {
       isShown = false;
-      refused.delete(key);
     };
   }, [key]);
-  return all.get(key) ?? refused.get(key) ?? null;
+  return all.get(key) ?? (latest?.key === key ? latest.answer : null);
 }
-
-const refused = new Map<string, PromptAnswer>();
 
 function PromptView({ prompt }: { readonly prompt: ShownPrompt }) {
   const { name, version, system, turns, schema, tools, verified, note } = prompt;

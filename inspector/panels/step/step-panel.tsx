@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls, toolUses } from '../../fold/step.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { activePanel, STEP_TABS, type StepTab } from '../../ui-state/panel.ts';
+import { activePanel, STEP_TABS, type StepTab, showPanel } from '../../ui-state/panel.ts';
 import { ContextPanel } from '../context/context-panel.tsx';
 import { EventsPanel } from '../events/events-panel.tsx';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
@@ -65,9 +65,7 @@ export function StepPanel(props: PanelProps) {
             aria-selected={name === shown}
             aria-controls="panel"
             disabled={!tabs.has(name)}
-            onClick={() => {
-              activePanel.value = name;
-            }}
+            onClick={() => showPanel(name)}
           >
             {title}
           </button>

@@ -1,7 +1,7 @@
 import './story.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Usage } from '../../../machines/contracts/usage.ts';
-import { formatCost, formatDuration, formatNumber } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { answerSelection, type Selection } from '../../fold/selection.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { sumsOf } from '../../fold/spans.ts';
@@ -54,7 +54,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
       )}
       {first > 0 && (
         <button type="button" class="more plain" onClick={() => goTo(cycles[first - 1])}>
-          {formatNumber(first)} earlier {first === 1 ? 'cycle' : 'cycles'}
+          {pluralize(first, 'earlier cycle')}
         </button>
       )}
       {listed.map((cycle) => {
@@ -72,8 +72,7 @@ export function StoryColumn({ inspector, view }: PanelProps) {
       })}
       {first + listed.length < cycles.length && (
         <button type="button" class="more plain" onClick={() => goTo(cycles[first + listed.length])}>
-          {formatNumber(cycles.length - first - listed.length)} later{' '}
-          {cycles.length - first - listed.length === 1 ? 'cycle' : 'cycles'}
+          {pluralize(cycles.length - first - listed.length, 'later cycle')}
         </button>
       )}
       {answer !== null && <AnswerRow view={view} answer={answer} {...row} />}

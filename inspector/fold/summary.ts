@@ -1,10 +1,11 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { addUsage } from '../../machines/policies/usage.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
 import { capitalize, formatScore } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { sumsOf } from './spans.ts';
+import { type Spans, usageOf } from './spans.ts';
 import { answerUpTo, runStart } from './story.ts';
 
 /** What a run used so far. Cost is null if a price is unknown. */
@@ -17,19 +18,21 @@ export interface RunFigures {
 }
 
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
-  const { spans, timeLine } = fold;
-  const { ms, modelCalls, inputTokens, outputTokens, cost } = sumsOf(spans, timeLine, 0, Math.max(0, count - 1));
+  const { spans, timeLine, usage } = fold;
+  const used = addUsage(usage.phasesAt(count - 1), usage.synthesisAt(count - 1));
   return {
-    ms,
+    ms: count === 0 ? 0 : timeLine.atMs(count - 1),
     cycles: spans.phases.at(-1)?.cycle ?? 0,
-    calls: modelCalls,
-    tokens: inputTokens + outputTokens,
-    cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? pricedIn(spans.currency, cost),
+    calls: used.modelCalls,
+    tokens: used.inputTokens + used.outputTokens,
+    cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? costSoFar(spans),
   };
 }
 
-const pricedIn = (currency: string | null, amount: number | null): RunFigures['cost'] =>
-  amount === null || currency === null ? null : { amount, currency };
+function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
+  const { cost } = usageOf(attempts, currency);
+  return cost === null || currency === null ? null : { amount: cost, currency };
+}
 
 /** Why the answer has less confidence than its writer stated, in a few words and in full; null if it has not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {

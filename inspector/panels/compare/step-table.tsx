@@ -196,7 +196,7 @@ function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: S
           <td key={LETTERS[run]}>
             <button
               type="button"
-              class={transition.machine === 'postChain' ? 'plain' : 'plain nested'}
+              class={transition.machine === 'postChain' ? 'step plain' : 'step plain nested'}
               aria-current={isHere ? 'step' : undefined}
               title={`Entry ${seq} of ${LETTERS[run]}: ${transition.source} to ${transition.target.join(', ')}`}
               onClick={() => onGo(run, seq)}

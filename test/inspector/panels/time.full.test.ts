@@ -35,7 +35,7 @@ const LANES = ['Cycles', 'Phases', 'Model calls', 'Search', 'Tools'];
 const RULER_Y = 8;
 const laneY = (lane: string): number => 18 + 17 * (LANES.indexOf(lane) + 0.5);
 const card = (page: Page) => page.getByRole('tooltip');
-const sums = (page: Page) => page.locator('.range-sums').textContent();
+const sums = (page: Page) => page.locator('.range-sums [role=status]').textContent();
 
 async function boxOf(page: Page) {
   const box = await slider(page).boundingBox();

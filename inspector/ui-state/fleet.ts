@@ -198,7 +198,10 @@ function heatOf(
   alone: StateNumbers,
   name: MeasureName,
 ): Overlay {
-  const outer = new Set(charts.flatMap(({ states }) => states.map(({ parent }) => parent)));
+  const all = charts.flatMap(({ states }) => states);
+  const parents = new Set(all.map(({ parent }) => parent));
+  // A phase is colored as a whole; the states around the phases are not.
+  const outer = new Set(all.flatMap(({ id, parent }) => (parent === null ? [id] : parents.has(id) ? [parent] : [])));
   const [a, b] = sets ?? [];
   const most = new Map<string, number>();
   const marks = marksOf(a?.numbers ?? alone, (measure, key, state) => {

@@ -37,6 +37,8 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     expect(Math.max(...(all as number[]))).toBe(1);
     expect(Math.min(...(all as number[]))).toBe(0);
     expect((await mark('routing')).heat).toBe(0);
+    expect((await mark('experience')).heat).toBeGreaterThan(0);
+    expect((await mark('postChain.cycling')).heat).toBe(0);
     expect((await mark('intention')).text).toMatch(/^\d[\d,]* tokens$/);
     expect(await page.evaluate(() => window.fleet.neverTaken.value)).toBeNull();
     await page.getByRole('button', { name: 'Proofs' }).click();

@@ -55,7 +55,7 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
 
   type Ends = readonly [from: number, to: number];
   function add(seq: number, [from, to]: Ends, text: string, more: Partial<SequenceRow> = {}): SequenceRow {
-    const row = { kind: 'message', seq, from, to, text, isFailure: false, call: null, ...more } as const;
+    const row = { kind: 'message', seq, from, to, text: `${text}`, isFailure: false, call: null, ...more } as const;
     rows.push(row);
     return row;
   }

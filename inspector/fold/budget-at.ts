@@ -84,7 +84,10 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
 export function callsLeftAt(log: RunLog, fold: RunFold, seq: number): Readonly<Record<CallKind, number>> | null {
   const start = log.count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start') return null;
-  const { maxModelCalls, synthesisReserveTokens } = limitsAt(log, fold.entries, start.limits, seq);
+  const { maxModelCalls } = limitsAt(log, fold.entries, start.limits, seq);
+  // Writing keeps the limits that it began with.
+  const writing = fold.spans.attempts.find(({ task }) => task === 'synthesis')?.from ?? seq;
+  const { synthesisReserveTokens } = limitsAt(log, fold.entries, start.limits, Math.min(seq, writing));
   const [phases, synthesis] = [fold.usage.phasesAt(seq), fold.usage.synthesisAt(seq)];
   const mostWriting = synthesisReserveTokens === 0 ? 0 : maxWritingCalls(start.fallbackModels);
   return {

@@ -28,6 +28,8 @@ export interface Sequence {
 
 /** More actors share the last lifeline. */
 const MAX_ACTORS = 12;
+/** A capability with such a name is marked as a tool. */
+const OWN_ACTORS: ReadonlySet<string> = new Set(['User', 'Chain', 'Action loop', 'Model']);
 const CHAIN = 'postChain';
 const ACTION_LOOP = 'actionLoop';
 
@@ -49,7 +51,8 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     const isLast = actors.length >= MAX_ACTORS - 1;
     const index = isLast ? MAX_ACTORS - 1 : actors.length;
     indexes.set(key, index);
-    actors[index] = isLast && actors[index] !== undefined ? 'Others' : name;
+    const isTaken = key !== name && key.startsWith('capability') && (OWN_ACTORS.has(name) || actors.includes(name));
+    actors[index] = isLast && actors[index] !== undefined ? 'Others' : isTaken ? `${name} (tool)` : name;
     return index;
   }
 

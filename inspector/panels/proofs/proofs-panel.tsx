@@ -23,6 +23,7 @@ export function ProofsPanel({ inspector, view }: PanelProps) {
   const { charts } = view;
   const proofs = useProofs(charts);
   const [test, setTest] = useState<WrittenTest | null>(null);
+  if (view.count === 0) return <p class="muted">Nothing is recorded.</p>;
   if (charts === null || proofs === null) return <p class="muted">Loading the proofs…</p>;
   if (typeof proofs === 'string') return <p class="problem">The proofs could not be loaded: {proofs}</p>;
   const write = async (chart: Chart, transition: number): Promise<void> => {

@@ -36,7 +36,7 @@ export function SequenceView({ inspector, view }: PanelProps) {
     event.preventDefault();
     event.stopPropagation();
     // Several messages can belong to one entry.
-    while (rows[index]?.kind === 'cycle' || rows[index]?.seq === rows[current]?.seq)
+    for (let row = rows[index]; row?.kind === 'cycle' || (row && row.seq === rows[current]?.seq); row = rows[index])
       index += Math.sign(index - current) || -1;
     moveTo(index);
   };

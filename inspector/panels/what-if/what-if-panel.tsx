@@ -62,6 +62,11 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   const recorded = recordedNumbers(view);
   const decided = useDecided(view);
   const isChanged = Object.keys(set).length > 0;
+  if (inspector.connection.value === 'file')
+    return (
+      <p class="muted">This page is an exported file. To try other numbers, open the run with "postchain inspect".</p>
+    );
+  if (view.count === 0) return <p class="muted">Nothing is recorded.</p>;
   return (
     <div class="what-if">
       <p>Where would the run have ended with other numbers? Answered from the recording, without a model call.</p>
@@ -134,7 +139,9 @@ const MAX_VALUES = 8;
 /** The states at the decisions of the run, one for each cycle. */
 function useDecided({ fold, count, stateCount }: RunView): readonly RecordedState[] {
   return useMemo(() => {
-    const seqs = [...fold.entries.of('decision'), ...fold.entries.of('direction-asked')].filter((seq) => seq < count);
+    // The states arrive after the entries.
+    const end = Math.min(count, fold.states.lastSeq(count) + 1);
+    const seqs = [...fold.entries.of('decision'), ...fold.entries.of('direction-asked')].filter((seq) => seq < end);
     const states = seqs.sort((one, other) => one - other).map((seq) => fold.states.after(seq) as RecordedState | null);
     return states.filter((state) => state !== null);
   }, [fold, count, stateCount]);

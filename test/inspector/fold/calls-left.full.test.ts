@@ -4,6 +4,7 @@ import { callsLeftAt } from '../../../inspector/fold/budget-at.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
+import { scriptedChain, settle } from '../../support/run-chain.ts';
 
 it('from every entry of a random run, at most as many model calls follow as the page says, and sometimes exactly as many', async () => {
   const isExact = { phases: false, answer: false };
@@ -27,4 +28,23 @@ it('from every entry of a random run, at most as many model calls follow as the 
     { numRuns: 100 },
   );
   expect(isExact).toEqual({ phases: true, answer: true });
+});
+
+it('counts the calls of an answer in progress by the reserve with which it began', async () => {
+  const { chain, clock } = scriptedChain({ synthesis: () => ({ failure: { code: 'server_error', status: 503 } }) }, {});
+  const run = chain.run({ request: 'Is it so?' });
+  let adjustedAt = -1;
+  for (let step = 0; run.actor.getSnapshot().status === 'active' && step < 3_000; step += 1) {
+    const before = run.journal.length;
+    await settle(1);
+    if (adjustedAt < 0 && run.journal.some((entry) => entry.type === 'attempt-end' && entry.task === 'synthesis')) {
+      adjustedAt = run.journal.length;
+      run.send({ type: 'run.adjusted', limits: { synthesisReserveTokens: 0 }, thresholds: {} });
+    }
+    if (run.journal.length === before) clock.increment(500);
+  }
+  const { log, fold } = folded(run.journal);
+  const later = run.journal.filter((entry) => entry.type === 'attempt-start' && entry.seq > adjustedAt);
+  expect(later.length).toBeGreaterThan(0);
+  expect(callsLeftAt(log, fold, adjustedAt)?.answer).toBeGreaterThanOrEqual(later.length);
 });

@@ -43,6 +43,11 @@ describe('the sequence of messages between the actors of a run', () => {
     expect(rows.some(({ kind, isFailure }) => kind === 'back' && isFailure)).toBe(true);
   });
 
+  it('tells a capability from the actor whose name it has', async () => {
+    const entries = JSON.parse(JSON.stringify(recordedEntries(await failingRun())).replaceAll('"work"', '"User"'));
+    expect(sequenceOf(entries).actors).toEqual(expect.arrayContaining(['User', 'User (tool)']));
+  });
+
   it('joins the pieces of a streamed reply to one line', async () => {
     const entries = recordedEntries(await failingRun());
     const { rows } = sequenceOf(entries);

@@ -1,4 +1,5 @@
 import type { StateRef } from '../fold/chart-copies.ts';
+import { formatNumber } from '../fold/format.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
@@ -60,7 +61,11 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     if (time === 0) return { text: '', words: 'Not taken', width: 0 };
     if (bundle !== null) return { text: bundle.text, words: `Taken by ${bundle.words}`, width: 1 + 6 * bundle.share };
     const text = countText(time);
-    return { text, words: `Taken ${text}`, width: Math.min(5, 1.5 + 0.6 * Math.log2(time + 1)) };
+    return {
+      text,
+      words: time === 1 ? 'Taken once' : `Taken ${formatNumber(time)} times`,
+      width: Math.min(5, 1.5 + 0.6 * Math.log2(time + 1)),
+    };
   });
   const last = lastOf(scene, marks, live);
   const states = scene.states.map((state, number) => {

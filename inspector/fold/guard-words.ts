@@ -43,7 +43,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   retries: 'retries so far',
   retryable: 'a retry could succeed',
   runs: 'tool runs so far',
-  satisfaction: 'how satisfied the user seems; 0.5 is enough',
+  satisfaction: 'how satisfied the user seems; enough at 0.5 or more',
   status: 'HTTP status',
   taskComplete: 'the task counts as complete',
   tokens: 'tokens so far',

@@ -128,7 +128,7 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
   /** In the journals of other systems, deliveries name their actors. */
   function deliver({ seq, event, ...rest }: EntryOf<'delivery'>): void {
     const { actor: receiver, sender } = rest as { readonly actor?: string; readonly sender?: string | null };
-    const from = receiver === undefined ? user() : sender == null ? actor('Outside', 'outside') : actor(`${sender}`);
+    const from = receiver === undefined ? user() : sender == null ? actor('External', 'external') : actor(`${sender}`);
     add(seq, [from, receiver === undefined ? chain() : actor(`${receiver}`)], humanizeEvent(event.type));
   }
 
@@ -140,10 +140,9 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     else if (type === 'call-start') startCall(entry);
     else if (type === 'call-event') endCall(entry);
     else if (type === 'text-delta') stream(entry);
-    else if (type === 'attempt-retry')
-      add(seq, [caller(), caller()], `tries again in ${formatDuration(entry.delayMs)}`);
+    else if (type === 'attempt-retry') add(seq, [caller(), caller()], `retries in ${formatDuration(entry.delayMs)}`);
     else if (type === 'decision') add(seq, [chain(), chain()], `decides: ${entry.decision.nextPhase ?? 'the answer'}`);
-    else if (type === 'direction-asked') add(seq, [chain(), user()], 'asks for the direction');
+    else if (type === 'direction-asked') add(seq, [chain(), user()], 'asks for a direction');
     else if (type === 'consent-asked') add(seq, [chain(), user()], 'asks for consent');
     else if (type === 'answer') add(seq, [chain(), user()], `answer: ${entry.answer.status}`, { kind: 'back' });
     else if (type === 'run-start') {

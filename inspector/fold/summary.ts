@@ -43,7 +43,7 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   if (metadata.synthesis.writtenBy !== 'model' || typeof stated !== 'number' || stated <= confidence) return null;
   const isNothing = metadata.reason === 'no_evidence';
   return {
-    short: isNothing ? 'it says that nothing was found' : 'the evidence does not support the answer',
+    short: isNothing ? 'the answer says that nothing was found' : 'the evidence does not support the answer',
     full: `The model stated ${formatScore(stated, confidence)}. The confidence is capped at ${formatScore(confidence, stated)} (thresholds.ungroundedConfidence), because ${isNothing ? 'the answer says that nothing was found' : 'the evidence supports less of the answer than thresholds.grounding requires'}.`,
   };
 }

@@ -84,11 +84,15 @@ function createFleet({ view, runs, readRun }: Inspector) {
     const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
     return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, query)) : [];
   });
-  /** The ended runs of the sets, the newest `MAX_RUNS`. */
+  /** The ended runs of the sets, of each the newest: `MAX_RUNS` in all. */
   const wanted = computed(() => {
-    const all = [...new Set(chosen.value.flat())];
-    return all.sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).slice(0, MAX_RUNS);
+    const newest = (runs: readonly InspectedRun[]): readonly InspectedRun[] =>
+      runs
+        .toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
+        .slice(0, MAX_RUNS / chosen.value.length);
+    return [...new Set(chosen.value.flatMap(newest))];
   });
+  const isCut = computed(() => chosen.value.some((runs) => runs.length > MAX_RUNS / chosen.value.length));
   const unread = computed(() =>
     wanted.value.filter(({ runId, status }) => digests.value.get(runId)?.status !== status),
   );
@@ -150,6 +154,8 @@ function createFleet({ view, runs, readRun }: Inspector) {
   return {
     sets,
     wanted,
+    /** Whether more runs match. */
+    isCut,
     unread,
     read,
     coverage,
@@ -210,8 +216,9 @@ function heatOf(
     if (outer.has(state)) return { heat: 0, text: pairText(one.text, other?.text) };
     most.set(key, Math.max(most.get(key) ?? Number.MIN_VALUE, one.value, other?.value ?? 0));
     if (other === null) return { heat: one.value, text: one.text };
-    const [heat, isMoreInB] = [Math.abs(one.value - other.value), other.value > one.value];
-    return { heat, text: pairText(one.text, other.text), isMoreInB };
+    const isEmpty = a?.runs.length === 0 || b?.runs.length === 0;
+    const heat = isEmpty ? 0 : Math.abs(one.value - other.value);
+    return { heat, text: pairText(one.text, other.text), isMoreInB: other.value > one.value };
   });
   // A difference is small in relation to the figures.
   const scaled = b === undefined ? (heat: number) => heat : Math.sqrt;
@@ -230,7 +237,9 @@ const MIN_DIFFERENCE = 0.03;
 function marksOfSets({ charts }: RunCharts, sets: readonly RunSet[]): Marks {
   const digests = sets.map(({ runs }) => digestsOf(runs));
   const taken = charts.map(({ id, transitions }) => {
-    const counts = transitions.map((_, index) => [index, runsThatTook(digests.flat(), id, [index])] as const);
+    const counts = transitions.map(
+      (_, index) => [index, runsThatTook([...new Set(digests.flat())], id, [index])] as const,
+    );
     return [id, new Map(counts.filter(([, count]) => count > 0))] as const;
   });
   return {
@@ -241,7 +250,7 @@ function marksOfSets({ charts }: RunCharts, sets: readonly RunSet[]): Marks {
     taken: Object.fromEntries(taken),
     bundles(chartId, transitions) {
       const shares = digests.map((own) => runsThatTook(own, chartId, transitions) / Math.max(1, own.length));
-      const [a = 0, b] = shares;
+      const [a = 0, b] = digests.some((own) => own.length === 0) ? [Math.max(...shares)] : shares;
       const share = Math.max(...shares);
       // Short, because a label has little room.
       const text = share === 1 ? 'all' : formatShare(share);

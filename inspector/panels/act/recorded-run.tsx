@@ -99,7 +99,8 @@ export function RecordedRun({ inspector, view }: PanelProps) {
       <section aria-label="Replay">
         <h2>Replay</h2>
         <p class="muted">
-          Replays the recorded events on the current charts, without calling the model, and compares every entry.
+          Replays the recorded events on the charts of this version, without calling the model, and compares every
+          entry.
         </p>
         <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
           Replay

@@ -61,8 +61,9 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
         <p class="muted">
           {sets.length < 2
             ? 'Lines show the share of runs that took them.'
-            : 'Blue: higher in A. Amber: higher in B. A gray line has nearly the same share in both; A+12 is 12 points higher in A.'}{' '}
-          Time, tokens and failures are means per visit.
+            : 'Blue: higher in A. Amber: higher in B. A gray line has nearly the same share in both; A+12: 12 percentage points higher in A.'}{' '}
+          Time and tokens are means per visit, visits are means per run; retries and failures are shown as a percentage
+          of visits.
         </p>
       )}
       {sets?.length === 2 && table}
@@ -86,7 +87,7 @@ function ScopeChoice({ inspector }: { readonly inspector: Inspector }) {
         }}
       >
         <option value="sets">many runs</option>
-        <option value="run">this run so far</option>
+        <option value="run">this run up to the cursor</option>
       </select>
     </label>
   );
@@ -105,7 +106,7 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
         <div class="fleet-set row" key={SET_NAMES[at]}>
           {!isOne && <b class={classOf(at)}>{SET_NAMES[at]}</b>}
           <Filters
-            label={isOne ? 'Runs to show' : `Runs of set ${SET_NAMES[at]}`}
+            label={isOne ? 'Filters' : `Filters of set ${SET_NAMES[at]}`}
             runs={inspector.runs.value}
             query={query}
             onQuery={(changed) => {
@@ -129,7 +130,7 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
 }
 
 /** Reads the runs that are still missing, and shows how far it is. */
-function Reading({ fleet: { sets, wanted, unread, read } }: { readonly fleet: Fleet }) {
+function Reading({ fleet: { sets, wanted, unread, read, isCut } }: { readonly fleet: Fleet }) {
   const [isStopped, setStopped] = useState(false);
   const [all, missing] = [wanted.value.length, unread.value.length];
   const isReading = missing > 0 && !isStopped;
@@ -149,8 +150,10 @@ function Reading({ fleet: { sets, wanted, unread, read } }: { readonly fleet: Fl
           {isStopped ? 'Continue' : 'Stop'}
         </button>
       )}
-      {excluded > 0 && <span>{formatNumber(excluded)} of them cannot be shown on this chart.</span>}
-      {all === MAX_RUNS && <span>Only the newest {MAX_RUNS} are read. Filter to read others.</span>}
+      {excluded > 0 && <span>{formatNumber(excluded)} were skipped: unreadable, or with different charts.</span>}
+      {isCut.value && (
+        <span>Only the newest {MAX_RUNS} matching runs are included. Narrow the filters to include others.</span>
+      )}
     </p>
   );
 }
@@ -220,7 +223,7 @@ function StateTable({
             return (
               <th key={column} scope="col" aria-sort={by === column ? order : 'none'}>
                 <button type="button" class="plain" onClick={() => setSorted(column)}>
-                  {MEASURES.find(({ name }) => name === column)?.title ?? (isPair ? 'State or line' : 'State')}
+                  {MEASURES.find(({ name }) => name === column)?.title ?? (isPair ? 'State or transition' : 'State')}
                   {by === column && <Icon name={order === 'ascending' ? 'up' : 'down'} />}
                 </button>
               </th>
@@ -255,7 +258,7 @@ function StateTable({
 /** A figure without its unit if the heading names it. */
 function cellText(name: MeasureName, measure: Measure, runs: number | null): string {
   const { value, text } = figureOf(name, measure, runs);
-  if (runs !== null && measure.runs === 0 && name !== 'runs') return '–';
+  if (runs === 0 || (runs !== null && measure.runs === 0 && name !== 'runs')) return '–';
   if (name === 'ms') return formatDuration(value);
   return runs !== null && name !== 'tokens' ? text || '0%' : formatNumber(Math.round(value));
 }
@@ -283,13 +286,14 @@ function Paths({ inspector, sets }: SetsProps) {
           {formatShare(own.filter((one) => one.at === at).length / Math.max(1, runs.length))}{' '}
         </b>
       ))}
-      {excerpt(path, 300)} <OpenRuns inspector={inspector} runs={own} />
+      {excerpt(path, 300)}{' '}
+      <OpenRuns inspector={inspector} runs={[...new Map(own.map((one) => [one.run, one])).values()]} />
     </li>
   ));
   return (
     <section class="fleet-list" aria-labelledby="paths-title">
       <h2 id="paths-title">{pluralize(paths.length, 'path')}</h2>
-      <p class="muted">The most frequent is first. Repetitions are shown once.</p>
+      <p class="muted">Most frequent first. Repeated states and cycles are shown once.</p>
       <ul>{items}</ul>
     </section>
   );
@@ -299,7 +303,7 @@ const MAX_LINES = 12;
 
 /** The lines that at most a tenth of the runs took, with those runs. */
 function RareLines({ inspector, charts: { charts }, sets }: SetsProps & { readonly charts: RunCharts }) {
-  const all = sets.flatMap(({ runs }) => runs);
+  const all = [...new Map(sets.flatMap(({ runs }) => runs.map((one) => [one.run, one]))).values()];
   const lines = charts.flatMap(({ id, transitions }) =>
     transitions.map((transition, index) => {
       const took = all.filter(({ digest }) => digest.taken[id]?.has(index));
@@ -311,8 +315,8 @@ function RareLines({ inspector, charts: { charts }, sets }: SetsProps & { readon
   const rare = lines.filter(({ runs }) => runs.length > 0 && runs.length <= Math.max(1, all.length / 10));
   return (
     <section class="fleet-list" aria-labelledby="rare-title">
-      <h2 id="rare-title">Rare lines</h2>
-      <p class="muted">At most a tenth of the runs took them{rare.length === 0 ? ': none' : ''}.</p>
+      <h2 id="rare-title">Rare transitions</h2>
+      <p class="muted">{rare.length === 0 ? 'None.' : 'Taken by at most 10% of the runs, or by one run.'}</p>
       <ul>
         {rare
           .sort((one, other) => one.runs.length - other.runs.length)
@@ -386,7 +390,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
             marksNeverTaken.value = currentTarget.checked;
           }}
         />{' '}
-        Mark transitions never taken in the chart
+        Mark never-taken transitions in the chart
       </label>
       <p>
         <strong>
@@ -409,7 +413,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
               <table>
                 <thead>
                   <tr>
-                    {['From', 'Event', 'To'].map((title) => (
+                    {['From', 'Event and guard', 'To'].map((title) => (
                       <th key={title} scope="col">
                         {title}
                       </th>
@@ -423,14 +427,14 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
                       <tr key={index}>
                         <td title={source}>{stateName(source)}</td>
                         <td>
-                          {event === '' ? 'at once' : event}{' '}
+                          {event === '' ? 'always' : event}{' '}
                           <span class="muted">{guard ?? (otherwise ? 'else' : '')}</span>
                         </td>
                         <td title={target.join(', ')}>
                           {target.map(stateName).join(', ') || '–'}
                           {onTest !== undefined && (
                             <button type="button" class="link-button" onClick={() => onTest(chart, index)}>
-                              Write the test
+                              Copy test
                             </button>
                           )}
                         </td>

@@ -38,7 +38,7 @@ export function ProofsPanel({ inspector, view }: PanelProps) {
       <NeverTaken inspector={inspector} charts={charts} onTest={write} />
       {test !== null && (
         <TestDialog title="Vitest test of this transition" test={test} onClose={() => setTest(null)}>
-          <p>It leads the machine along the shortest path that takes the transition, without a model.</p>
+          <p>It drives the machine along the shortest path through this transition. No model is called.</p>
         </TestDialog>
       )}
     </div>
@@ -99,7 +99,7 @@ function StateProof({ view, charts, proofs }: StateProofProps) {
   }, [path, selected]);
   const chart = charts.charts.find(({ id }) => id === chartId);
   if (proof === undefined || path === null || chart === undefined)
-    return <p class="muted">Nothing is proven about this version of the chart.</p>;
+    return <p class="muted">There is no proof for this version of the chart.</p>;
   const isFinal = chart.states.find(({ id }) => id === stateId)?.type === 'final';
   return (
     <>
@@ -122,16 +122,17 @@ function StateProof({ view, charts, proofs }: StateProofProps) {
         <details>
           <summary>What is proven</summary>
           <p>
-            {`All ${pluralize(proof.states, 'state')} and ${pluralize(proof.edges, 'step')} that can follow ${pluralize(proof.starts.length, 'start')} (${proof.starts.join('; ')}) were explored${chartId === first ? ', up to three cycles' : ''}: every kind of outcome of each call, every deadline, and every event that a user can send.`}
+            {`All ${pluralize(proof.states, 'state')} and ${pluralize(proof.edges, 'step')} reachable from ${pluralize(proof.starts.length, 'start')} (${proof.starts.join('; ')}) were explored${chartId === first ? ', up to three cycles' : ''}: every kind of outcome of each call, every deadline, and every event that a user can send.`}
           </p>
           <p>
-            The number of calls follows from the limits of the run at entry {formatNumber(at)}. It does not include
-            calls of a grader, or a call that is repeated because its process died.
+            The number of calls comes from the limits of the run at entry {formatNumber(at)}. It excludes calls to a
+            grader and calls repeated after the process died. A path ends only if the user stops sending events and the
+            process stops dying.
           </p>
         </details>
       </section>
       <section aria-label="Shortest path">
-        <h3>The shortest path here</h3>
+        <h3>Shortest path to this state</h3>
         {selected?.kind === 'state' ? (
           <PathSteps chart={chart} path={path} />
         ) : (
@@ -151,7 +152,7 @@ function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['call
   };
   const calls = `at most ${pluralize(phases + answer, 'more model call')}`;
   const parts = phases > 0 && answer > 0 ? `, ${formatNumber(answer)} of them to write the answer` : '';
-  if (kinds === null) return `; the run makes ${calls}${parts}.`;
+  if (kinds === null) return `. From the cursor on, the run makes ${calls}${parts}.`;
   return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
 }
 

@@ -72,7 +72,12 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
           Compare
         </button>
-        <button type="button" disabled={found.length < 2} onClick={overlay} title="Show the listed runs on one chart">
+        <button
+          type="button"
+          disabled={found.length < 2}
+          onClick={overlay}
+          title="Show the listed runs that have ended on one chart"
+        >
           Fleet
         </button>
         <button type="button" disabled={chosen.length === 0} onClick={() => void download(chosen)}>
@@ -193,7 +198,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
       {hasTimes &&
         (['since', 'until'] as const).map((name) => (
           <label key={name}>
-            <span class="muted">{name === 'since' ? 'From' : 'Before'}</span>{' '}
+            <span class="muted">{name === 'since' ? 'Started from' : 'Started before'}</span>{' '}
             <input
               type="datetime-local"
               value={query[name]}
@@ -206,7 +211,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
       </span>
       {unread > 0 && (
         <label class="muted">
-          <progress max={runs.length + unread} value={runs.length} /> reading {formatNumber(unread)} more
+          <progress max={runs.length + unread} value={runs.length} /> Reading {formatNumber(unread)} more runs…
         </label>
       )}
       {isFiltered && (

@@ -119,7 +119,7 @@ function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
       {entries !== null && (
         <>
           <button type="button" onClick={() => onZoom(entries)}>
-            zoom to range
+            Zoom to range
           </button>
           <IconButton icon="cross" label="Clear the range" keys="Escape on the timeline" onClick={range.clear} />
         </>

@@ -274,7 +274,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
         Of {pluralize(results.length, 'run')}, {formatNumber(earlier.length)} would end earlier and save{' '}
         {pluralize(calls, 'model call')}; {formatNumber(differing.length - earlier.length)} would continue or take
         another path.
-        {leftOut > 0 && ` Left out ${pluralize(leftOut, 'run')}: too old, or it cannot be replayed.`}
+        {leftOut > 0 && ` ${pluralize(leftOut, 'run')} not included: not replayable, or not among the newest 500.`}
       </p>
       <ul class="what-if-runs">
         {differing.slice(0, MAX_SHOWN).map((result) => (

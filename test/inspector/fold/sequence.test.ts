@@ -68,7 +68,7 @@ describe('the sequence of messages between the actors of a run', () => {
       sender: seq === 0 ? null : 'boss',
     }));
     const { rows, actors } = sequenceOf(events as unknown as readonly JournalEntry[]);
-    expect(actors.slice(0, 3)).toEqual(['Outside', 'worker 0', 'boss']);
+    expect(actors.slice(0, 3)).toEqual(['External', 'worker 0', 'boss']);
     expect(actors).toHaveLength(12);
     expect(actors.at(-1)).toBe('Others');
     expect(rows).toHaveLength(40);

@@ -133,7 +133,7 @@ describe('the confidence in an answer', () => {
         /^The model stated 0\.\d+\. The confidence is capped at 0\.5 .*thresholds\.grounding/u,
       ),
     });
-    expect(capOf('no_evidence')?.short).toBe('it says that nothing was found');
+    expect(capOf('no_evidence')?.short).toBe('the answer says that nothing was found');
     expect(confidenceCap(log, fold, { ...answer, confidence: 1 })).toBe(null);
   });
 });

@@ -10,7 +10,7 @@ const runs = await threeRecordedRuns();
 beforeAll(() => buildTestPage(tests), 60_000);
 
 /** Opens the view with the first run alone, or with all runs. */
-async function open(shows: 'many runs' | 'this run so far', width = 1280, panel = 'fleet'): Promise<Page> {
+async function open(shows: 'many runs' | 'this run up to the cursor', width = 1280, panel = 'fleet'): Promise<Page> {
   const page = await openRecordedRuns(tests, runs, `?panel=${panel}`, width);
   await page.getByText('3 runs read').waitFor();
   await page.getByRole('combobox', { name: 'Show' }).selectOption(shows);
@@ -25,7 +25,7 @@ const takenIn = async (page: Page): Promise<number> =>
 
 describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   it('shows numbers only after a measure is chosen', async () => {
-    const page = await open('this run so far');
+    const page = await open('this run up to the cursor');
     expect(await page.evaluate(() => window.fleet.heat.value)).toBeNull();
     await page.getByRole('combobox', { name: 'Color by' }).selectOption('tokens');
     const mark = (state: string) =>
@@ -47,7 +47,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   });
 
   it('includes only what happened up to the cursor', async () => {
-    const page = await open('this run so far', 1280, 'proofs');
+    const page = await open('this run up to the cursor', 1280, 'proofs');
     const whole = await takenIn(page);
     await page.evaluate('window.inspector.moveTo(40)');
     await expect.poll(() => takenIn(page)).toBeLessThan(whole);
@@ -59,7 +59,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   });
 
   it('sorts by any measure in descending order', async () => {
-    const page = await open('this run so far');
+    const page = await open('this run up to the cursor');
     await page.getByRole('button', { name: 'Tokens' }).click();
     expect(await page.getByRole('columnheader', { name: 'Tokens' }).getAttribute('aria-sort')).toBe('descending');
     const cells = await page.locator('.measure-table tbody').first().locator('tr td:nth-of-type(3)').allInnerTexts();
@@ -69,7 +69,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   });
 
   it('reads all ended runs, keeps none of them, and covers more with them', async () => {
-    const page = await open('this run so far', 1280, 'proofs');
+    const page = await open('this run up to the cursor', 1280, 'proofs');
     const one = await takenIn(page);
     await page.getByRole('combobox', { name: 'Show' }).selectOption('many runs');
     await expect.poll(() => takenIn(page)).toBeGreaterThan(one);
@@ -87,7 +87,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     const synthesizing = page.getByRole('row', { name: /^synthesizing / }).getByRole('cell');
     expect((await synthesizing.allInnerTexts())[0]).toBe('100%');
     await page.getByRole('heading', { name: /^\d paths?$/ }).waitFor();
-    const rare = page.getByRole('region', { name: 'Rare lines' }).locator('li');
+    const rare = page.getByRole('region', { name: 'Rare transitions' }).locator('li');
     expect(await rare.first().innerText()).toMatch(/^1 run \S+ → /u);
     await rare.first().getByRole('button').click();
     await expect.poll(() => page.url()).toMatch(/#\/run\/run-\d\/\d+\?panel=why$/u);
@@ -97,7 +97,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
   it('compares two sets by their filters, with the largest difference first', async () => {
     const page = await open('many runs');
     await page.getByRole('button', { name: 'Compare with a second set' }).click();
-    const [a, b] = ['A', 'B'].map((name) => page.getByRole('search', { name: `Runs of set ${name}` }));
+    const [a, b] = ['A', 'B'].map((name) => page.getByRole('search', { name: `Filters of set ${name}` }));
     await a?.getByRole('searchbox').fill('run-0');
     await b?.getByRole('searchbox').fill('run-2');
     await b?.getByText('1 of 3 runs').waitFor();

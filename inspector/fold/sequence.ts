@@ -26,6 +26,17 @@ export interface Sequence {
   readonly rows: readonly SequenceRow[];
 }
 
+/**
+ * The nearest row from an index on, in its direction, that is a message of another entry than the current row; an index outside the
+ * rows if there is none.
+ */
+export function messageFrom(rows: readonly SequenceRow[], index: number, current: number): number {
+  const step = index < current ? -1 : 1;
+  let at = index;
+  for (let row = rows[at]; row?.kind === 'cycle' || (row && row.seq === rows[current]?.seq); row = rows[at]) at += step;
+  return at;
+}
+
 /** More actors share the last lifeline. */
 const MAX_ACTORS = 12;
 /** A capability with such a name is marked as a tool. */

@@ -1,7 +1,7 @@
 import './sequence.css';
 import { useRef } from 'preact/hooks';
 import { formatTime } from '../../fold/format.ts';
-import type { Sequence, SequenceRow } from '../../fold/sequence.ts';
+import { messageFrom, type Sequence, type SequenceRow } from '../../fold/sequence.ts';
 import { firstIndexWhere } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
 import { indexAfter, useRows } from '../events/use-rows.ts';
@@ -31,14 +31,11 @@ export function SequenceView({ inspector, view }: PanelProps) {
     inspector.moveTo(isCall ? row.seq + 1 : row.seq);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    let index = indexAfter(event.key, current, seen.page, size);
+    const index = indexAfter(event.key, current, seen.page, size);
     if (index === null) return;
     event.preventDefault();
     event.stopPropagation();
-    // Several messages can belong to one entry.
-    for (let row = rows[index]; row?.kind === 'cycle' || (row && row.seq === rows[current]?.seq); row = rows[index])
-      index += Math.sign(index - current) || -1;
-    moveTo(index);
+    moveTo(messageFrom(rows, index, current));
   };
 
   const visible = rows.slice(seen.first, Math.max(seen.first, seen.end));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSequence } from '../../../inspector/fold/sequence.ts';
+import { createSequence, messageFrom } from '../../../inspector/fold/sequence.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { failingRun, randomRuns, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
@@ -46,6 +46,14 @@ describe('the sequence of messages between the actors of a run', () => {
   it('tells a capability from the actor whose name it has', async () => {
     const entries = JSON.parse(JSON.stringify(recordedEntries(await failingRun())).replaceAll('"work"', '"User"'));
     expect(sequenceOf(entries).actors).toEqual(expect.arrayContaining(['User', 'User (tool)']));
+  });
+
+  it('moves to the message of another entry, past the heads of cycles and past both ends', () => {
+    const row = (seq: number, kind: 'message' | 'cycle' = 'message') =>
+      ({ kind, seq, from: 0, to: 1, text: '', isFailure: false, call: null }) as const;
+    const rows = [row(0), row(4), row(4), row(9, 'cycle'), row(9)];
+    expect([messageFrom(rows, 2, 1), messageFrom(rows, 3, 4), messageFrom(rows, 1, 2)]).toEqual([4, 2, 0]);
+    expect([messageFrom(rows, 5, 4), messageFrom(rows, -1, 0), messageFrom([], 0, -1)]).toEqual([5, -1, 0]);
   });
 
   it('joins the pieces of a streamed reply to one line', async () => {

@@ -55,17 +55,19 @@ export function storyOf(log: RunLog, fold: RunFold, count: number): readonly Sto
   return firsts.map((first, index) => {
     const members = spans.phases.slice(first, firsts[index + 1] ?? spans.phases.length);
     const [from, until] = [members[0]?.from ?? 0, spans.phases[firsts[index + 1] ?? Number.NaN]?.from ?? count];
-    const decided = lastUpTo(entries.of('decision'), until);
+    const last = lastUpTo(entries.of('decision'), until) ?? -1;
+    const decided = last < from ? undefined : last;
     return {
       cycle: members[0]?.cycle ?? 0,
       from,
-      ms: timeLine.atMs(until - 1) - timeLine.atMs(from),
+      // Without the writing of the answer, which follows the last decision.
+      ms: timeLine.atMs(decided ?? until - 1) - timeLine.atMs(from),
       phaseCount: members.length,
       get usage() {
         return usageOf(callsDuring(spans, from, members.at(-1)?.to ?? count - 1).calls, spans.currency);
       },
       get decision() {
-        return decided === undefined || decided < from ? null : decisionAt(log, decided, thresholds);
+        return decided === undefined ? null : decisionAt(log, decided, thresholds);
       },
       phases: () => members.map((span) => phaseRow(log, fold, span, count)),
     };

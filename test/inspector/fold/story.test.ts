@@ -53,7 +53,10 @@ describe('the story of a run', () => {
 
   it('ends each cycle with the decision, its reason and the next phase', () => {
     expect(cycles.map(({ decision }) => decision?.nextPhase)).toEqual(['action', 'action', null]);
-    expect(cycles.at(-1)?.decision?.reason).toBe('The answer is confident enough (0.95, needs more than 0.9)');
+    const last = cycles.at(-1);
+    expect(last?.decision?.reason).toBe('The answer is confident enough (0.95, needs more than 0.9)');
+    const decidedAt = entries.findLast(({ type }) => type === 'decision')?.atMs ?? 0;
+    expect(last?.ms).toBe(decidedAt - (entries[last?.from ?? 0]?.atMs ?? 0));
   });
 
   it('shows a running phase with what is known so far', () => {

@@ -45,9 +45,9 @@ describe.skipIf(browser === null)('the exported page', () => {
     expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
     await waitForEntries(exported.page, run.journal.length);
     expect(await displayedState(exported.page)).toEqual(await displayedState(live.page));
-    const answer = exported.page.locator('.answer');
+    const answer = exported.page.getByRole('region', { name: 'Answer' });
     expect(await answer.textContent()).toContain(answerText.slice(0, 120).split('\n')[0]);
-    expect(await answer.textContent()).toBe(await live.page.locator('.answer').textContent());
+    expect(await answer.textContent()).toBe(await live.page.getByRole('region', { name: 'Answer' }).textContent());
     for (const name of PANEL_NAMES) {
       if (!(await showPanel(exported.page, name))) continue;
       expect(await exported.page.locator('#panel').textContent()).not.toBe('');

@@ -66,7 +66,9 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const marked = (name: string) => marks.filter((classes) => classes.split(' ').includes(name)).length;
     expect(marked('taken')).toBeGreaterThan(10);
     expect(shownLast).toBe(1);
-    expect(await page.locator('.answer').textContent()).toContain(answerText.slice(0, 200).split('\n')[0]);
+    expect(await page.getByRole('region', { name: 'Answer' }).textContent()).toContain(
+      answerText.slice(0, 200).split('\n')[0],
+    );
     expect(await page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();
     // The page, its script, its style, and the socket, and nothing else.

@@ -62,6 +62,8 @@ async function walk(page: Page, key: 'Tab' | 'Shift+Tab'): Promise<number> {
     await page.keyboard.press(key);
     const isOut = await page.evaluate(() => {
       const { activeElement } = document;
+      // A field for a time has several tab stops.
+      if (activeElement !== null && activeElement === [...window.walked].at(-1)) return false;
       if (activeElement === null || activeElement === document.body || window.walked.has(activeElement)) return true;
       window.walked.add(activeElement);
       return false;
@@ -240,7 +242,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         await page.keyboard.press(key);
         await page.getByRole('button', { name: /^Difference from entry \d/u }).waitFor();
       },
-      ...Object.fromEntries(PANEL_NAMES.map((name, index) => [`Panels ${index + 1}`, opens(name)])),
+      ...Object.fromEntries(PANEL_NAMES.slice(0, 9).map((name, index) => [`Panels ${index + 1}`, opens(name)])),
       'Page /': pressed(async (key) => {
         await shows('raw');
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(

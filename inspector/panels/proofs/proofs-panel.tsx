@@ -126,8 +126,8 @@ function StateProof({ view, charts, proofs }: StateProofProps) {
           </p>
           <p>
             The number of calls comes from the limits of the run at entry {formatNumber(at)}. It excludes calls to a
-            grader and calls repeated after the process died. A path ends only if the user stops sending events and the
-            process stops dying.
+            grader and calls repeated after the process died. A path ends once no more events are sent and the process
+            no longer dies.
           </p>
         </details>
       </section>

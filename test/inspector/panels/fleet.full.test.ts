@@ -42,7 +42,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     expect((await mark('intention')).text).toMatch(/^\d[\d,]* tokens$/);
     expect(await page.evaluate(() => window.fleet.neverTaken.value)).toBeNull();
     await page.getByRole('button', { name: 'Proofs' }).click();
-    await page.getByRole('checkbox', { name: /Mark transitions never taken/ }).check();
+    await page.getByRole('checkbox', { name: /Mark never-taken transitions/ }).check();
     expect(await page.evaluate('window.fleet.neverTaken.value.postChain.size > 0')).toBe(true);
   });
 

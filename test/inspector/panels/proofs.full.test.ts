@@ -35,7 +35,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     expect(await callsLeft()).toBe(103);
     await proofIn(page).getByText('What is proven').click();
     expect(await proofIn(page).innerText()).toMatch(
-      /All 9,018 states and [\d,]+ steps that can follow 10 starts \(a question; /u,
+      /All 9,018 states and [\d,]+ steps reachable from 10 starts \(a question; /u,
     );
   });
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, StateChange } from '../../machines/contracts/journal.ts';
 import { withChanges } from '../../src/engine/recording/state-changes.ts';
 import type { StateFrame } from '../../src/inspection/wire.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -78,7 +78,11 @@ export function createStateLog(): StateLog {
       for (const line of lines.slice(Math.max(0, received - from))) {
         received += 1;
         const frame = frameIn(line);
-        if (frame !== null) put(frame.seq, line, 'state' in frame);
+        if (frame === null) continue;
+        const before = frames.get(frame.seq);
+        // A run can change more than once without an entry.
+        if (before === undefined || 'state' in frame) put(frame.seq, line, 'state' in frame);
+        else put(frame.seq, JSON.stringify(merged(JSON.parse(before) as StateFrame, frame.changes)), false);
       }
     },
     take(entry) {
@@ -87,6 +91,13 @@ export function createStateLog(): StateLog {
       if (entry.type === 'state') put(entry.seq, JSON.stringify({ seq: entry.seq, changes: entry.changes }), false);
     },
   };
+}
+
+/** The frame with further changes after the same entry. */
+function merged(before: StateFrame, changes: readonly StateChange[]): StateFrame {
+  return 'state' in before
+    ? { ...before, state: withChanges(before.state, changes) }
+    : { ...before, changes: [...before.changes, ...changes] };
 }
 
 /** Parses a frame; null if it is invalid. */

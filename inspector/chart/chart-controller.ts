@@ -282,12 +282,12 @@ const PAN_KEYS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, -60],
 };
 
-/** What the minimap and the note about the selection cover of the window of an opened state. */
+/** The space that the minimap and the note about the selection take from an opened state, in pixels. */
 const BESIDE = { map: 132, note: 68 } as const;
 
 /** The largest arrowhead on the screen, in pixels, and its size at scale 1. */
 const HEAD = { max: 10, length: 9 } as const;
-/** Of a level drawn larger than this, only boxes are shown: the inside of a state fills the window. */
+/** Above this scale, a level shows only its boxes: the inside of a state fills the window. */
 const MAX_LINES_SCALE = 3;
 /** The largest useful text on the screen, in pixels: zooming in makes room for the insides of states, not for larger names. */
 const MAX_SIZE = { name: 18, label: 15, title: 14 } as const;

@@ -23,7 +23,7 @@ export interface ChartProps {
   readonly revealed?: ChartSelection | null;
   readonly onSelect?: ((selection: ChartSelection) => void) | undefined;
   readonly overlay?: Overlay | null;
-  /** Counts of calls and retries by state; shown in the picture if there is no overlay. */
+  /** The number of calls and retries by state; shown in the picture if there is no overlay. */
   readonly badges?: Overlay | null;
   /** Keys of transitions, see `transitionKey`. */
   readonly neverTaken?: ReadonlySet<string> | undefined;

@@ -116,7 +116,7 @@ function LabelShape({ number, line, scene }: LineProps) {
 }
 
 const RADIUS = 8;
-/** The line ends below the head, so that it still reaches it if the head is drawn smaller. */
+/** The line ends under the arrowhead, so that a smaller head leaves no gap. */
 const ARROW = { length: 9, half: 4.5, lineEnd: 3.5 } as const;
 
 /** The path through the points, with rounded corners; it ends below the arrowhead. */

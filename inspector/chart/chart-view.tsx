@@ -21,7 +21,7 @@ export interface ChartViewProps extends ChartProps {
   readonly sequence?: ComponentChildren;
 }
 
-/** The chart as a picture, or as rows if there is no picture or the user prefers rows; or the sequence of messages. */
+/** Shows the chart as a picture or as rows, or the sequence of messages. Without a picture, rows are shown. */
 export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: ChartViewProps) {
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);

@@ -11,7 +11,7 @@ import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefO
 export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
-  /** Counts of calls and retries by state; shown if there is no overlay. */
+  /** The number of calls and retries by state; shown if there is no overlay. */
   readonly badges: Overlay | null;
   readonly neverTaken: ReadonlySet<string>;
   readonly isSelected: (state: SceneState, chart: SceneChart) => boolean;

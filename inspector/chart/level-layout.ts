@@ -254,7 +254,7 @@ function levelFrom(level: Level, graph: ElkNode, innerOf: LayoutInputs['innerOf'
   };
 }
 
-/** The level in rows that run back and forth; null if there is no room for all labels. */
+/** Lays out the level in rows with alternating direction; null if there is no room for all labels. */
 function inSnake(
   level: Level,
   lines: readonly LevelEdge[],

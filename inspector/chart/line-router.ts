@@ -15,7 +15,7 @@ export interface Port extends Point {
 
 /** Finds orthogonal routes around boxes; avoids overlapping lines if possible. */
 interface LineRouter {
-  /** Empty if there is no route. Lines of the same bundle (a number from 1) may share their path. */
+  /** Returns an empty path if there is no route. Lines of the same bundle (numbered from 1) may share their path. */
   readonly route: (from: readonly Port[], to: readonly Port[], bundle: number) => readonly Point[];
   /** Later lines avoid this box. */
   readonly block: (box: Box) => void;

@@ -72,15 +72,15 @@ export function snakeLayouts(root: SnakeNode, lines: readonly SnakeLine[], isLar
   return layouts;
 }
 
-/** The gaps between columns, and below each row; the last one counts for the rows after it. */
+/** The gaps between columns, and below each row; the last one also applies to the rows after it. */
 interface Gaps {
   readonly x: number;
   readonly y: readonly number[];
 }
 
-/** How much longer the lines may become, as a cost, for a lower gap. */
+/** The increase in cost that is accepted for a smaller gap. */
 const DETOUR = 10;
-/** Lower gaps that are tried for single rows. */
+/** Smaller gaps to try for single rows. */
 const LOW_GAPS = [24, 32, 40, 48] as const;
 
 /** Moves rows closer together as long as there is room for all labels, and no line has to take a detour. */
@@ -177,7 +177,7 @@ const leavesOf = (node: SnakeNode): readonly SnakeNode[] =>
 
 const snap = (length: number): number => Math.ceil(length / GRID) * GRID;
 
-/** How often a line without room is tried again, before the others. */
+/** The maximum number of routing orders; a line without room is routed first in the next. */
 const MAX_TRIES = 6;
 
 /** Routes all lines, the shortest first, and puts the label of each where nothing else is; null if there is no room. */

@@ -78,7 +78,7 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
 }
 
 /**
- * The most model calls after an entry: of the phases, and to write the answer. Calls of a grader do not count, nor a call that is repeated
+ * The maximum number of model calls after an entry, in phases and for the answer. It excludes calls to a grader, and a call that is repeated
  * because its process died.
  */
 export function callsLeftAt(log: RunLog, fold: RunFold, seq: number): Readonly<Record<CallKind, number>> | null {

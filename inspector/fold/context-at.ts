@@ -2,7 +2,8 @@ import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
-import { lastUpTo } from './sorted.ts';
+import type { Selection } from './selection.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 
 /** The context of a run at an entry, and its source. */
 export interface ContextAt {
@@ -26,6 +27,17 @@ export function contextAt({ entries, context, states }: RunFold, seq: number): C
   }
   const messages = context.messagesAt(seq);
   return memoized(messages, () => ({ by: 'operations', messages, state: null }));
+}
+
+/** The last entry of a step's own changes: the operations of a phase follow its end. `at` is the cursor. */
+export function endOfChanges({ entries }: RunFold, { kind, to }: Selection, at: number, count: number): number {
+  if (kind !== 'phase' || at !== to) return at;
+  const next = (type: 'operations' | 'phase-start'): number => {
+    const all = entries.of(type);
+    return all[countUpTo(all, to)] ?? count;
+  };
+  const operations = next('operations');
+  return operations < Math.min(next('phase-start'), count) ? operations : at;
 }
 
 /** Whether context operations follow the latest state: it is that after all effects of an external event. */

@@ -65,7 +65,7 @@ export interface CapabilitySpan extends Span {
 
 /** All spans of a run, each list in start order. */
 export interface Spans {
-  /** Of the costs; null without prices. */
+  /** The currency of the costs; null without prices. */
   readonly currency: string | null;
   readonly cycles: readonly CycleSpan[];
   readonly phases: readonly PhaseSpan[];

@@ -34,7 +34,7 @@ function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
   return cost === null || currency === null ? null : { amount: cost, currency };
 }
 
-/** Why the answer has less confidence than its writer stated, in a few words and in full; null if it has not. */
+/** Why the answer has less confidence than its writer stated, in a few words and in full; null if it does not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
   const reply = spans.attempts.findLast(({ task, reply: seq }) => task === 'synthesis' && seq !== null)?.reply;
   const entry = reply == null ? null : log.entry(reply);

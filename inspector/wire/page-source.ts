@@ -36,7 +36,7 @@ export interface PageSource {
   start(listener: PageListener, countOf: (runId: string) => number): void;
   /** Requests a run; `states`: also the states of its chart, which take longer. */
   open(runId: string, states: boolean): void;
-  /** The entries of the run are no longer needed. */
+  /** Tells the server to stop sending the entries of the run. */
   close(runId: string): void;
   /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
   send(runId: string, event: unknown): Promise<string | null>;

@@ -1,7 +1,7 @@
 import './context.css';
 import { useEffect, useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
-import { type ContextAt, contextAt } from '../../fold/context-at.ts';
+import { type ContextAt, contextAt, endOfChanges } from '../../fold/context-at.ts';
 import { formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -73,6 +73,7 @@ export function ContextPanel({ inspector, view }: PanelProps) {
           inspector={inspector}
           view={view}
           from={pinned ?? Math.max(0, Math.min(selection.from, at) - 1)}
+          to={pinned === null ? endOfChanges(fold, selection, at, view.count) : at}
         />
       )}
     </div>

@@ -21,17 +21,17 @@ const MAX_MESSAGES = 100;
 const MAX_FIELDS = 25;
 
 interface DifferenceViewProps extends PanelProps {
-  /** The entry to compare with. */
+  /** The compared entries. */
   readonly from: number;
+  readonly to: number;
 }
 
-/** The difference between another entry and the cursor: messages by id, and other state. */
-export function DifferenceView({ inspector, view, from }: DifferenceViewProps) {
-  const { run, fold, at } = view;
+/** The difference between two entries: messages by id, and other state. */
+export function DifferenceView({ inspector, view: { run, fold }, from, to }: DifferenceViewProps) {
   const isSystem = run.kind === 'system';
   const old = contextAt(fold, from);
-  const now = contextAt(fold, at);
-  const [was, is] = [fold.states.at(from), fold.states.at(at)];
+  const now = contextAt(fold, to);
+  const [was, is] = [fold.states.at(from), fold.states.at(to)];
   const messages = useMemo(
     () => (isSystem ? [] : messageDifferences(old.messages, now.messages)),
     [old, now, isSystem],
@@ -44,8 +44,8 @@ export function DifferenceView({ inspector, view, from }: DifferenceViewProps) {
     <div class="difference">
       <div class="list-head row">
         <span>
-          From <EntryLink seq={from} moveTo={inspector.moveTo} /> to entry {formatNumber(at)}
-          {from > at && <span class="muted"> (backwards)</span>}
+          From <EntryLink seq={from} moveTo={inspector.moveTo} /> to entry {formatNumber(to)}
+          {from > to && <span class="muted"> (backwards)</span>}
         </span>
         {base.value !== null && (
           <button

@@ -152,7 +152,9 @@ function Reading({ fleet: { sets, wanted, unread, read, isCut } }: { readonly fl
       )}
       {excluded > 0 && <span>{formatNumber(excluded)} were skipped: unreadable, or with different charts.</span>}
       {isCut.value && (
-        <span>Only the newest {MAX_RUNS} matching runs are included. Narrow the filters to include others.</span>
+        <span>
+          Only the newest matching runs are included, {MAX_RUNS} in all. Narrow the filters to include others.
+        </span>
       )}
     </p>
   );
@@ -167,9 +169,9 @@ interface Row {
   readonly key: string;
   readonly name: string;
   readonly depth: number;
-  /** Of the selected run, or of each set. */
+  /** One measure for the selected run, or one for each set. */
   readonly measures: readonly Measure[];
-  /** Of a line, only the share is known. */
+  /** A line has a share, but no other figures. */
   readonly isLine?: boolean;
 }
 

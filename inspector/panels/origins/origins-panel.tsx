@@ -55,5 +55,12 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
 
 const MAX_PHRASE_CHARS = 200;
 
+let selected = '';
+
+/** Opening this view removes the selected text with the panel that it replaces, before this component is rendered. */
+document.addEventListener('selectionchange', () => {
+  selected = (document.getSelection()?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);
+});
+
 /** The words that are selected on the page. */
-const selectedText = (): string => (document.getSelection()?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);
+const selectedText = (): string => selected;

@@ -17,7 +17,7 @@ const MAX_OPEN = 6;
 const MAX_LISTED = 8;
 
 interface RowProps {
-  /** Of the costs; null without prices. */
+  /** The currency of the costs; null without prices. */
   readonly currency: string | null;
   readonly selected: Selection;
   readonly select: (selection: Selection) => void;

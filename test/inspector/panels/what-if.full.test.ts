@@ -80,6 +80,21 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await close();
   });
 
+  it('take the words that are selected in the panel that Origins replaces', async () => {
+    const { page, close } = await open();
+    await page.getByRole('tab', { name: 'Reply' }).click();
+    const words = await page.getByRole('region', { name: 'Answer' }).evaluate((card) => {
+      document.getSelection()?.selectAllChildren(card.querySelector('p') ?? card);
+      return document.getSelection()?.toString().trim() ?? '';
+    });
+    await page.getByRole('button', { name: 'Origins' }).click();
+    const search = page.getByRole('searchbox', { name: 'Where does this come from?' });
+    await search.waitFor();
+    expect(words.slice(0, 20)).not.toBe('');
+    expect((await search.inputValue()).slice(0, 20)).toBe(words.slice(0, 20));
+    await close();
+  });
+
   it('find the texts that words of the answer come from, and go to them', async () => {
     const { page, close } = await open();
     await page.getByRole('button', { name: 'Origins' }).click();

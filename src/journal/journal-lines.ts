@@ -51,19 +51,18 @@ export interface LineOptions {
 /** The checksum of the lines so far, and the end of their text, which is the dictionary of the next block. */
 interface TextState {
   readonly sum: number;
-  readonly window: Uint8Array;
+  readonly window: Buffer;
   /** Bytes of text since the last block without a dictionary. */
   readonly sinceRestart: number;
 }
 
-const NO_BYTES = new Uint8Array();
-const NO_TEXT: TextState = { sum: 0, window: NO_BYTES, sinceRestart: 0 };
+const NO_TEXT: TextState = { sum: 0, window: Buffer.alloc(0), sinceRestart: 0 };
 
 /** The size of zlib's window. */
 const WINDOW_BYTES = 32_768;
 
-/** After this much text, a block starts without a dictionary. */
-const RESTART_BYTES = 32_768;
+/** After this much text, a block starts without a dictionary. Each such block costs as much space as several others. */
+const RESTART_BYTES = 131_072;
 
 /** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;
@@ -93,7 +92,7 @@ function advanced({ window, sinceRestart }: TextState, sum: number, text: Buffer
   };
 }
 
-const lastOf = (window: Uint8Array, text: Buffer): Uint8Array => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
+const lastOf = (window: Buffer, text: Buffer): Buffer => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
 
 /** Returns a writer of a new journal, or one that continues after `from`. */
 export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, from: TextState = NO_TEXT): LineWriter {
@@ -227,7 +226,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
   const before: JournalEntry[] = [];
   const after: JournalEntry[] = [];
   let problem: string | null = null;
-  let window: Uint8Array | null = null;
+  let window: Buffer | null = null;
 
   function readAfter(line: string): void {
     const block = BLOCK_START.test(line) ? blockIn(line) : null;
@@ -241,7 +240,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
   function textsAfter(block: Block): readonly string[] {
     if (block.restart !== true && window === null) return [];
     const text = inflated(block, block.restart === true ? null : window);
-    window = text === null ? null : lastOf(block.restart === true ? NO_BYTES : (window ?? NO_BYTES), text);
+    window = text === null ? null : lastOf(block.restart === true ? NO_TEXT.window : (window ?? NO_TEXT.window), text);
     return text === null ? [] : entryTexts(text);
   }
 
@@ -261,7 +260,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
 }
 
 /** Returns the text of a block; null if it is damaged. The dictionary is null for a block that needs none. */
-function inflated({ deflate }: Block, dictionary: Uint8Array | null): Buffer | null {
+function inflated({ deflate }: Block, dictionary: Buffer | null): Buffer | null {
   try {
     return zlib().inflateSync(Buffer.from(deflate, 'base64'), {
       maxOutputLength: MAX_BLOCK_BYTES,

@@ -1,5 +1,5 @@
 import type { ActorRefFrom, AnyStateMachine } from 'xstate';
-import type * as z from 'zod';
+import type { z } from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -282,8 +282,8 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
-/** A keyframe takes about as much space as a tenth of the entries before it. */
-const KEYFRAME_ENTRIES = 2_048;
+/** The number of entries before the first keyframe. Each further one follows when the journal has doubled, because the state grows with it. */
+const KEYFRAME_ENTRIES = 8_192;
 
 /** Records the chart's state now and then, for readers that cannot replay the run. */
 function createKeyframeRecorder({ entries, append }: Journal) {
@@ -291,7 +291,7 @@ function createKeyframeRecorder({ entries, append }: Journal) {
   return ({ inFlight: _, ...state }: ChainState): void => {
     if (entries.length < due) return;
     append({ type: 'keyframe', state });
-    due = entries.length + KEYFRAME_ENTRIES;
+    due *= 2;
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type * as z from 'zod';
+import type { z } from 'zod';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
@@ -88,6 +88,8 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
     await tools.close();
   };
   try {
+    const models = [first, ...fallbacks];
+    const leftMs = await checkModels(models, (flags.timeout ?? 600) * 1000);
     const runId = randomUUID();
     const chain = createPostChain({
       newId: () => runId,
@@ -100,11 +102,9 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       ...(journals && { journals }),
       limits: {
         ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
-        ...(flags.timeout !== undefined && { totalMs: flags.timeout * 1000 }),
+        ...(flags.timeout !== undefined && { totalMs: leftMs }),
       },
     });
-    const models = [first, ...fallbacks];
-    await Promise.all(models.map(({ check }) => check?.(Math.min(MAX_CHECK_MS, (flags.timeout ?? 600) * 250))));
     const summary = [
       models.map(({ model }) => model.id).join(', then '),
       documents === null ? 'no documents (use --docs)' : count(documents.documents.length, 'document'),
@@ -123,6 +123,13 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
     await close();
     throw error;
   }
+}
+
+/** Checks the keys of the models, for at most a quarter of the time. Returns the milliseconds that are left. */
+async function checkModels(models: readonly ChosenModel[], totalMs: number): Promise<number> {
+  const startMs = performance.now();
+  await Promise.all(models.map(({ check }) => check?.(Math.min(MAX_CHECK_MS, totalMs / 4))));
+  return Math.max(1, totalMs - Math.floor(performance.now() - startMs));
 }
 
 function serverOf({ baseUrl, stream }: RunFlags): NonNullable<Parameters<typeof chooseModel>[2]> {

@@ -63,6 +63,20 @@ describe('the base URL of the model server', () => {
   });
 });
 
+describe('the check of the model server before a run', () => {
+  it('counts toward --timeout', async () => {
+    const server = await chatServer(({ method, response }) => {
+      if (method !== 'GET') response.writeHead(400).end('{}');
+    });
+    const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
+    await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL, '--timeout', '4');
+    const [{ runId = '' } = {}] = await fileJournals(user.place).list();
+    const { limits } = runStartOf(await entriesOf(fileJournals(user.place).read(runId)));
+    // The check waits for a quarter of the time.
+    expect(limits.totalMs).toBeLessThan(3_500);
+  });
+});
+
 describe('without what a model needs', () => {
   it('a missing openai package is reported before the run starts', async () => {
     const folder = temporaryFolder();

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
-import { createPostChain } from 'postchain';
-import { connectMcp } from 'postchain/mcp';
+import { connectMcp, createPostChain } from 'postchain';
 import { replies, scriptedModel } from 'postchain/testing';
 
 const require = createRequire(import.meta.url);

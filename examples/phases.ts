@@ -1,5 +1,4 @@
-import { createPassageIndex, createPostChain } from 'postchain';
-import { loadDocuments } from 'postchain/node';
+import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });

@@ -1,5 +1,4 @@
-import { answerAsMarkdown, answerAsText, createPassageIndex, createPostChain } from 'postchain';
-import { loadDocuments } from 'postchain/node';
+import { answerAsMarkdown, answerAsText, createPassageIndex, createPostChain, loadDocuments } from 'postchain';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });

@@ -1,8 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPassageIndex, createPostChain, type JournalEntry, replay } from 'postchain';
-import { fileJournals, loadDocuments } from 'postchain/node';
+import { createPassageIndex, createPostChain, fileJournals, type JournalEntry, loadDocuments, replay } from 'postchain';
 
 const { documents } = await loadDocuments(['docs']);
 const journals = fileJournals(await mkdtemp(join(tmpdir(), 'postchain-')));

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** @typedef {'action' | 'experience' | 'intention' | 'observation' | 'understanding' | 'yield' | 'synthesis'} Task */
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** The schema of the long reply. */
 export const replySchema = replySchemaOf(z);

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http2';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
-import { createPassageIndex } from 'postchain';
-import { loadDocuments } from 'postchain/node';
+import { createPassageIndex, loadDocuments } from 'postchain';
 import { createRestateChain } from 'postchain/restate';
 
 const { documents } = await loadDocuments(['docs']);

@@ -1,6 +1,5 @@
 import { serve } from '@hono/node-server';
-import { createPassageIndex, createPostChain } from 'postchain';
-import { loadDocuments } from 'postchain/node';
+import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
 import { createApp } from './app.ts';
 
 const { documents } = await loadDocuments(['docs']);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /**
  * The stages at which an attempt or a phase can fail. `aborted`: the run stopped it, for example at a cancellation or a deadline

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import type { Usage } from './usage.ts';
 
 const evidenceTextSchema = z.object({ id: z.string(), content: z.string() });

@@ -109,7 +109,8 @@ function asks({ surface, start }: Term, request: string): boolean {
   return ASKING_WORDS.has(surface.toLowerCase()) && !AFTER_ARTICLE.test(request.slice(Math.max(0, start - 12), start));
 }
 
-function stemsOfRun(run: string): readonly string[] {
+/** Returns the stems of a run of letters and digits: none for a stop word, several for a `camelCase` word. */
+export function stemsOfRun(run: string): readonly string[] {
   const known = memo.get(run);
   if (known !== undefined) return known;
   if (memo.size >= MEMO_ENTRIES) memo.clear();

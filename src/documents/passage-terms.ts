@@ -1,4 +1,5 @@
-import { eachStem } from '../../machines/text/terms.ts';
+import { stemsOfRun } from '../../machines/text/terms.ts';
+import { eachRun } from '../../machines/text/words.ts';
 import type { Steps } from '../internal/async.ts';
 import type { Document } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
@@ -26,6 +27,8 @@ function* countTerms(passages: readonly UnrankedPassage[]): Steps<PassageTerms> 
 }
 
 class TermCounter {
+  /** The indices of each word's stems. A number instead of a list saves a memory access for nearly every word, which is most of the time. */
+  readonly #words = new Map<string, number | readonly number[]>();
   readonly #indices = new Map<string, number>();
   readonly #stems: string[] = [];
   readonly #times: number[] = [];
@@ -33,11 +36,15 @@ class TermCounter {
 
   add(text: string): void {
     const found: number[] = [];
-    eachStem(text, (stem) => {
-      const index = this.#indexOf(stem);
+    const count = (index: number): void => {
       const times = this.#times[index] ?? 0;
       if (times === 0) found.push(index);
       this.#times[index] = times + 1;
+    };
+    eachRun(text, (word) => {
+      const indices = this.#words.get(word) ?? this.#indicesOf(word);
+      if (typeof indices === 'number') count(indices);
+      else for (const index of indices) count(index);
     });
     this.#counts.push(found.length);
     for (const index of found) {
@@ -48,6 +55,13 @@ class TermCounter {
 
   finish(): PassageTerms {
     return { stems: this.#stems, counts: Uint32Array.from(this.#counts) };
+  }
+
+  #indicesOf(word: string): number | readonly number[] {
+    const all = stemsOfRun(word).map((stem) => this.#indexOf(stem));
+    const indices = all.length === 1 ? (all[0] ?? all) : all;
+    this.#words.set(word, indices);
+    return indices;
   }
 
   #indexOf(stem: string): number {

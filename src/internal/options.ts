@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 

@@ -139,15 +139,12 @@ function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
 
 /** Usage of the run and its synthesis. */
 function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
-  const usage = addUsage(run.usage, spent);
-  const { modelCalls, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cost } = usage;
+  const { modelCalls, inputTokens, outputTokens, estimated, cost } = addUsage(run.usage, spent);
   return {
-    ...usage,
     modelCalls: capped(modelCalls),
     inputTokens: capped(inputTokens),
     outputTokens: capped(outputTokens),
-    ...(cachedInputTokens !== undefined && { cachedInputTokens: capped(cachedInputTokens) }),
-    ...(reasoningTokens !== undefined && { reasoningTokens: capped(reasoningTokens) }),
+    estimated,
     cost: cost === null ? null : Math.min(cost, Number.MAX_VALUE),
   };
 }

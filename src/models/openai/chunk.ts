@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { z } from 'zod';
 
 /** Text; missing or invalid text becomes empty. */
 const looseText = z

@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { onAbort } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
-import { platformFetch } from '../../internal/fetch-without-timeout.ts';
-import { importByName, loadOptional } from '../../internal/optional-package.ts';
+import { fetchWithoutTimeout } from '../../internal/fetch-without-timeout.ts';
+import { loadOptional } from '../../internal/optional-package.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
 
 export type Sdk = Awaited<ReturnType<typeof importSdk>>;
@@ -15,16 +16,14 @@ export function loadSdk(): Promise<Sdk> {
 }
 
 async function importSdk() {
-  const [{ Client, StreamableHTTPClientTransport }, { CfWorkerJsonSchemaValidator }] = await Promise.all([
-    import('@modelcontextprotocol/client'),
-    import('@modelcontextprotocol/client/validators/cf-worker'),
-  ]);
-  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator };
+  const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }, { CfWorkerJsonSchemaValidator }] =
+    await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/stdio'),
+      import('@modelcontextprotocol/client/validators/cf-worker'),
+    ]);
+  return { Client, StreamableHTTPClientTransport, StdioClientTransport, CfWorkerJsonSchemaValidator };
 }
-
-/** Only Node starts processes, so no bundle contains this part of the SDK. */
-const importStdio = () =>
-  importByName<typeof import('@modelcontextprotocol/client/stdio')>('@modelcontextprotocol/client/stdio');
 
 /** The maximum size of a server's message. It must fit in memory. */
 const MAX_MESSAGE_BYTES = 10_000_000;
@@ -133,7 +132,7 @@ function sendable(options: TransportSendOptions | undefined): Sendable {
 const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
     return new Response(null, { status: 405 });
-  const { body, status, statusText, headers } = await platformFetch(input, init);
+  const { body, status, statusText, headers } = await fetchWithoutTimeout(input, init);
   return new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
 };
 
@@ -180,8 +179,10 @@ function createOpenRequests(): OpenRequests {
  * Returns the SDK's transport for a process, which closes its input, waits two seconds, and then kills it. Additions: it reports how the
  * process ended, and neither a server that floods its output nor one that leaves child processes behind keeps our process running.
  */
-export async function stdioTransport({ command, args, env, cwd }: StdioSettings): Promise<ServerTransport> {
-  const { StdioClientTransport } = await importStdio();
+export function stdioTransport(
+  { StdioClientTransport }: Sdk,
+  { command, args, env, cwd }: StdioSettings,
+): ServerTransport {
   let isEnding = false;
 
   class WatchedTransport extends StdioClientTransport {
@@ -202,7 +203,7 @@ export async function stdioTransport({ command, args, env, cwd }: StdioSettings)
   const limits = { stderr: 'pipe', maxBufferSize: MAX_MESSAGE_BYTES } as const;
   const transport = new WatchedTransport({ command, args, env, ...directory, ...limits });
   const { stderr } = transport;
-  const server = createServerProcess(stderr === null ? () => '' : lastLines(stderr as Readable));
+  const server = createServerProcess(stderr instanceof PassThrough ? lastLines(stderr) : () => '');
   transport.onclose = server.close;
   transport.onerror = server.setReason;
   const end = async (isFailing: boolean): Promise<void> => {
@@ -282,7 +283,7 @@ function createServerProcess(lastErrors: () => string): ServerProcess {
     },
     exited: async () => {
       releasePipes();
-      if (isRunning(child)) await process.getBuiltinModule('node:events').once(child, 'exit');
+      if (isRunning(child)) await once(child, 'exit');
     },
   };
 }

@@ -131,7 +131,9 @@ function loadError(name: string, cause: unknown): string {
         : `it is not JavaScript or TypeScript; ${EXPECTED_MODULE}`;
     case 'ERR_IMPORT_ATTRIBUTE_MISSING':
     case 'ERR_IMPORT_ASSERTION_TYPE_MISSING':
-      return `it is JSON; ${EXPECTED_MODULE}`;
+      return /\.json$/iu.test(name)
+        ? `it is JSON; ${EXPECTED_MODULE}`
+        : `it imports JSON without an import attribute; write import … with { type: 'json' }`;
     case 'ERR_UNSUPPORTED_DIR_IMPORT':
       return `it is a directory; ${EXPECTED_MODULE}`;
     default:

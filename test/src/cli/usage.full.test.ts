@@ -43,6 +43,17 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
+  it('a module that imports JSON without an import attribute is reported as such', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'data.json'), '{}');
+    writeFileSync(join(folder, 'chart.mjs'), `import data from './data.json'; export const machine = data;`);
+    const { code, stderr } = await cli('explore', join(folder, 'chart.mjs'));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /chart\.mjs: it imports JSON without an import attribute; write import … with \{ type: 'json' \}\n$/,
+    );
+  });
+
   it('a malformed key is rejected', async () => {
     const { code, stderr } = await startCli(['run', 'x'], { OPENAI_API_KEY: 'sk white space' }).finished;
     expect(code).toBe(2);

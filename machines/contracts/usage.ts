@@ -1,9 +1,15 @@
 import { z } from 'zod';
 
-/** Tokens of one model call. `estimated`: the provider reported no usage, so characters / 4 were counted. */
+/**
+ * Tokens of one model call. `estimated`: the provider reported no usage, so characters / 4 were counted. Two numbers are parts of
+ * the others, if the provider reports them: `cachedInputTokens` of the input were read from its cache, and `reasoningTokens` of the output
+ * were reasoning.
+ */
 export const tokenUsageSchema = z.object({
   inputTokens: z.int().min(0),
   outputTokens: z.int().min(0),
+  cachedInputTokens: z.int().min(0).exactOptional(),
+  reasoningTokens: z.int().min(0).exactOptional(),
   estimated: z.boolean(),
 });
 export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
@@ -15,9 +21,13 @@ export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
 export const usageSchema = tokenUsageSchema.extend({ modelCalls: z.int().min(0), cost: z.number().min(0).nullable() });
 export type Usage = Readonly<z.infer<typeof usageSchema>>;
 
-/** Price of a model per million tokens, in the currency of its table. */
+/**
+ * Price of a model per million tokens, in the currency of its table. `cachedInputPerMillion` is that of input tokens read from the
+ * provider's cache; without it, they cost as much as the others.
+ */
 export const priceSchema = z.strictObject({
   inputPerMillion: z.number().min(0),
+  cachedInputPerMillion: z.number().min(0).exactOptional(),
   outputPerMillion: z.number().min(0),
 });
 export type Price = Readonly<z.infer<typeof priceSchema>>;

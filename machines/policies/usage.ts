@@ -8,8 +8,11 @@ export function addCall(total: Usage, call: TokenUsage, price: Price | null): Us
   return addUsage(total, { modelCalls: 1, ...call, cost: price && costOf(call, price) });
 }
 
-function costOf({ inputTokens, outputTokens }: TokenUsage, { inputPerMillion, outputPerMillion }: Price): number {
-  return (inputTokens * inputPerMillion + outputTokens * outputPerMillion) / 1_000_000;
+function costOf({ inputTokens, outputTokens, cachedInputTokens = 0 }: TokenUsage, price: Price): number {
+  const { inputPerMillion, cachedInputPerMillion = inputPerMillion, outputPerMillion } = price;
+  const cached = Math.min(cachedInputTokens, inputTokens);
+  const input = (inputTokens - cached) * inputPerMillion + cached * cachedInputPerMillion;
+  return (input + outputTokens * outputPerMillion) / 1_000_000;
 }
 
 /** Returns the maximum number of model calls for the answer: the first, a correction, a transport retry, one per fallback model. */
@@ -20,10 +23,26 @@ export function addUsage(a: Usage, b: Usage): Usage {
     modelCalls: a.modelCalls + b.modelCalls,
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
+    ...addDetails(a, b),
     estimated: a.estimated || b.estimated,
     cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
   };
 }
+
+type UsageDetails = Pick<TokenUsage, 'cachedInputTokens' | 'reasoningTokens'>;
+
+/** Adds the numbers that only some providers report. A number that neither has stays absent. */
+function addDetails(a: UsageDetails, b: UsageDetails): UsageDetails {
+  const cachedInputTokens = addKnown(a.cachedInputTokens, b.cachedInputTokens);
+  const reasoningTokens = addKnown(a.reasoningTokens, b.reasoningTokens);
+  return {
+    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(reasoningTokens !== undefined && { reasoningTokens }),
+  };
+}
+
+const addKnown = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
 export const NOTHING_USED: UsageInFlight = { finished: NO_USAGE, call: null };
 

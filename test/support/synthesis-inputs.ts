@@ -326,7 +326,7 @@ function generateRun(draw: FieldGenerator, given: JsonRecord): RunFacts {
     limits: generateLimits(draw, run),
     hasDocuments: field(run, at('hasDocuments'), [true, false], NON_BOOLEANS, false),
     noEvidence: field(run, at('noEvidence'), [false, false, false, true], NON_BOOLEANS, false),
-    usage: field(run, at('usage'), [RUN_USAGE, RUN_USAGE, MAX_USAGE], [5, 'x', [], null], EMPTY_RUN.usage),
+    usage: field<Usage>(run, at('usage'), [RUN_USAGE, RUN_USAGE, MAX_USAGE], [5, 'x', [], null], EMPTY_RUN.usage),
     currency: field<string | null>(run, at('currency'), [null, 'EUR'], ['', 5], null),
     elapsedMs: field<number | null>(run, at('elapsedMs'), [null, 1_500.5, 1e300], ['x', -1, Number.NaN], null),
     excess: generateExcess(draw, run),

@@ -139,12 +139,15 @@ function budgetOf(read: ReadSynthesisInput, spent: Usage): Budget {
 
 /** Usage of the run and its synthesis. */
 function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
-  const { modelCalls, inputTokens, outputTokens, estimated, cost } = addUsage(run.usage, spent);
+  const usage = addUsage(run.usage, spent);
+  const { modelCalls, inputTokens, outputTokens, cachedInputTokens, reasoningTokens, cost } = usage;
   return {
+    ...usage,
     modelCalls: capped(modelCalls),
     inputTokens: capped(inputTokens),
     outputTokens: capped(outputTokens),
-    estimated,
+    ...(cachedInputTokens !== undefined && { cachedInputTokens: capped(cachedInputTokens) }),
+    ...(reasoningTokens !== undefined && { reasoningTokens: capped(reasoningTokens) }),
     cost: cost === null ? null : Math.min(cost, Number.MAX_VALUE),
   };
 }

@@ -65,7 +65,7 @@ export function problemText({ field, expected, received }: InputProblem): string
 interface Schema {
   readonly description?: string | undefined;
   readonly shape?: Readonly<Record<PropertyKey, Schema>>;
-  readonly def?: { readonly innerType?: Schema; readonly element?: Schema };
+  readonly def?: { readonly type?: string; readonly innerType?: Schema; readonly element?: Schema };
   safeParse(value: unknown): Parsed;
 }
 
@@ -91,9 +91,11 @@ function readFields(
   problems: InputProblem[],
 ): Members {
   const fields = Object.entries(shape).map(([key, schema]) => {
-    return [key, readField(schema, fallback[key], memberOf(given, key), `${prefix}${key}`, problems)];
+    const value = memberOf(given, key);
+    const isAbsent = value === undefined && schema.def?.type === 'optional';
+    return [key, isAbsent ? undefined : readField(schema, fallback[key], value, `${prefix}${key}`, problems)];
   });
-  return Object.fromEntries(fields);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
 function readField(

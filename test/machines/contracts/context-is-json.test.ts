@@ -9,7 +9,10 @@ import { aChainInput } from '../../support/contract-samples.ts';
 type Primitive = string | number | boolean | null;
 type Unknown<T> = unknown extends T ? true : false;
 
-/** The paths of T with non-JSON types: functions, symbols, bigints, undefined, dates, maps. `unknown` is listed separately. */
+/**
+ * The paths of T with non-JSON types: functions, symbols, bigints, undefined, dates, maps. A member may be absent, but not undefined.
+ * `unknown` is listed separately.
+ */
 type NotJson<T, Path extends string> =
   Unknown<T> extends true
     ? never
@@ -21,7 +24,7 @@ type NotJson<T, Path extends string> =
           ? Path
           : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Promise<unknown> | Error | AbortSignal
             ? Path
-            : { [K in keyof T & string]-?: NotJson<T[K], `${Path}.${K}`> }[keyof T & string];
+            : { [K in keyof T & string]-?: NotJson<Required<T>[K], `${Path}.${K}`> }[keyof T & string];
 
 /** The paths of T that the type leaves open; whoever provides their values guarantees JSON. */
 type Open<T, Path extends string> =
@@ -32,7 +35,7 @@ type Open<T, Path extends string> =
       : T extends readonly (infer Item)[]
         ? Open<Item, `${Path}[]`>
         : T extends object
-          ? { [K in keyof T & string]-?: Open<T[K], `${Path}.${K}`> }[keyof T & string]
+          ? { [K in keyof T & string]-?: Open<Required<T>[K], `${Path}.${K}`> }[keyof T & string]
           : never;
 
 describe('the contexts of the machines', () => {
@@ -44,7 +47,9 @@ describe('the contexts of the machines', () => {
 
   it('[A5] are checked by a type that detects non-JSON types', () => {
     expectTypeOf<NotJson<{ a: { b: Date }[]; c: () => void; d: string }, 'x'>>().toEqualTypeOf<'x.a[].b' | 'x.c'>();
-    expectTypeOf<NotJson<{ a?: string; b: Map<string, string>; c: 1n }, 'x'>>().toEqualTypeOf<'x.a' | 'x.b' | 'x.c'>();
+    expectTypeOf<NotJson<{ a?: string | undefined; b: Map<string, string>; c: 1n; d?: string }, 'x'>>().toEqualTypeOf<
+      'x.a' | 'x.b' | 'x.c'
+    >();
   });
 
   it('[A5] leave open only the types that capabilities and prompts define', () => {

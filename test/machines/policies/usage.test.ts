@@ -5,12 +5,22 @@ import { chargeExecution } from '../../../machines/policies/progress.ts';
 import { addCall, addUsage, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { anAttempt, anExecution, aState, deepFreeze } from '../../support/contract-samples.ts';
 
-const call: fc.Arbitrary<TokenUsage> = fc.record({
-  inputTokens: fc.nat(1e6),
-  outputTokens: fc.nat(1e6),
-  estimated: fc.boolean(),
-});
+const call: fc.Arbitrary<TokenUsage> = fc.record(
+  {
+    inputTokens: fc.nat(1e6),
+    outputTokens: fc.nat(1e6),
+    cachedInputTokens: fc.nat(1e6),
+    reasoningTokens: fc.nat(1e6),
+    estimated: fc.boolean(),
+  },
+  { requiredKeys: ['inputTokens', 'outputTokens', 'estimated'] },
+);
 const PRICE = { inputPerMillion: 2, outputPerMillion: 8 };
+/** The sum of a number that only some calls report; nothing if none does. */
+const sumOf = (name: 'cachedInputTokens' | 'reasoningTokens', calls: readonly TokenUsage[]) => {
+  const reported = calls.flatMap((one) => one[name] ?? []);
+  return reported.length > 0 && { [name]: sum(reported) };
+};
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 describe('usage', () => {
@@ -22,6 +32,8 @@ describe('usage', () => {
           modelCalls: calls.length,
           inputTokens: sum(calls.map(({ inputTokens }) => inputTokens)),
           outputTokens: sum(calls.map(({ outputTokens }) => outputTokens)),
+          ...sumOf('cachedInputTokens', calls),
+          ...sumOf('reasoningTokens', calls),
           estimated: calls.some(({ estimated }) => estimated),
           cost: expect.closeTo(
             sum(calls.map(({ inputTokens, outputTokens }) => (2 * inputTokens + 8 * outputTokens) / 1_000_000)),
@@ -29,6 +41,12 @@ describe('usage', () => {
         });
       }),
     );
+  });
+
+  it('[A11] charges cached input tokens at their own price, and without one like the others', () => {
+    const one = { inputTokens: 1_000_000, cachedInputTokens: 750_000, outputTokens: 1_000_000, estimated: false };
+    expect(addCall(NO_USAGE, one, PRICE).cost).toBe(10);
+    expect(addCall(NO_USAGE, one, { ...PRICE, cachedInputPerMillion: 0.4 }).cost).toBeCloseTo(0.5 + 0.3 + 8);
   });
 
   it('[A11] has no known cost if the price of any call is unknown', () => {

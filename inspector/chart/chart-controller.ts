@@ -320,7 +320,7 @@ function detailsFor(svg: SVGSVGElement, scene: Scene, elementOf: (state: number)
           state?.setAttribute('aria-expanded', String(isVisible));
         }
         if (!isVisible) continue;
-        toggle(element, 'data-near', full > MAX_LINES_SCALE);
+        toggle(element, 'data-hides-lines', full > MAX_LINES_SCALE);
         setSize(element, '--head', Math.min(1, HEAD.max / HEAD.length / full), '');
         setSize(element, '--name-size', Math.min(FONT.name, MAX_SIZE.name / full));
         setSize(element, '--label-size', Math.min(FONT.label, MAX_SIZE.label / full));

@@ -53,13 +53,13 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
   });
   const visited = visitedStates(scene, active, times);
-  const bundles = scene.lines.map(
-    ({ chart, edge }) => marks.bundles?.((scene.charts[chart] as SceneChart).chartId, edge.transitions) ?? null,
+  const shares = scene.lines.map(
+    ({ chart, edge }) => marks.lineShares?.((scene.charts[chart] as SceneChart).chartId, edge.transitions) ?? null,
   );
   const counts = times.map((time, number) => {
-    const bundle = bundles[number] ?? null;
+    const share = shares[number] ?? null;
     if (time === 0) return { text: '', words: 'Not taken', width: 0 };
-    if (bundle !== null) return { text: bundle.text, words: `Taken by ${bundle.words}`, width: 1 + 6 * bundle.share };
+    if (share !== null) return { text: share.text, words: `Taken by ${share.words}`, width: 1 + 6 * share.share };
     const text = countText(time);
     return {
       text,
@@ -83,7 +83,7 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       'last-target': number === last.target,
       selected: selected.has(number),
       heated: heat > 0,
-      'more-in-a': heat > 0 && mark?.isMoreInB === false,
+      'higher-in-a': heat > 0 && mark?.isHigherInB === false,
       cold: input.overlay !== null && heat === 0,
     });
   });
@@ -96,9 +96,9 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const isBare = chart.drawn.edges.every(({ points }) => points.length === 0);
     return classes({
       taken: isTaken,
-      'more-in-a': isTaken && bundles[number]?.side === 'a',
-      'more-in-b': isTaken && bundles[number]?.side === 'b',
-      even: isTaken && bundles[number]?.side === 'even',
+      'higher-in-a': isTaken && shares[number]?.side === 'a',
+      'higher-in-b': isTaken && shares[number]?.side === 'b',
+      even: isTaken && shares[number]?.side === 'even',
       last: last.lines.has(number),
       never: isMarked && edge.transitions.every(isNever),
       partly: isMarked && isTaken && edge.transitions.some(isNever),

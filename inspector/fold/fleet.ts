@@ -6,7 +6,7 @@ import { type Measure, NOTHING, stateMeasuresOf, sumMeasures } from './state-mea
 import { stateName } from './text.ts';
 
 /** What one run did up to an entry, in a form that can be summed: the entries of hundreds of runs do not fit in a page. */
-export interface RunDigest {
+export interface RunTotals {
   readonly charts: RunCharts;
   /** The visited states, by chart or, for each copy of an invoked chart, by `copyKey`. */
   readonly states: ReadonlyMap<string, ReadonlyMap<string, Measure>>;
@@ -18,7 +18,7 @@ export interface RunDigest {
 }
 
 /** `hasPath`: the path takes longest, and the view of one run does not show it. */
-export function digestOf(fold: RunFold, charts: RunCharts, until: number, hasPath = true): RunDigest {
+export function totalsOf(fold: RunFold, charts: RunCharts, until: number, hasPath = true): RunTotals {
   const measures = stateMeasuresOf(fold, charts);
   const keys = [...charts.charts.map(({ id }) => [id, id] as const), ...measures.copies];
   const visited = keys.map(([key, chartId]) => {
@@ -61,18 +61,18 @@ function pathOf({ transitions }: RunFold, charts: RunCharts, until: number): str
 export type StateNumbers = Readonly<Record<string, ReadonlyMap<string, Measure>>>;
 
 /** The measures of all states of charts and their copies, summed over runs. */
-export function sumDigests({ charts }: RunCharts, digests: readonly RunDigest[]): StateNumbers {
-  const keys = new Map([...charts.map(({ id }) => [id, id] as const), ...digests.flatMap(({ copies }) => [...copies])]);
+export function sumTotals({ charts }: RunCharts, runs: readonly RunTotals[]): StateNumbers {
+  const keys = new Map([...charts.map(({ id }) => [id, id] as const), ...runs.flatMap(({ copies }) => [...copies])]);
   return Object.fromEntries(
     [...keys].map(([key, chartId]) => {
       const states = charts.find(({ id }) => id === chartId)?.states ?? [];
       const sumOf = (state: string): Measure =>
-        sumMeasures(digests.map((digest) => digest.states.get(key)?.get(state) ?? NOTHING));
+        sumMeasures(runs.map(({ states: own }) => own.get(key)?.get(state) ?? NOTHING));
       return [key, new Map(states.map(({ id }) => [id, sumOf(id)]))];
     }),
   );
 }
 
 /** The number of runs that took any of these transitions of a chart. */
-export const runsThatTook = (digests: readonly RunDigest[], chartId: string, transitions: readonly number[]): number =>
-  digests.filter(({ taken }) => transitions.some((index) => taken[chartId]?.has(index))).length;
+export const runsThatTook = (runs: readonly RunTotals[], chartId: string, transitions: readonly number[]): number =>
+  runs.filter(({ taken }) => transitions.some((index) => taken[chartId]?.has(index))).length;

@@ -23,7 +23,7 @@ export interface Marks {
   /** The same for each copy of an invoked chart, by `copyKey`. */
   readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
   /** Set if the marks are those of many runs: then a line shows its share, not its count. */
-  readonly bundles?: Bundles | null;
+  readonly lineShares?: LineShares | null;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
@@ -32,9 +32,9 @@ export interface Marks {
 }
 
 /** What a line between two states shows for its transitions (indexes in the chart): the share of runs that took one, from 0 to 1. */
-type Bundles = (chartId: string, transitions: readonly number[]) => Bundle;
+type LineShares = (chartId: string, transitions: readonly number[]) => LineShare;
 
-interface Bundle {
+interface LineShare {
   readonly share: number;
   readonly text: string;
   readonly words: string;
@@ -47,7 +47,7 @@ export interface HeatMark {
   readonly heat: number;
   readonly text: string;
   /** Set if the heat is the difference between two sets of runs. */
-  readonly isMoreInB?: boolean;
+  readonly isHigherInB?: boolean;
   /** The state's status for screen readers; by default, whether it is active. */
   readonly words?: string;
 }

@@ -56,7 +56,7 @@ type Parameters = Readonly<Record<string, string>>;
 const ANY = { text: '', status: '', session: '', model: '', since: '', until: '' };
 
 /** All runs, newest first. */
-export const FIRST_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
+export const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
@@ -72,15 +72,15 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     model,
     since,
     until,
-    sort: column?.name ?? FIRST_QUERY.sort,
-    isDescending: column === undefined ? FIRST_QUERY.isDescending : sort.startsWith('-'),
+    sort: column?.name ?? DEFAULT_QUERY.sort,
+    isDescending: column === undefined ? DEFAULT_QUERY.isDescending : sort.startsWith('-'),
   };
 }
 
 /** Returns the parameters of a query, without those that have their default. */
 export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery): Parameters {
-  const isFirst = sort === FIRST_QUERY.sort && isDescending === FIRST_QUERY.isDescending;
-  const all = { q: text, ...filters, sort: isFirst ? '' : `${isDescending ? '-' : ''}${sort}` };
+  const isDefault = sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
+  const all = { q: text, ...filters, sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}` };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 

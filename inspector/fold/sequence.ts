@@ -8,8 +8,8 @@ import { LAST_EVENTS } from './spans.ts';
 
 /** A message between two actors, in the order of the journal. */
 export interface SequenceRow {
-  /** A `cycle` starts here, and is not a message. `back` answers a call. */
-  readonly kind: 'message' | 'back' | 'stream' | 'cycle';
+  /** A `cycle` starts here, and is not a message. `return` answers a call. */
+  readonly kind: 'message' | 'return' | 'stream' | 'cycle';
   readonly seq: number;
   /** Indexes of actors; equal if an actor notes something itself. */
   readonly from: number;
@@ -98,12 +98,12 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     if (start === undefined || !LAST_EVENTS.has(event.type)) return;
     calls.delete(call);
     const problem = problemOf(event);
-    const back = { kind: 'back', isFailure: problem !== null, call } as const;
+    const more = { kind: 'return', isFailure: problem !== null, call } as const;
     add(
       seq,
       [start.to, start.from],
       problem !== null ? `failed: ${problem}` : event.type === 'done' ? 'done' : 'reply',
-      back,
+      more,
     );
   }
 
@@ -132,7 +132,7 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     if (machine !== CHAIN || isInit || target.length === 0 || target.includes('action')) return;
     const isFailure = event.startsWith('xstate.error');
     const text = event.startsWith('xstate.done') ? 'done' : isFailure ? 'failed' : 'stopped';
-    if (loop === 'running') add(seq, [caller(), chain()], text, { kind: 'back', isFailure });
+    if (loop === 'running') add(seq, [caller(), chain()], text, { kind: 'return', isFailure });
     loop = 'none';
   }
 
@@ -155,7 +155,7 @@ export function createSequence(): { readonly sequence: Sequence; take(entry: Jou
     else if (type === 'decision') add(seq, [chain(), chain()], `decides: ${entry.decision.nextPhase ?? 'the answer'}`);
     else if (type === 'direction-asked') add(seq, [chain(), user()], 'asks for a direction');
     else if (type === 'consent-asked') add(seq, [chain(), user()], 'asks for consent');
-    else if (type === 'answer') add(seq, [chain(), user()], `answer: ${entry.answer.status}`, { kind: 'back' });
+    else if (type === 'answer') add(seq, [chain(), user()], `answer: ${entry.answer.status}`, { kind: 'return' });
     else if (type === 'run-start') {
       add(seq, [user(), chain()], entry.request);
       addCycle(seq, 1);

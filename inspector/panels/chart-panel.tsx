@@ -163,8 +163,8 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected, mark
         return (
           <li key={index}>
             <b>{excerpt(nameOf(transition), 80)}</b>{' '}
-            {marks.bundles ? (
-              <span class="muted">taken by {marks.bundles(selected.chartId, [index]).words}</span>
+            {marks.lineShares ? (
+              <span class="muted">taken by {marks.lineShares(selected.chartId, [index]).words}</span>
             ) : times === 0 ? (
               <span class="muted">not taken yet</span>
             ) : (

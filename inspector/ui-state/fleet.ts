@@ -1,10 +1,10 @@
 import { computed, signal } from '@preact/signals';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import { coverageOf } from '../fold/coverage.ts';
-import { digestOf, type RunDigest, runsThatTook, type StateNumbers, sumDigests } from '../fold/fleet.ts';
+import { type RunTotals, runsThatTook, type StateNumbers, sumTotals, totalsOf } from '../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, pluralize } from '../fold/format.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
-import { FIRST_QUERY, queriedRuns, type RunQuery } from '../fold/run-list.ts';
+import { DEFAULT_QUERY, queriedRuns, type RunQuery } from '../fold/run-list.ts';
 import { type Measure, NOTHING } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
 import { activePanel } from './panel.ts';
@@ -41,7 +41,7 @@ export const activeMeasure = signal<MeasureName | null>(null);
 export const fleetScope = signal<'run' | 'sets'>('sets');
 
 /** The filters of set A and of set B. */
-export const fleetQueries = signal<readonly RunQuery[]>([FIRST_QUERY]);
+export const fleetQueries = signal<readonly RunQuery[]>([DEFAULT_QUERY]);
 
 /** Whether transitions never taken are marked in the chart. */
 export const marksNeverTaken = signal(false);
@@ -51,7 +51,7 @@ export const MAX_RUNS = 500;
 
 /** The runs of one set that were read and have the charts of the selected run. */
 export interface RunSet {
-  readonly runs: readonly { readonly run: InspectedRun; readonly digest: RunDigest }[];
+  readonly runs: readonly { readonly run: InspectedRun; readonly totals: RunTotals }[];
   readonly numbers: StateNumbers;
 }
 
@@ -71,8 +71,8 @@ const PUBLISH_MS = 250;
 
 function createFleet({ view, runs, readRun }: Inspector) {
   const charts = computed(() => view.value?.charts ?? null);
-  /** By run id; without a digest if the run cannot be read. */
-  const digests = signal<ReadonlyMap<string, { readonly status: string; readonly digest: RunDigest | null }>>(
+  /** By run id; without totals if the run cannot be read. */
+  const totalsByRun = signal<ReadonlyMap<string, { readonly status: string; readonly totals: RunTotals | null }>>(
     new Map(),
   );
   const isFleet = computed(() => activePanel.value === 'fleet');
@@ -94,7 +94,7 @@ function createFleet({ view, runs, readRun }: Inspector) {
   });
   const isCut = computed(() => chosen.value.some((runs) => runs.length > MAX_RUNS / chosen.value.length));
   const unread = computed(() =>
-    wanted.value.filter(({ runId, status }) => digests.value.get(runId)?.status !== status),
+    wanted.value.filter(({ runId, status }) => totalsByRun.value.get(runId)?.status !== status),
   );
   /** One or two sets; null while the selected run is shown alone. */
   const sets = computed(() => {
@@ -103,20 +103,20 @@ function createFleet({ view, runs, readRun }: Inspector) {
     const isWanted = new Set(wanted.value);
     return chosen.value.map((accepted): RunSet => {
       const read = accepted.flatMap((run) => {
-        const digest = isWanted.has(run) ? digests.value.get(run.runId)?.digest : null;
-        return digest && haveSameCharts(own, digest.charts) ? [{ run, digest }] : [];
+        const totals = isWanted.has(run) ? totalsByRun.value.get(run.runId)?.totals : null;
+        return totals && haveSameCharts(own, totals.charts) ? [{ run, totals }] : [];
       });
-      return { runs: read, numbers: sumDigests(own, digestsOf(read)) };
+      return { runs: read, numbers: sumTotals(own, allTotals(read)) };
     });
   });
   const alone = computed(() => {
     const { fold, charts: own, at } = view.value ?? {};
-    return fold && own ? digestOf(fold, own, at ?? 0, false) : null;
+    return fold && own ? totalsOf(fold, own, at ?? 0, false) : null;
   });
-  const ownNumbers = computed(() => (alone.value === null ? {} : sumDigests(alone.value.charts, [alone.value])));
+  const ownNumbers = computed(() => (alone.value === null ? {} : sumTotals(alone.value.charts, [alone.value])));
   const coverage = computed(() => {
     if (charts.value === null) return null;
-    const all = sets.value?.flatMap((set) => digestsOf(set.runs)) ?? (alone.value === null ? [] : [alone.value]);
+    const all = sets.value?.flatMap((set) => allTotals(set.runs)) ?? (alone.value === null ? [] : [alone.value]);
     return coverageOf(
       charts.value.charts,
       all.map(({ taken }) => taken),
@@ -127,9 +127,9 @@ function createFleet({ view, runs, readRun }: Inspector) {
   function read(): () => void {
     let isStopped = false;
     async function work(): Promise<void> {
-      const found = new Map<string, { readonly status: string; readonly digest: RunDigest | null }>();
+      const found = new Map<string, { readonly status: string; readonly totals: RunTotals | null }>();
       const publish = (): void => {
-        digests.value = new Map([...digests.peek(), ...found]);
+        totalsByRun.value = new Map([...totalsByRun.peek(), ...found]);
       };
       let publishedAt = performance.now();
       for (const { runId, status } of unread.peek()) {
@@ -138,7 +138,7 @@ function createFleet({ view, runs, readRun }: Inspector) {
         const [shared, theirs] = [charts.peek(), own.peek()];
         // One object for all runs: charts are large.
         const used = shared !== null && theirs !== null && haveSameCharts(shared, theirs) ? shared : theirs;
-        found.set(runId, { status, digest: used && log.count > 0 ? digestOf(fold, used, log.count - 1) : null });
+        found.set(runId, { status, totals: used && log.count > 0 ? totalsOf(fold, used, log.count - 1) : null });
         if (performance.now() - publishedAt < PUBLISH_MS) continue;
         publishedAt = performance.now();
         publish();
@@ -180,7 +180,7 @@ function createFleet({ view, runs, readRun }: Inspector) {
   };
 }
 
-export const digestsOf = (runs: RunSet['runs']): readonly RunDigest[] => runs.map(({ digest }) => digest);
+export const allTotals = (runs: RunSet['runs']): readonly RunTotals[] => runs.map(({ totals }) => totals);
 
 function marksOf(numbers: StateNumbers, markOf: (measure: Measure, key: string, state: string) => HeatMark): Overlay {
   return Object.fromEntries(
@@ -218,7 +218,7 @@ function heatOf(
     if (other === null) return { heat: one.value, text: one.text };
     const isEmpty = a?.runs.length === 0 || b?.runs.length === 0;
     const heat = isEmpty ? 0 : Math.abs(one.value - other.value);
-    return { heat, text: pairText(one.text, other.text), isMoreInB: other.value > one.value };
+    return { heat, text: pairText(one.text, other.text), isHigherInB: other.value > one.value };
   });
   // A difference is small in relation to the figures.
   const scaled = b === undefined ? (heat: number) => heat : Math.sqrt;
@@ -235,10 +235,10 @@ const pairText = (one: string, other: string | undefined): string =>
 const MIN_DIFFERENCE = 0.03;
 
 function marksOfSets({ charts }: RunCharts, sets: readonly RunSet[]): Marks {
-  const digests = sets.map(({ runs }) => digestsOf(runs));
+  const setTotals = sets.map(({ runs }) => allTotals(runs));
   const taken = charts.map(({ id, transitions }) => {
     const counts = transitions.map(
-      (_, index) => [index, runsThatTook([...new Set(digests.flat())], id, [index])] as const,
+      (_, index) => [index, runsThatTook([...new Set(setTotals.flat())], id, [index])] as const,
     );
     return [id, new Map(counts.filter(([, count]) => count > 0))] as const;
   });
@@ -248,9 +248,9 @@ function marksOfSets({ charts }: RunCharts, sets: readonly RunSet[]): Marks {
     where: {},
     last: null,
     taken: Object.fromEntries(taken),
-    bundles(chartId, transitions) {
-      const shares = digests.map((own) => runsThatTook(own, chartId, transitions) / Math.max(1, own.length));
-      const [a = 0, b] = digests.some((own) => own.length === 0) ? [Math.max(...shares)] : shares;
+    lineShares(chartId, transitions) {
+      const shares = setTotals.map((own) => runsThatTook(own, chartId, transitions) / Math.max(1, own.length));
+      const [a = 0, b] = setTotals.some((own) => own.length === 0) ? [Math.max(...shares)] : shares;
       const share = Math.max(...shares);
       // Short, because a label has little room.
       const text = share === 1 ? 'all' : formatShare(share);

@@ -11,7 +11,7 @@ import { excerpt, stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import {
   activeMeasure,
-  digestsOf,
+  allTotals,
   type Fleet,
   figureOf,
   fleetOf,
@@ -56,7 +56,7 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
         </label>
       </div>
       {sets !== null && <Sets inspector={inspector} />}
-      <Reading fleet={fleet} />
+      <ReadProgress fleet={fleet} />
       {sets !== null && (
         <p class="muted">
           {sets.length < 2
@@ -130,7 +130,7 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
 }
 
 /** Reads the runs that are still missing, and shows how far it is. */
-function Reading({ fleet: { sets, wanted, unread, read, isCut } }: { readonly fleet: Fleet }) {
+function ReadProgress({ fleet: { sets, wanted, unread, read, isCut } }: { readonly fleet: Fleet }) {
   const [isStopped, setStopped] = useState(false);
   const [all, missing] = [wanted.value.length, unread.value.length];
   const isReading = missing > 0 && !isStopped;
@@ -200,7 +200,7 @@ function StateTable({
     });
     if (!isPair) return ofStates;
     const ofLines = transitions.map((transition, index) => {
-      const took = sets.value?.map(({ runs }) => runsThatTook(digestsOf(runs), id, [index])) ?? [];
+      const took = sets.value?.map(({ runs }) => runsThatTook(allTotals(runs), id, [index])) ?? [];
       const measures = took.map((runs) => ({ ...NOTHING, runs }));
       return { key: `${id} ${index}`, name: transitionName(transition), depth: 0, measures, isLine: true };
     });
@@ -278,7 +278,7 @@ interface SetsProps {
 /** The paths of all runs, the most frequent first. */
 function Paths({ inspector, sets }: SetsProps) {
   const all = sets.flatMap(({ runs }, at) =>
-    runs.map(({ run, digest }) => ({ run, at, path: digest.path, seq: null })),
+    runs.map(({ run, totals }) => ({ run, at, path: totals.path, seq: null })),
   );
   const paths = [...groupBy(all, ({ path }) => path)].sort(([, one], [, other]) => other.length - one.length);
   const items = paths.map(([path, own]) => (
@@ -308,8 +308,8 @@ function RareLines({ inspector, charts: { charts }, sets }: SetsProps & { readon
   const all = [...new Map(sets.flatMap(({ runs }) => runs.map((one) => [one.run, one]))).values()];
   const lines = charts.flatMap(({ id, transitions }) =>
     transitions.map((transition, index) => {
-      const took = all.filter(({ digest }) => digest.taken[id]?.has(index));
-      const runs = took.map(({ run, digest }) => ({ run, seq: digest.taken[id]?.get(index) ?? null }));
+      const took = all.filter(({ totals }) => totals.taken[id]?.has(index));
+      const runs = took.map(({ run, totals }) => ({ run, seq: totals.taken[id]?.get(index) ?? null }));
       const where = id === charts[0]?.id ? '' : ` (in ${id})`;
       return { key: `${id} ${index}`, name: `${transitionName(transition)}${where}`, runs };
     }),
@@ -381,7 +381,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
       {onTest !== undefined && (
         <div class="row">
           <ScopeChoice inspector={inspector} />
-          <Reading fleet={fleetOf(inspector)} />
+          <ReadProgress fleet={fleetOf(inspector)} />
         </div>
       )}
       <label>

@@ -55,7 +55,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   }
 
   /** Shows the listed runs on the chart of the first. */
-  function overlay(): void {
+  function showFleet(): void {
     fleetQueries.value = [query];
     fleetScope.value = 'sets';
     inspector.selectRun(found[0]?.runId ?? null);
@@ -75,7 +75,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         <button
           type="button"
           disabled={found.length < 2}
-          onClick={overlay}
+          onClick={showFleet}
           title="Show the listed runs that have ended on one chart"
         >
           Fleet

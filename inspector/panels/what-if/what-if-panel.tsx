@@ -60,7 +60,7 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   const { runId } = view.run;
   const answer = useAnswer(inspector.whatIf, runId, set);
   const recorded = recordedNumbers(view);
-  const decided = useDecided(view);
+  const decided = useDecisionStates(view);
   const isChanged = Object.keys(set).length > 0;
   if (inspector.connection.value === 'file')
     return (
@@ -137,7 +137,7 @@ function withNumber(set: Changes, path: string, value: number, recorded: number)
 const MAX_VALUES = 8;
 
 /** The states at the decisions of the run, one for each cycle. */
-function useDecided({ fold, count, stateCount }: RunView): readonly RecordedState[] {
+function useDecisionStates({ fold, count, stateCount }: RunView): readonly RecordedState[] {
   return useMemo(() => {
     // The states arrive after the entries.
     const end = Math.min(count, fold.states.lastSeq(count) + 1);

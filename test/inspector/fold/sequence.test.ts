@@ -13,13 +13,13 @@ describe('the sequence of messages between the actors of a run', () => {
   it('has one message for each call and at most one return, in the order of the journal', async () => {
     for (const entries of await randomRuns(12, 4)) {
       const { rows, actors } = sequenceOf(entries);
-      const callsOf = (kind: 'message' | 'back') =>
+      const callsOf = (kind: 'message' | 'return') =>
         rows.filter((row) => row.kind === kind && row.call !== null).map(({ call }) => call);
       const started = entries.flatMap((entry) => (entry.type === 'call-start' ? [entry.call] : []));
       expect(callsOf('message')).toEqual(started);
-      const back = callsOf('back');
-      expect(new Set(back).size).toBe(back.length);
-      expect(back.every((call) => started.includes(call ?? -1))).toBe(true);
+      const returns = callsOf('return');
+      expect(new Set(returns).size).toBe(returns.length);
+      expect(returns.every((call) => started.includes(call ?? -1))).toBe(true);
       expect(rows.map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq).sort((one, other) => one - other));
       for (const { from, to } of rows) expect(Math.max(from, to)).toBeLessThan(actors.length);
     }
@@ -40,7 +40,7 @@ describe('the sequence of messages between the actors of a run', () => {
       'Cycle 2',
       'Cycle 3',
     ]);
-    expect(rows.some(({ kind, isFailure }) => kind === 'back' && isFailure)).toBe(true);
+    expect(rows.some(({ kind, isFailure }) => kind === 'return' && isFailure)).toBe(true);
   });
 
   it('tells a capability from the actor whose name it has', async () => {

@@ -109,7 +109,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
       });
     await expect.poll(async () => (await differences())[0]).toBe(100);
     expect(await differences()).toEqual((await differences()).toSorted((one, other) => other - one));
-    expect(await page.locator('.chart-picture .more-in-a, .chart-picture .more-in-b').count()).toBeGreaterThan(0);
+    expect(await page.locator('.chart-picture .higher-in-a, .chart-picture .higher-in-b').count()).toBeGreaterThan(0);
     await page.getByRole('combobox', { name: 'Color by' }).selectOption('visits');
     await page
       .locator('.chart-picture .badge', { hasText: /^\d\.\d \| \d\.\d$/ })

@@ -1,15 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** The entry points of the package, by their names in `exports`; the root is `index`. */
 const entry = {
   index: 'src/index.ts',
+  'structured-output': 'src/entries/structured-output.ts',
   machines: 'machines/index.ts',
+  openai: 'src/entries/openai.ts',
+  calculator: 'src/entries/calculator.ts',
+  mcp: 'src/entries/mcp.ts',
+  node: 'src/entries/node.ts',
   otel: 'src/integrations/otel/index.ts',
   inspection: 'src/inspection/index.ts',
   testing: 'src/testing/index.ts',
   restate: 'src/integrations/restate/index.ts',
-  cli: 'src/cli/main.ts',
 };
+
+const alias = Object.entries(entry).map(([name, path]) => ({
+  find: name === 'index' ? /^postchain$/ : `postchain/${name}`,
+  replacement: new URL(path, import.meta.url).pathname,
+}));
 
 /** Simulations, browsers, processes, module mocks: each file starts with nothing loaded, and `npm run test:full` runs them. */
 const FULL = ['test/**/*.full.test.ts'];
@@ -24,20 +34,14 @@ export default defineConfig({
     minify: false,
     sourcemap: false,
     ssr: true,
-    rolldownOptions: { input: entry, output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' } },
+    rolldownOptions: {
+      input: { ...entry, cli: 'src/cli/main.ts' },
+      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+    },
   },
   // One small module of it, for `postchain/restate`: nobody who installs the package gets the rest.
   ssr: { noExternal: ['core-js'] },
-  resolve: {
-    alias: {
-      'postchain/restate': new URL('src/integrations/restate/index.ts', import.meta.url).pathname,
-      'postchain/inspection': new URL('src/inspection/index.ts', import.meta.url).pathname,
-      'postchain/machines': new URL('machines/index.ts', import.meta.url).pathname,
-      'postchain/otel': new URL('src/integrations/otel/index.ts', import.meta.url).pathname,
-      'postchain/testing': new URL('src/testing/index.ts', import.meta.url).pathname,
-      postchain: new URL('src/index.ts', import.meta.url).pathname,
-    },
-  },
+  resolve: { alias },
   test: {
     reporters: ['default'],
     // Guards against a hang, not expectations: a busy machine must not exceed them.

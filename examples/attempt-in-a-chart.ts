@@ -1,7 +1,7 @@
 import { createAttempt } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
 import { assign, createActor, setup, toPromise } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Ticket = z.object({ urgent: z.boolean(), summary: z.string() });
 const model = scriptedModel({ ticket: [{ urgent: true, summary: 'The shop is down.' }] });

@@ -1,5 +1,6 @@
-import { chainInput, createActors, createPassageIndex, loadDocuments } from 'postchain';
+import { chainInput, createActors, createPassageIndex } from 'postchain';
 import { createChainMachine } from 'postchain/machines';
+import { loadDocuments } from 'postchain/node';
 import { createActor, toPromise } from 'xstate';
 
 const { documents } = await loadDocuments(['docs']);

@@ -1,6 +1,6 @@
 import { createCapabilityLoop, defineCapability, modelDecider } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const stock = defineCapability({
   name: 'stock',

@@ -1,6 +1,6 @@
 import { createPostChain, defineCapability } from 'postchain';
 import { replies, scriptedModel } from 'postchain/testing';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const weather = defineCapability({
   name: 'weather',

@@ -1,6 +1,6 @@
 import { createStructuredOutput, listOf } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const City = z.object({ name: z.string(), population: z.int().positive() });
 

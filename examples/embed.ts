@@ -1,4 +1,5 @@
-import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+import { createPassageIndex, createPostChain } from 'postchain';
+import { loadDocuments } from 'postchain/node';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });

@@ -1,4 +1,5 @@
-import { type AnswerGrader, createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+import { type AnswerGrader, createPassageIndex, createPostChain } from 'postchain';
+import { loadDocuments } from 'postchain/node';
 
 /** Supports only answers that quote a document word for word. The other grades stay those of the engine. */
 const grader: AnswerGrader = ({ answer, evidence }) => ({

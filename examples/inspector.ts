@@ -1,5 +1,6 @@
-import { createPassageIndex, createPostChain, loadDocuments, memoryJournals } from 'postchain';
+import { createPassageIndex, createPostChain, memoryJournals } from 'postchain';
 import { inspectionServer } from 'postchain/inspection';
+import { loadDocuments } from 'postchain/node';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents), journals: memoryJournals() });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { connectMcp, createPostChain } from 'postchain';
+import { createPostChain } from 'postchain';
+import { connectMcp } from 'postchain/mcp';
 import { replies, scriptedModel } from 'postchain/testing';
 
 const require = createRequire(import.meta.url);

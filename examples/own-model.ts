@@ -1,5 +1,5 @@
 import { type ChatModel, createStructuredOutput, failureOf } from 'postchain';
-import { z } from 'zod';
+import * as z from 'zod';
 
 // Stand-in for a provider's client: one call that streams text.
 async function* streamText(prompt: string): AsyncGenerator<string> {

@@ -1,7 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPassageIndex, createPostChain, fileJournals, type JournalEntry, loadDocuments, replay } from 'postchain';
+import { createPassageIndex, createPostChain, type JournalEntry, replay } from 'postchain';
+import { fileJournals, loadDocuments } from 'postchain/node';
 
 const { documents } = await loadDocuments(['docs']);
 const journals = fileJournals(await mkdtemp(join(tmpdir(), 'postchain-')));

@@ -1,6 +1,6 @@
 import { AttemptsExhausted, createStructuredOutput, fallbackModel, maxCorrections, retryPolicy } from 'postchain';
 import { always, scriptedModel } from 'postchain/testing';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const small = scriptedModel({ answer: [always({ yes: 'perhaps' })] }, { id: 'small' });
 const large = scriptedModel({ answer: [always({ yes: 'surely' })] }, { id: 'large' });

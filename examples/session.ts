@@ -1,7 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPostChain, sqliteSessions } from 'postchain';
+import { createPostChain } from 'postchain';
+import { sqliteSessions } from 'postchain/node';
 import { always, replies, scriptedModel } from 'postchain/testing';
 
 // Repeats the user messages in its prompt. A real model would be openaiModel({ model: 'gpt-4.1-mini' }).

@@ -1,6 +1,6 @@
 import { createStructuredOutput, exponentialBackoff, maxCorrections, retryPolicy } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Recipe = z.object({ title: z.string(), minutes: z.int().positive(), steps: z.array(z.string()) });
 

@@ -1,5 +1,5 @@
 import { Annotation, END, MemorySaver, START, StateGraph } from '@langchain/langgraph';
-import { z } from 'zod';
+import * as z from 'zod';
 // The same client as PostChain's; bench/node_modules has an older one.
 import OpenAI from '../../node_modules/openai/index.mjs';
 import { PHASES, REQUEST, schemas } from '../step/replies.mjs';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** @typedef {'action' | 'experience' | 'intention' | 'observation' | 'understanding' | 'yield' | 'synthesis'} Task */
 

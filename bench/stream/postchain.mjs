@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPostChain, definePrompt } from '../../dist/index.js';
 import { streamingModel } from '../structured/streaming-model.mjs';
 import { replySchema } from './reply-schema.mjs';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The schema of the long reply. */
 export const replySchema = replySchemaOf(z);

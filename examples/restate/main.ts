@@ -1,6 +1,7 @@
 import { createServer } from 'node:http2';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
-import { createPassageIndex, loadDocuments } from 'postchain';
+import { createPassageIndex } from 'postchain';
+import { loadDocuments } from 'postchain/node';
 import { createRestateChain } from 'postchain/restate';
 
 const { documents } = await loadDocuments(['docs']);

@@ -6,7 +6,7 @@ import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
 import { type PostChain, PostChainError, type Run } from 'postchain';
 import { clientEventSchema } from 'postchain/machines';
-import { z } from 'zod';
+import * as z from 'zod';
 import { HttpError, readBody } from './http-error.ts';
 import { ownHostOnly } from './same-site.ts';
 import { streamRun } from './stream-run.ts';

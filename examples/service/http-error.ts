@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** An error response: its status, and `{ code, message }` as the body. */
 export class HttpError extends Error {

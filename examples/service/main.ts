@@ -1,5 +1,6 @@
 import { serve } from '@hono/node-server';
-import { createPassageIndex, createPostChain, loadDocuments } from 'postchain';
+import { createPassageIndex, createPostChain } from 'postchain';
+import { loadDocuments } from 'postchain/node';
 import { createApp } from './app.ts';
 
 const { documents } = await loadDocuments(['docs']);

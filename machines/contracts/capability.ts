@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_TIMER_MS } from './limits.ts';
 
 /** Describes a capability to the chain: enough to request it, nothing to run it with. */

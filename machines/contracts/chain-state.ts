@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ActionState } from './action-state.ts';
 import { somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { phaseSchema } from './phase.ts';
 
 /** The values that a guard compared: flat, so that each can be shown beside its guard. */

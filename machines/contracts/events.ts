@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { replyEventSchema } from './attempt.ts';
 import { capabilityFailureSchema, capabilityResultSchema, deciderKindSchema, stopReasonSchema } from './capability.ts';
 import { consentChoiceSchema, consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The stages at which an attempt or a phase can fail. `aborted`: the run stopped it, for example at a cancellation or a deadline

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Usage } from './usage.ts';
 
 const evidenceTextSchema = z.object({ id: z.string(), content: z.string() });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chainInputSchema, type RecordedState } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';

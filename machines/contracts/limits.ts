@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Phase } from './phase.ts';
 
 /** A score, share or strength: 0 (none) to 1 (all). */

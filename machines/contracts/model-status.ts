@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The reply form of a model that answers in prose: text that may contain JSON. */
 export const PROSE_FORM = 3;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { decisionSchema, interruptionSchema } from './decision.ts';
 import { phaseFailureSchema } from './failure.ts';
 import { thresholdsSchema, unitSchema } from './limits.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Tokens of one model call. `estimated`: the provider reported no usage, so characters / 4 were counted. Two numbers are parts of

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { inTurns, type Steps } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import type { Block, Document } from './document.ts';

@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { usageInFlight } from '../../machines/attempt/state.ts';
 import type { AttemptInput } from '../../machines/contracts/attempt.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';

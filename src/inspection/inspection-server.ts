@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';

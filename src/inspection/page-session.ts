@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { jsonOf, runStartOf } from '../journal/journal-lines.ts';

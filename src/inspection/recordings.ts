@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { entriesOf } from '../journal/journal-lines.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import type { RunFigures } from './wire.ts';

@@ -1,8 +1,19 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { pipeline, type Readable, type Transform } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
 import { onAbort } from './async.ts';
+
+/** The platform's own `fetch`, except in Node. It follows no redirect, so a key reaches only the host it was sent to. */
+export const platformFetch: typeof globalThis.fetch = (input, init) =>
+  isNode() ? fetchWithoutTimeout(input, init) : globalThis.fetch(input, { ...init, redirect: 'manual' });
+
+/** Bun, Deno, workers and many browser bundles have a `process`, too. Node has had `navigator` since version 21. */
+function isNode(): boolean {
+  const { process, navigator } = globalThis as { process?: NodeJS.Process; navigator?: { readonly userAgent: string } };
+  return process?.versions?.node !== undefined && (navigator?.userAgent.startsWith('Node.js') ?? true);
+}
+
+/** Loaded on use, because other platforms have none of them. */
+const zlib = () => process.getBuiltinModule('node:zlib');
 
 /**
  * `fetch` on top of Node's own HTTP client. It avoids two problems of Node's global fetch (undici): that gives up after 300 s without
@@ -24,8 +35,8 @@ export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) 
 
 function send({ url, method, headers }: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
-    const outgoing = request(url, { method, headers: Object.fromEntries(headers) });
+    const { request: open } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
+    const outgoing = open(url, { method, headers: Object.fromEntries(headers) });
     outgoing.once('response', (incoming) => {
       forget();
       destroyOnAbort(incoming, signal);
@@ -82,16 +93,24 @@ function isKnown(coding: string): coding is keyof typeof DECODERS {
 }
 
 /** What has arrived is decoded at once, and a body that ends early is decoded as far as it goes. */
-const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+function flushing() {
+  const { Z_SYNC_FLUSH: flush } = zlib().constants;
+  return { flush, finishFlush: flush };
+}
 
-const gunzip = (): Transform => createGunzip(ZLIB);
+function flushingBrotli() {
+  const { BROTLI_OPERATION_FLUSH: flush } = zlib().constants;
+  return { flush, finishFlush: flush };
+}
+
+const gunzip = (): Transform => zlib().createGunzip(flushing());
 const DECODERS = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  br: (): Transform => createBrotliDecompress(BROTLI),
+  br: (): Transform => zlib().createBrotliDecompress(flushingBrotli()),
   /** The zlib format, or raw as some servers send it. */
-  deflate: (first: number): Transform => (first % 16 === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB)),
+  deflate: (first: number): Transform =>
+    first % 16 === 8 ? zlib().createInflate(flushing()) : zlib().createInflateRaw(flushing()),
 } as const;
 
 async function* decoded(
@@ -103,7 +122,7 @@ async function* decoded(
     const first = await firstByte(body);
     if (first === null) return;
     // Its errors surface in the iteration below.
-    body = pipeline(body, DECODERS[coding](first), () => {});
+    body = process.getBuiltinModule('node:stream').pipeline(body, DECODERS[coding](first), () => {});
   }
   yield* body;
 }

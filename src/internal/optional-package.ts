@@ -20,6 +20,13 @@ export async function loadOptional<Module>(
   }
 }
 
+/**
+ * Imports a package that bundlers must not resolve, because it may be missing or needs Node. It is resolved when the program runs,
+ * so a bundle finds it in the `node_modules` beside it.
+ */
+export const importByName = <Module>(name: string): Promise<Module> =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+
 /** Whether an import failed because a package is not installed. Test runners and bundlers wrap Node's error. */
 export function isModuleMissing(thrown: unknown): boolean {
   const { code, cause } = (thrown ?? {}) as { code?: unknown; cause?: unknown };

@@ -51,12 +51,13 @@ export interface LineOptions {
 /** The checksum of the lines so far, and the end of their text, which is the dictionary of the next block. */
 interface TextState {
   readonly sum: number;
-  readonly window: Buffer;
+  readonly window: Uint8Array;
   /** Bytes of text since the last block without a dictionary. */
   readonly sinceRestart: number;
 }
 
-const NO_TEXT: TextState = { sum: 0, window: Buffer.alloc(0), sinceRestart: 0 };
+const NO_BYTES = new Uint8Array();
+const NO_TEXT: TextState = { sum: 0, window: NO_BYTES, sinceRestart: 0 };
 
 /** The size of zlib's window. */
 const WINDOW_BYTES = 32_768;
@@ -92,7 +93,7 @@ function advanced({ window, sinceRestart }: TextState, sum: number, text: Buffer
   };
 }
 
-const lastOf = (window: Buffer, text: Buffer): Buffer => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
+const lastOf = (window: Uint8Array, text: Buffer): Uint8Array => Buffer.concat([window, text]).subarray(-WINDOW_BYTES);
 
 /** Returns a writer of a new journal, or one that continues after `from`. */
 export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, from: TextState = NO_TEXT): LineWriter {
@@ -226,7 +227,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
   const before: JournalEntry[] = [];
   const after: JournalEntry[] = [];
   let problem: string | null = null;
-  let window: Buffer | null = null;
+  let window: Uint8Array | null = null;
 
   function readAfter(line: string): void {
     const block = BLOCK_START.test(line) ? blockIn(line) : null;
@@ -240,7 +241,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
   function textsAfter(block: Block): readonly string[] {
     if (block.restart !== true && window === null) return [];
     const text = inflated(block, block.restart === true ? null : window);
-    window = text === null ? null : lastOf(block.restart === true ? NO_TEXT.window : (window ?? NO_TEXT.window), text);
+    window = text === null ? null : lastOf(block.restart === true ? NO_BYTES : (window ?? NO_BYTES), text);
     return text === null ? [] : entryTexts(text);
   }
 
@@ -260,7 +261,7 @@ export async function salvage(place: string, lines: AsyncIterable<string>): Prom
 }
 
 /** Returns the text of a block; null if it is damaged. The dictionary is null for a block that needs none. */
-function inflated({ deflate }: Block, dictionary: Buffer | null): Buffer | null {
+function inflated({ deflate }: Block, dictionary: Uint8Array | null): Buffer | null {
   try {
     return zlib().inflateSync(Buffer.from(deflate, 'base64'), {
       maxOutputLength: MAX_BLOCK_BYTES,

@@ -1,5 +1,6 @@
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/events.ts';
 import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { wideDigest } from '../../machines/text/hash.ts';
 import { type Activity, callSubject } from '../engine/activities.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import type { OpenRun } from '../engine/runtime/run.ts';
@@ -70,7 +71,7 @@ export function callKey(
 ): string {
   const request = actor === 'readReply' ? modelRequestOf(input as Readonly<Record<string, unknown>>) : input;
   const text = (JSON.stringify(request) ?? '').replaceAll(JSON.stringify(runId), '"run"');
-  return `${actor} ${process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('base64')}`;
+  return `${actor} ${wideDigest(text)}`;
 }
 
 const modelRequestOf = ({ task, model, input, feedback }: Readonly<Record<string, unknown>>) => ({

@@ -29,7 +29,8 @@ export function toVitest(recorded: readonly JournalEntry[], { journalPath }: ToV
   const rules = recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []));
   const { status } = recorded.findLast((entry) => entry.type === 'run-end') ?? { status: null };
   return `import { fileURLToPath } from 'node:url';
-import { type JournalEntry, readJournal, replay } from 'postchain';
+import { type JournalEntry, replay } from 'postchain';
+import { readJournal } from 'postchain/node';
 import { expect, it } from 'vitest';
 
 it(${quoted(`replays: ${titleOf(request)}`)}, async () => {

@@ -7,7 +7,7 @@ import type {
   ParenthesisNode,
   SymbolNode,
 } from 'mathjs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { loadOptional } from '../internal/optional-package.ts';
 import { FUNCTIONS, OPERATORS, type Operation } from './arithmetic.ts';
 import { type Capability, defineCapability } from './capability.ts';

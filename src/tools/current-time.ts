@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Capability, defineCapability } from './capability.ts';
 import { quoted } from './error-text.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { oneLine } from '../../machines/text/clip.ts';
 import type { Document } from '../documents/document.ts';
 import { type Capability, defineCapability } from './capability.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import { type Capability, defineCapability } from './capability.ts';
 

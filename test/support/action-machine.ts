@@ -1,5 +1,5 @@
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../machines/action/actors.ts';
 import { initialActionState } from '../../machines/action/setup.ts';

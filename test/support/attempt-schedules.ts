@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
 import type { ReplyForm } from '../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';

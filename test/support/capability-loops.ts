@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/capability.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';

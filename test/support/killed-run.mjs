@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPostChain, fileJournals, modelDecider, sqliteJournals } from '../../dist/index.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 

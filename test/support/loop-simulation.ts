@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AnyActorRef, createActor } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ActionState } from '../../machines/contracts/action-state.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { ModelRequest } from '../../machines/contracts/model.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Message } from '../../machines/contracts/message.ts';
 import { PHASES, TASKS, type Task } from '../../machines/contracts/phase.ts';
 import { createPassageIndex } from '../../src/documents/passage-index.ts';

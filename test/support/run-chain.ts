@@ -1,5 +1,5 @@
 import { createActor, SimulatedClock } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createChainMachine } from '../../machines/chain/chain.machine.ts';
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';

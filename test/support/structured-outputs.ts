@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type } from 'arktype';
 import { SimulatedClock } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../machines/contracts/model.ts';
 import { failureOf } from '../../machines/policies/failures.ts';

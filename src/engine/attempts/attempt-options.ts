@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';

@@ -1,5 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
 import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';

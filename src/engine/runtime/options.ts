@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore } from '../../../machines/contracts/journal.ts';

@@ -1,5 +1,5 @@
 import type { ActorRefFrom, AnyStateMachine } from 'xstate';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonOf } from '../../journal/journal-lines.ts';
 import { isMembers, type Members } from './machine-outline.ts';
 

@@ -1,5 +1,5 @@
 import { context, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { RunEvent } from '../../engine/runtime/run-events.ts';

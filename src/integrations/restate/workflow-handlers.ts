@@ -1,5 +1,5 @@
 import { TerminalError, type WorkflowContext, type WorkflowSharedContext } from '@restatedev/restate-sdk';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { clientEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';

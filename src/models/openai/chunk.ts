@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Text; missing or invalid text becomes empty. */
 const looseText = z

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import { linkSignals, type Timers } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
+import { platformFetch } from '../../internal/fetch-without-timeout.ts';
 import type { OpenAISettings } from './options.ts';
 
 /** The longest delay of a Node timer: the chart's deadlines end a call, never the client's. */
@@ -20,7 +21,7 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
-  const fetch = settings.fetch ?? (await import('../../internal/fetch-without-timeout.ts')).fetchWithoutTimeout;
+  const fetch = settings.fetch ?? platformFetch;
   return new Client({
     apiKey: settings.apiKey,
     adminAPIKey: null,

@@ -1,5 +1,5 @@
 import { nextTurn } from '../../internal/async.ts';
-import { loadOptional } from '../../internal/optional-package.ts';
+import { importByName, loadOptional } from '../../internal/optional-package.ts';
 
 /** The byte-pair encodings of OpenAI's chat models. */
 export type Encoding = 'o200k_base' | 'cl100k_base';
@@ -29,7 +29,7 @@ const LONG_RUN = /\S{240}|[^\p{L}\p{N}]{240}/gu;
 /** Text that spells a control token, for example `<|endoftext|>`, is counted as text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-type Tokenizer = Awaited<ReturnType<typeof importTokenizer>>;
+type Tokenizer = typeof import('gpt-tokenizer/encoding/o200k_base');
 
 /**
  * Returns the number of tokens of each text, in order, by the package `gpt-tokenizer`. The count is exact, with two exceptions: a text
@@ -54,10 +54,8 @@ export async function countTokens(texts: readonly string[], encoding: Encoding):
   return counts;
 }
 
-const importTokenizer = (encoding: Encoding) =>
-  encoding === 'o200k_base'
-    ? import('gpt-tokenizer/encoding/o200k_base')
-    : import('gpt-tokenizer/encoding/cl100k_base');
+/** Each encoding is a file of two megabytes, which no bundle contains. */
+const importTokenizer = (encoding: Encoding) => importByName<Tokenizer>(`gpt-tokenizer/encoding/${encoding}`);
 
 function tokensIn(text: string, { countTokens: count }: Tokenizer): number {
   let tokens = 0;

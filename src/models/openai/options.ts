@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Timers } from '../../internal/async.ts';
 import { functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
@@ -121,7 +121,7 @@ interface ApiKey {
  */
 function resolveApiKey(given: string | undefined, url: URL): ApiKey {
   const from = given === undefined ? 'OPENAI_API_KEY' : 'apiKey';
-  const text = (given ?? process.env['OPENAI_API_KEY'] ?? '').trim();
+  const text = (given ?? environment('OPENAI_API_KEY') ?? '').trim();
   if (text === '') {
     if (isLoopback(url.hostname)) return { text: 'not-needed', secret: false };
     throw new PostChainError(
@@ -145,6 +145,9 @@ function invalidPart(text: string): string | null {
   return /^[!-~]+$/u.test(text) ? null : 'non-ASCII characters';
 }
 
+/** A browser has no environment variables. */
+const environment = (name: string): string | undefined => globalThis.process?.env?.[name];
+
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/u.test(hostname);
 }
@@ -158,7 +161,7 @@ const OPENAI = 'https://api.openai.com/v1';
  */
 function resolveBaseURL(given: string | undefined): URL {
   const from = given === undefined ? 'OPENAI_BASE_URL' : 'baseURL';
-  const text = (given ?? process.env['OPENAI_BASE_URL'] ?? '').trim();
+  const text = (given ?? environment('OPENAI_BASE_URL') ?? '').trim();
   if (text === '' && given === undefined) return new URL(OPENAI);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/u.test(url.protocol)) {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A rejected request: its HTTP status, the server's message, and the parameter that it names, if any. */
 export interface Rejection {

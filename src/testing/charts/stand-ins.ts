@@ -1,5 +1,5 @@
 import { SimulatedClock } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AttemptInput, AttemptOutcome, ModelsReport, UsageReport } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';

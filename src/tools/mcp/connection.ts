@@ -36,7 +36,7 @@ async function connectBy(
   settings: McpSettings,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const server = 'command' in settings ? stdioTransport(sdk, settings) : httpTransport(sdk, settings);
+  const server = 'command' in settings ? await stdioTransport(settings) : httpTransport(sdk, settings);
   const client = new sdk.Client(
     { name: manifest.name, version: manifest.version },
     { capabilities: {}, inputRequired: { autoFulfill: false }, versionNegotiation: { mode } },

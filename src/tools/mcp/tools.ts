@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';

@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { PassThrough, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
 import { onAbort } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
-import { fetchWithoutTimeout } from '../../internal/fetch-without-timeout.ts';
-import { loadOptional } from '../../internal/optional-package.ts';
+import { platformFetch } from '../../internal/fetch-without-timeout.ts';
+import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
 
 export type Sdk = Awaited<ReturnType<typeof importSdk>>;
@@ -16,14 +15,16 @@ export function loadSdk(): Promise<Sdk> {
 }
 
 async function importSdk() {
-  const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }, { CfWorkerJsonSchemaValidator }] =
-    await Promise.all([
-      import('@modelcontextprotocol/client'),
-      import('@modelcontextprotocol/client/stdio'),
-      import('@modelcontextprotocol/client/validators/cf-worker'),
-    ]);
-  return { Client, StreamableHTTPClientTransport, StdioClientTransport, CfWorkerJsonSchemaValidator };
+  const [{ Client, StreamableHTTPClientTransport }, { CfWorkerJsonSchemaValidator }] = await Promise.all([
+    import('@modelcontextprotocol/client'),
+    import('@modelcontextprotocol/client/validators/cf-worker'),
+  ]);
+  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator };
 }
+
+/** Only Node starts processes, so no bundle contains this part of the SDK. */
+const importStdio = () =>
+  importByName<typeof import('@modelcontextprotocol/client/stdio')>('@modelcontextprotocol/client/stdio');
 
 /** The maximum size of a server's message. It must fit in memory. */
 const MAX_MESSAGE_BYTES = 10_000_000;
@@ -132,7 +133,7 @@ function sendable(options: TransportSendOptions | undefined): Sendable {
 const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
     return new Response(null, { status: 405 });
-  const { body, status, statusText, headers } = await fetchWithoutTimeout(input, init);
+  const { body, status, statusText, headers } = await platformFetch(input, init);
   return new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
 };
 
@@ -179,10 +180,8 @@ function createOpenRequests(): OpenRequests {
  * Returns the SDK's transport for a process, which closes its input, waits two seconds, and then kills it. Additions: it reports how the
  * process ended, and neither a server that floods its output nor one that leaves child processes behind keeps our process running.
  */
-export function stdioTransport(
-  { StdioClientTransport }: Sdk,
-  { command, args, env, cwd }: StdioSettings,
-): ServerTransport {
+export async function stdioTransport({ command, args, env, cwd }: StdioSettings): Promise<ServerTransport> {
+  const { StdioClientTransport } = await importStdio();
   let isEnding = false;
 
   class WatchedTransport extends StdioClientTransport {
@@ -203,7 +202,7 @@ export function stdioTransport(
   const limits = { stderr: 'pipe', maxBufferSize: MAX_MESSAGE_BYTES } as const;
   const transport = new WatchedTransport({ command, args, env, ...directory, ...limits });
   const { stderr } = transport;
-  const server = createServerProcess(stderr instanceof PassThrough ? lastLines(stderr) : () => '');
+  const server = createServerProcess(stderr === null ? () => '' : lastLines(stderr as Readable));
   transport.onclose = server.close;
   transport.onerror = server.setReason;
   const end = async (isFailing: boolean): Promise<void> => {
@@ -283,7 +282,7 @@ function createServerProcess(lastErrors: () => string): ServerProcess {
     },
     exited: async () => {
       releasePipes();
-      if (isRunning(child)) await once(child, 'exit');
+      if (isRunning(child)) await process.getBuiltinModule('node:events').once(child, 'exit');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createValidateReply } from '../../../src/engine/attempts/provide-attempt.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { onAbort } from '../../../src/internal/async.ts';

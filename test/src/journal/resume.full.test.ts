@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
 
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';

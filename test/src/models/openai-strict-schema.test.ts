@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { synthesisReplySchema } from '../../../machines/contracts/synthesis.ts';
 import { strictSchema } from '../../../src/models/openai/strict-schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { createPostChain, createStructuredOutput } from '../../../src/index.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CapabilityFailure } from '../../../machines/contracts/capability.ts';
 import {
   actionResultOf,

@@ -2,7 +2,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Capability } from '../../../src/tools/capability.ts';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';

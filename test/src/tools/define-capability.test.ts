@@ -2,7 +2,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { scope, type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { z as mini } from 'zod/mini';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { createPostChain } from '../../../src/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
 import { unknownKeyFinder } from '../../../src/tools/unknown-key.ts';

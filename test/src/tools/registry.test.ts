@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';

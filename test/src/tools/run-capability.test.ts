@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
 import type { Capability, CapabilityContext } from '../../../src/tools/capability.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';

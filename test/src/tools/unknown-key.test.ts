@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type JsonSchema, jsonSchemaOf } from '../../../src/internal/standard-schema.ts';
 import { unknownKeyFinder } from '../../../src/tools/unknown-key.ts';
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StructuredOutput } from '../../../../src/engine/attempts/output-handle.ts';
 import { exponentialBackoff } from '../../../../src/engine/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, createActor, SimulatedClock, setup, toPromise } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createAttempt } from '../../../../src/engine/attempts/create-attempt.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { type CallScript, chunkedReply, neverSettles, partModel } from '../../../support/scripted-models.ts';

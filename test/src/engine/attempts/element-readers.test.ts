@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import {

@@ -2,7 +2,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
 import type { ElementUpdate } from '../../../../src/engine/attempts/updates.ts';
 import { settle } from '../../../../src/testing/settle.ts';

@@ -1,6 +1,6 @@
 import { type } from 'arktype';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { REPLY_FORMS } from '../../../../machines/contracts/model.ts';
 import { maxCorrections } from '../../../../src/engine/attempts/retry-policy.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
 import { createAttempt } from '../../../../src/engine/attempts/create-attempt.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AttemptsExhausted } from '../../../../src/engine/attempts/attempts-exhausted.ts';
 import { createStructuredOutput } from '../../../../src/engine/attempts/structured-output.ts';
 import type { DeepPartial } from '../../../../src/engine/attempts/updates.ts';

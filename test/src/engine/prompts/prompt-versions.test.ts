@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
 import { promptDigest, promptVersions } from '../../../../src/engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../../../../src/engine/prompts/prompt.ts';

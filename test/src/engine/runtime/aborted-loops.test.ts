@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DecidingFunction } from '../../../../src/engine/runtime/decider.ts';
 import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPostChain } from '../../../../src/index.ts';
 import { replies, scriptedModel } from '../../../../src/testing/index.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';

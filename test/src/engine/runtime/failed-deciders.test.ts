@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import { defineCapability } from '../../../../src/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';

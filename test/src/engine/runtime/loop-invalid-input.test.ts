@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
 import { createCapabilityLoop, type LoopOptions } from '../../../../src/engine/runtime/capability-loop.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';

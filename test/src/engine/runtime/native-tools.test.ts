@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPostChain } from '../../../../src/index.ts';
 

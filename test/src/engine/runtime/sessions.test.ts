@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPostChain, type Run } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/testing/index.ts';

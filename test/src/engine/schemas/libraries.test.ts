@@ -2,7 +2,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
 import { itemSchemaOf } from '../../../../src/internal/standard-schema.ts';

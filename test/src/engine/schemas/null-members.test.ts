@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 

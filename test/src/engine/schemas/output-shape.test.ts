@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';

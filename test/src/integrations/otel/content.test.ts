@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';

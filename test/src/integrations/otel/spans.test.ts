@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createPostChain } from '../../../../src/index.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';

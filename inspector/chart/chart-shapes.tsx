@@ -3,7 +3,7 @@ import { type Box, type DrawnState, type DrawnStub, ownOf, type Point } from './
 import { BADGE_LENGTH, labelParts, labelText, labelWidth, NAME_LENGTH } from './label-text.ts';
 import { hasInside, type Scene, type SceneLine, type SceneState } from './scene.ts';
 
-/** A level and the levels inside its states, drawn in this order: boxes, lines, inner levels. */
+/** A level and the levels inside its states, drawn in this order: arcs, boxes, lines, labels, inner levels. */
 export function ChartShapes({
   scene,
   chart,
@@ -23,19 +23,23 @@ export function ChartShapes({
     const line = scene.lines[number];
     return line === undefined ? [] : [{ number, line }];
   });
+  const isArc = ({ line }: { readonly line: SceneLine }): boolean => isSpoke(line);
+  const shapeOf = ({ number, line }: { readonly number: number; readonly line: SceneLine }) => (
+    <LineShape key={number} number={number} line={line} scene={scene} />
+  );
+  const places = arcLabels(lines, scene);
   return (
     <g class="chart" data-chart={chart} transform={`translate(${own.x} ${own.y}) scale(${own.scale})`}>
+      {lines.filter(isArc).map(shapeOf)}
       {states.map(({ number, state }) => (
         <StateShape key={number} number={number} state={state} scene={scene} hues={hues} />
       ))}
       {own.drawn.stubs.map((stub) => (
         <StubShape key={`${stub.x} ${stub.y}`} stub={stub} />
       ))}
+      {lines.filter((line) => !isArc(line)).map(shapeOf)}
       {lines.map(({ number, line }) => (
-        <LineShape key={number} number={number} line={line} scene={scene} />
-      ))}
-      {lines.map(({ number, line }) => (
-        <LabelShape key={number} number={number} line={line} scene={scene} />
+        <LabelShape key={number} number={number} line={line} scene={scene} place={places.get(number)} />
       ))}
       {states.map(({ number, state }) =>
         state.inset === null ? null : <ChartShapes key={number} scene={scene} chart={state.inset} hues={hues} />,
@@ -98,10 +102,9 @@ function LineShape({ number, line, scene }: LineProps) {
 }
 
 /** The label of a line. Labels are drawn over all lines. */
-function LabelShape({ number, line, scene }: LineProps) {
+function LabelShape({ number, line, scene, place: ofArc }: LineProps & { readonly place: Box | undefined }) {
   const { label, isBranch } = line.edge;
-  const arc = arcOf(line, scene);
-  const place = arc?.label ?? label ?? captionPlace(line, scene);
+  const place = ofArc ?? label ?? captionPlace(line, scene);
   if (place === null) return null;
   const { name, number: count, kind } = labelParts(isBranch ? '' : lineText(line, scene));
   return (
@@ -142,7 +145,8 @@ interface Arc {
   readonly path: string;
   /** The last part of the arc, for its arrow. */
   readonly end: readonly Point[];
-  readonly label: Box;
+  /** The point at a share of its length. */
+  readonly at: (share: number) => Point;
 }
 
 /** An arc between the borders of two states; null for a line with a route or without two different ends. */
@@ -154,13 +158,65 @@ function arcOf({ source, target, edge }: SceneLine, scene: Scene): Arc | null {
   const [across, down] = [to.x - from.x, to.y - from.y];
   const middle = { x: from.x + across / 2 - down * 0.15, y: from.y + down / 2 + across * 0.15 };
   const end = towards(to, middle, ARROW.lineEnd);
-  const center = { x: (from.x + 2 * middle.x + to.x) / 4, y: (from.y + 2 * middle.y + to.y) / 4 };
-  const width = 8 * labelText(edge).length + 8;
   return {
     path: `M${at(from)}Q${at(middle)} ${at(end)}`,
     end: [middle, to],
-    label: { x: center.x - width / 2, y: center.y - 8, width, height: 16 },
+    at: (share) => ({ x: bezier(from.x, middle.x, to.x, share), y: bezier(from.y, middle.y, to.y, share) }),
   };
+}
+
+const bezier = (from: number, middle: number, to: number, share: number): number =>
+  (1 - share) ** 2 * from + 2 * share * (1 - share) * middle + share ** 2 * to;
+
+/** Shares of an arc at which its label can be, the best first: from its middle to its ends. */
+const LABEL_SHARES = Array.from(
+  { length: 35 },
+  (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
+);
+/** A label over another label is worse than one over a state. */
+const LABEL_WEIGHT = 20;
+
+/** The places of the labels of arcs, by line: where each covers least of the states, the lines' labels, and the arcs' labels at the same state. */
+function arcLabels(
+  lines: readonly { readonly number: number; readonly line: SceneLine }[],
+  scene: Scene,
+): ReadonlyMap<number, Box> {
+  const closed = scene.states.flatMap(({ chart, drawn }) =>
+    chart === lines[0]?.line.chart && !drawn.isOpen ? [drawn] : [],
+  );
+  const fixed = lines.flatMap(({ line: { edge } }): readonly Box[] => (edge.label === null ? [] : [edge.label]));
+  const placed: { readonly line: SceneLine; readonly box: Box }[] = [];
+  return new Map(
+    lines.flatMap(({ number, line }) => {
+      const arc = arcOf(line, scene);
+      if (arc === null) return [];
+      const others = placed.filter(({ line: { source, target } }) =>
+        [source, target].some((end) => end === line.source || end === line.target),
+      );
+      const labels = [...fixed, ...others.map(({ box }) => box)];
+      const coveredBy = (box: Box): number => sharedArea(box, closed) + LABEL_WEIGHT * sharedArea(box, labels);
+      const width = labelWidth(line.edge);
+      let [least, best] = [Number.POSITIVE_INFINITY, { x: 0, y: 0, width, height: 16 }];
+      for (const share of LABEL_SHARES) {
+        if (least === 0) break;
+        const { x, y } = arc.at(share);
+        const box = { x: x - width / 2, y: y - 8, width, height: 16 };
+        const covered = coveredBy(box);
+        if (covered < least) [least, best] = [covered, box];
+      }
+      placed.push({ line, box: best });
+      return [[number, best] as const];
+    }),
+  );
+}
+
+/** The area that a box shares with others. */
+function sharedArea({ x, y, width, height }: Box, others: readonly Box[]): number {
+  return others.reduce((sum, other) => {
+    const across = Math.min(x + width, other.x + other.width) - Math.max(x, other.x);
+    const down = Math.min(y + height, other.y + other.height) - Math.max(y, other.y);
+    return sum + Math.max(0, across) * Math.max(0, down);
+  }, 0);
 }
 
 const centerOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 });

@@ -48,7 +48,7 @@ export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: Chart
     ...(sequence === undefined ? [] : ['Sequence' as const]),
   ];
   return (
-    <div class="chart-view">
+    <div class="chart-view" style={{ '--kinds': kinds.length }}>
       {kind === 'Rows' && <ChartRows {...props} />}
       {kind === 'Picture' && drawings !== null && <ChartPicture {...props} drawings={drawings} hues={hues} />}
       {kind === 'Sequence' && sequence}

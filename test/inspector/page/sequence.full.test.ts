@@ -74,6 +74,30 @@ it.skipIf(browser === null)('opens a state so that all of it is visible, with sm
   await page.keyboard.press('0');
 });
 
+it.skipIf(browser === null)(
+  'keeps the buttons in place between the picture, the rows and the sequence, and the note below both',
+  async () => {
+    const page = thePage();
+    await page.getByRole('treeitem', { name: /^recovering,/u }).click();
+    const kinds = page.locator('.chart-kind');
+    const place = await kinds.boundingBox();
+    for (const [kind, content] of [
+      ['Rows', '.chart-rows'],
+      ['Sequence', '.sequence'],
+    ] as const) {
+      await show(kind);
+      expect(await kinds.boundingBox()).toEqual(place);
+      const [toolbar, list, note] = await Promise.all(
+        ['.chart-kind', content, '.selection-note'].map((part) => page.locator(part).boundingBox()),
+      );
+      const bottomOf = (box: typeof list = null): number => (box === null ? Number.NaN : box.y + box.height);
+      expect(list?.y).toBeGreaterThanOrEqual(bottomOf(toolbar));
+      expect(note?.y).toBeGreaterThanOrEqual(bottomOf(list));
+    }
+    await page.getByRole('button', { name: 'Close' }).click();
+  },
+);
+
 it.skipIf(browser === null)('scrolls the rows to the active state', async () => {
   await show('Rows');
   await thePage().locator('.story-row', { hasText: 'yield' }).first().click();

@@ -19,10 +19,6 @@ export function excerpt(text: string, chars: number): string {
   return `${line.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
-/** Markdown without its most frequent marks, for one line. */
-export const plainMarkdown = (text: string): string =>
-  text.slice(0, 4_000).replace(/\*\*|__|`|^#+\s|^\s*[-*]\s/gmu, '');
-
 /** A value as JSON of at most `chars` characters; reads no more than it shows. Undefined becomes "nothing". */
 export function jsonExcerpt(value: unknown, chars: number): string {
   if (value === undefined) return 'nothing';

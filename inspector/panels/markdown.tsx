@@ -2,7 +2,7 @@ import './markdown.css';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { type ComponentChildren, createElement } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { revealHidden } from '../fold/text.ts';
+import { excerpt, revealHidden } from '../fold/text.ts';
 
 /** HTML stays text, and nothing becomes a link: the text comes from a model. */
 const parser = new MarkdownIt('commonmark', { html: false, maxNesting: 20 }).enable(['table', 'strikethrough']);
@@ -18,6 +18,22 @@ export function Markdown({ text }: { readonly text: string }) {
   );
   return <div class="markdown">{content}</div>;
 }
+
+/** The text of Markdown without its marks, on one line of at most `chars` characters. */
+export function plainMarkdown(text: string, chars: number): string {
+  const plain = plainText(parser.parse(text.slice(0, 4 * chars), {})).trim();
+  // Rows without the head of their table are not parsed.
+  const cells = plain.startsWith('|') ? plain.split(/\s*\|\s*/u).filter((cell) => !/^[-:]*$/u.test(cell)) : [plain];
+  return excerpt(cells.join(' – '), chars);
+}
+
+const plainText = (tokens: readonly Token[]): string =>
+  tokens
+    .map(({ type, children, content, block }) => {
+      if (type === 'inline') return plainText(children ?? []);
+      return content !== '' ? content : block || type.endsWith('break') ? ' ' : '';
+    })
+    .join('');
 
 interface Open {
   readonly token: Token | null;

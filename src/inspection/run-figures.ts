@@ -25,18 +25,15 @@ const answerSchema = z.object({
     }),
   }),
 });
-const decisionSchema = z.object({ type: z.literal('decision'), decision: z.object({ cycle: z.number() }) });
-const replySchema = z.object({
-  type: z.literal('call-event'),
-  event: z.object({ type: z.literal('reply.ended'), reply: z.object({ usage: tokenUsageSchema }) }),
-});
-const entrySchema = z.union([answerSchema, decisionSchema, replySchema]);
+const phaseSchema = z.object({ type: z.literal('phase-start'), cycle: z.number() });
+const attemptSchema = z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema });
+const entrySchema = z.union([answerSchema, phaseSchema, attemptSchema]);
 
-const FOLDED: ReadonlySet<unknown> = new Set(['answer', 'decision', 'call-event']);
+const FOLDED: ReadonlySet<unknown> = new Set(['answer', 'phase-start', 'attempt-end']);
 
 /**
- * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries; if not all are given
- * (`isWhole` is false), the totals are unknown.
+ * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run: the
+ * cycles that began, and the model calls that ended. If not all entries are given (`isWhole` is false), the totals are unknown.
  */
 export function figuresFold(
   { modelId, fallbackModelIds, sessionId }: Pick<RunStart, 'modelId' | 'fallbackModelIds' | 'sessionId'>,
@@ -57,9 +54,9 @@ export function figuresFold(
       if (!read?.success) return;
       const entry = read.data;
       if (entry.type === 'answer') answer = entry.answer;
-      else if (entry.type === 'decision') cycles = Math.max(cycles, entry.decision.cycle);
+      else if (entry.type === 'phase-start') cycles = Math.max(cycles, entry.cycle);
       else {
-        const { inputTokens, outputTokens, estimated } = entry.event.reply.usage;
+        const { inputTokens, outputTokens, estimated } = entry.usage;
         modelCalls += 1;
         tokens = {
           input: tokens.input + inputTokens,

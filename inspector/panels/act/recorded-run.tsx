@@ -89,6 +89,20 @@ export function RecordedRun({ inspector, view }: PanelProps) {
         </section>
       )}
       {messages}
+      <section aria-label="Replay">
+        <div class="row">
+          <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
+            Replay
+          </button>
+          <p role="status" class="verbatim">
+            {revealHidden(note)}
+          </p>
+        </div>
+        <p class="muted">
+          Replays the recorded events on the charts of this version, without calling the model, and compares every
+          entry.
+        </p>
+      </section>
       <ForkForm view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
       <EditPrompt
         inspector={inspector}
@@ -96,19 +110,6 @@ export function RecordedRun({ inspector, view }: PanelProps) {
         isBusy={isBusy}
         onFork={(seq, turns) => void act({ type: 'fork', at: seq, set: {}, turns })}
       />
-      <section aria-label="Replay">
-        <h2>Replay</h2>
-        <p class="muted">
-          Replays the recorded events on the charts of this version, without calling the model, and compares every
-          entry.
-        </p>
-        <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
-          Replay
-        </button>
-        <p role="status" class="verbatim">
-          {revealHidden(note)}
-        </p>
-      </section>
     </div>
   );
 }

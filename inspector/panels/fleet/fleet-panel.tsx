@@ -56,7 +56,14 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
         </label>
       </div>
       {sets !== null && <Sets inspector={inspector} />}
-      <ReadProgress fleet={fleet} />
+      <div class="row">
+        {sets !== null && <SecondSetButton />}
+        <ReadProgress fleet={fleet} />
+      </div>
+      {sets?.length === 2 && table}
+      {sets !== null && <Paths inspector={inspector} sets={sets} />}
+      {sets !== null && <RareLines inspector={inspector} charts={charts} sets={sets} />}
+      {sets?.length !== 2 && table}
       {sets !== null && (
         <p class="muted">
           {sets.length < 2
@@ -66,10 +73,6 @@ export function FleetPanel({ inspector, view: { charts, run } }: PanelProps) {
           of visits.
         </p>
       )}
-      {sets?.length === 2 && table}
-      {sets !== null && <Paths inspector={inspector} sets={sets} />}
-      {sets !== null && <RareLines inspector={inspector} charts={charts} sets={sets} />}
-      {sets?.length !== 2 && table}
       {run.kind === 'system' && <NeverTaken inspector={inspector} charts={charts} />}
     </div>
   );
@@ -117,15 +120,22 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
           />
         </div>
       ))}
-      <button
-        type="button"
-        onClick={() => {
-          fleetQueries.value = isOne ? [...queries, ...queries] : queries.slice(0, 1);
-        }}
-      >
-        {isOne ? 'Compare with a second set' : 'Show set A only'}
-      </button>
     </>
+  );
+}
+
+function SecondSetButton() {
+  const queries = fleetQueries.value;
+  const isOne = queries.length < 2;
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        fleetQueries.value = isOne ? [...queries, ...queries] : queries.slice(0, 1);
+      }}
+    >
+      {isOne ? 'Compare with a second set' : 'Show set A only'}
+    </button>
   );
 }
 

@@ -4,13 +4,14 @@ import { formatCost, formatDuration, formatNumber, formatScore } from '../../fol
 import { answerSelection } from '../../fold/selection.ts';
 import { answerUpTo } from '../../fold/story.ts';
 import { confidenceCap, figuresOf, statusReason } from '../../fold/summary.ts';
-import { excerpt, plainMarkdown, revealHidden } from '../../fold/text.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { activePanel, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
+import { plainMarkdown } from '../markdown.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 
 interface HeaderProps {
@@ -151,7 +152,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
                 confidence {formatScore(answer.confidence)}
                 {cap !== null && `, capped: ${cap.short}`}
               </span>{' '}
-              · <span class="verbatim">{excerpt(plainMarkdown(answer.answerText), 400)}</span>
+              · <span class="verbatim">{plainMarkdown(answer.answerText, 400)}</span>
             </>
           )}
         </p>

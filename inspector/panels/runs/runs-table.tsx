@@ -357,14 +357,14 @@ function toggle({ runId }: InspectedRun): void {
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   status: '104px',
-  question: 'minmax(160px, 3fr)',
-  rule: 'minmax(136px, 1fr)',
+  question: 'minmax(150px, 3fr)',
+  rule: 'minmax(124px, 1fr)',
   cycles: '64px',
   calls: '58px',
   tokens: '72px',
   cost: '84px',
   duration: '80px',
-  model: 'minmax(90px, 0.7fr)',
+  model: 'minmax(128px, 0.7fr)',
   confidence: '98px',
   session: '92px',
   started: '100px',

@@ -6,9 +6,10 @@ import { answerSelection, type Selection } from '../../fold/selection.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { sumsOf } from '../../fold/spans.ts';
 import { answerUpTo, type StoryCycle, type StoryDecision, type StoryPhase, storyOf } from '../../fold/story.ts';
-import { excerpt, plainMarkdown } from '../../fold/text.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
+import { plainMarkdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 /** Up to this many cycles are all open; if there are more, only the selected one is. */
@@ -125,22 +126,22 @@ interface NumbersProps extends Pick<RowProps, 'currency'> {
   readonly isSum?: boolean;
 }
 
-/** Which model calls were made, and what they used: tokens, cost and time. */
+/** What was used, from right to left: time, cost, model calls and tokens. What does not fit is left out, first the tokens. */
 function Numbers({ usage: { inputTokens, outputTokens, cost }, ms, currency, calls = null, isSum }: NumbersProps) {
   const tokens = inputTokens + outputTokens;
   const price = cost === null || currency === null || tokens === 0 ? null : formatCost({ amount: cost, currency });
   return (
-    <span class={`numbers muted ${price === null ? '' : 'priced'}`}>
-      {calls !== null && (
-        <span>{calls.first === calls.last ? `call ${calls.first}` : `calls ${calls.first}–${calls.last}`}</span>
-      )}
-      {tokens > 0 && <span class="tokens">{formatNumber(tokens)} tok</span>}
+    <span class="numbers muted">
+      <span>{formatDuration(ms)}</span>
       {price !== null && (
         <span class="cost" title={price}>
           {isSum ? price : price.replace(` ${currency}`, '')}
         </span>
       )}
-      <span>{formatDuration(ms)}</span>
+      {calls !== null && (
+        <span>{calls.first === calls.last ? `call ${calls.first}` : `calls ${calls.first}–${calls.last}`}</span>
+      )}
+      {tokens > 0 && <span>{formatNumber(tokens)} tok</span>}
     </span>
   );
 }
@@ -148,7 +149,7 @@ function Numbers({ usage: { inputTokens, outputTokens, cost }, ms, currency, cal
 function PhaseRow({ phase: row, selected, select, currency }: RowProps & { readonly phase: StoryPhase }) {
   const { phase, status, finding, text, ms, usage, calls, badges } = row;
   const words = STATUS_WORDS[status];
-  const result = text === '' ? finding || (status === 'running' ? '' : 'nothing new') : excerpt(text, 160);
+  const result = text === '' ? finding || (status === 'running' ? '' : 'nothing new') : plainMarkdown(text, 160);
   return (
     <li>
       <button
@@ -222,7 +223,7 @@ function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, s
         <span class="status">{status}</span>
         <Numbers usage={usage} ms={ms} currency={currency} />
       </span>
-      <span class="result verbatim">{excerpt(plainMarkdown(answerText), 200)}</span>
+      <span class="result verbatim">{plainMarkdown(answerText, 200)}</span>
     </button>
   );
 }

@@ -29,13 +29,13 @@ type DecidingNumber = readonly [
 ];
 
 const NUMBERS: readonly DecidingNumber[] = [
-  ['thresholds.confidence', 'Confidence', 'Above it, the answer is confident enough.', 'above', 0, 1],
-  ['thresholds.change', 'Change', 'Below it, two answers in a row count as the same.', 'below', 0, 1],
-  ['limits.maxCycles', 'Cycles', 'The run ends after this many cycles.', 'reached', 1, 20],
-  ['thresholds.sufficiency', 'Sufficiency', 'Below it, the next cycle searches for more.', 'below', 0, 1],
-  ['thresholds.grounding', 'Grounding', 'Below it, the confidence of the answer is capped.', 'below', 0, 1],
-  ['thresholds.ungroundedConfidence', 'Cap', 'The highest confidence of an unsupported answer.', 'above', 0, 1],
-  ['thresholds.loopRepeats', 'Loop', 'The run ends after this many similar cycles.', 'reached', 2, 10],
+  ['thresholds.confidence', 'Confidence above', 'Above it, the answer is confident enough.', 'above', 0, 1],
+  ['thresholds.change', 'Change below', 'Below it, the answer counts as the one of the cycle before.', 'below', 0, 1],
+  ['limits.maxCycles', 'Cycles at most', 'The run ends after this many cycles.', 'reached', 1, 20],
+  ['thresholds.sufficiency', 'Enough known from', 'Below it, the next cycle searches for more.', 'below', 0, 1],
+  ['thresholds.grounding', 'Supported from', 'Below it, the confidence of the answer is capped.', 'below', 0, 1],
+  ['thresholds.ungroundedConfidence', 'Cap if unsupported', 'The highest confidence of such an answer.', 'above', 0, 1],
+  ['thresholds.loopRepeats', 'Similar cycles', 'The run ends after this many similar cycles.', 'reached', 2, 10],
 ];
 
 /** What a decision compared with each number, by path. */
@@ -69,7 +69,25 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   if (view.count === 0) return <p class="muted">Nothing is recorded.</p>;
   return (
     <div class="what-if">
-      <p>Where would the run have ended with other numbers? Answered from the recording, without a model call.</p>
+      <section class="card" aria-label="This run" aria-live="polite">
+        <div class="row">
+          <h3>This run</h3>
+          <button type="button" disabled={!isChanged} onClick={() => change({})}>
+            Reset to recorded numbers
+          </button>
+        </div>
+        {isChanged ? (
+          <RunAnswer inspector={inspector} view={view} answer={answer} set={set} />
+        ) : (
+          <p class="muted">
+            Move a slider to see where the run would have ended. The answer comes from the recording, without a model
+            call.
+          </p>
+        )}
+      </section>
+      {isChanged && (
+        <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
+      )}
       {NUMBERS.map(([path, title, meaning, holds, min, most]) => {
         const was = recorded[path] ?? min;
         const value = set[path] ?? was;
@@ -94,7 +112,7 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
               ))}
             </span>
             <output>{formatDecimal(value)}</output>
-            <span class="muted">{value === was ? '' : `recorded ${formatDecimal(was)}`}</span>
+            <span class="muted was">{value !== was && `recorded ${formatDecimal(was)}`}</span>
             {values.length > 0 && (
               <span class="muted what-if-values">
                 {values.length > MAX_VALUES && '… '}
@@ -110,20 +128,6 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
           </label>
         );
       })}
-      <button type="button" disabled={!isChanged} onClick={() => change({})}>
-        Reset to recorded numbers
-      </button>
-      <section class="card" aria-label="This run" aria-live="polite">
-        <h3>This run</h3>
-        {isChanged ? (
-          <RunAnswer inspector={inspector} view={view} answer={answer} set={set} />
-        ) : (
-          <p class="muted">Move a slider.</p>
-        )}
-      </section>
-      {isChanged && (
-        <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
-      )}
     </div>
   );
 }

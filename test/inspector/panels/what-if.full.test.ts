@@ -33,27 +33,27 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
   it('say where this run and all runs would have ended with other numbers', async () => {
     const { page, close } = await open();
     await page.getByRole('button', { name: 'What if' }).click();
-    await page.getByRole('slider', { name: 'Confidence' }).fill('0.6');
+    await page.getByRole('slider', { name: 'Confidence above' }).fill('0.6');
     await page.getByText('The run would end in cycle 2 (confidence reached) and save').waitFor();
     await page.getByRole('button', { name: 'Check all runs' }).click();
     await page.getByText('Of 2 runs, 2 would end earlier').waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    await page.getByRole('slider', { name: 'Confidence' }).fill('0.99');
+    await page.getByRole('slider', { name: 'Confidence above' }).fill('0.99');
     await page.getByText('beyond its recorded end').waitFor();
     await page.getByRole('button', { name: 'Reset to recorded numbers' }).click();
-    await page.getByText('Move a slider.').waitFor();
+    await page.getByText('Move a slider').waitFor();
     await close();
   });
 
   it('show the values that decisions compared, and fork where the outcome first differs', async () => {
     const { page, close } = await open();
     await page.getByRole('button', { name: 'What if' }).click();
-    const confidence = page.locator('.what-if-number', { hasText: 'Confidence' });
+    const confidence = page.locator('.what-if-number', { hasText: 'Confidence above' });
     await confidence.getByText('0.5 · 0.7 · 0.95').waitFor();
     expect(await confidence.locator('b').allInnerTexts()).toEqual(['0.95']);
-    await page.getByRole('slider', { name: 'Confidence' }).fill('0.6');
+    await page.getByRole('slider', { name: 'Confidence above' }).fill('0.6');
     await expect.poll(() => confidence.locator('b').allInnerTexts()).toEqual(['0.7', '0.95']);
-    expect(await page.locator('.what-if-number', { hasText: 'Cycles' }).locator('.what-if-values').innerText()).toBe(
+    expect(await page.locator('.what-if-number', { hasText: 'Cycles at most' }).locator('.what-if-values').innerText()).toBe(
       '1 · 2 · 3',
     );
     const fork = page.getByRole('button', { name: /^Fork from entry [\d,]+ with these numbers$/ });

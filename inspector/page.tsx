@@ -35,8 +35,9 @@ const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);
-  useEffect(() => addKeys([...panelKeys(), searchKey, helpKey(() => setHelps(true))]), []);
   const view = inspector.view.value;
+  const isRun = view !== null;
+  useEffect(() => addKeys([...(isRun ? [...panelKeys(), searchKey] : []), helpKey(() => setHelps(true))]), [isRun]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));
@@ -51,7 +52,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       ) : (
         <RunPage inspector={inspector} view={view} />
       )}
-      {helps && <HelpSheet onClose={() => setHelps(false)} />}
+      {helps && <HelpSheet hasLegend={isRun} onClose={() => setHelps(false)} />}
     </>
   );
 }

@@ -25,7 +25,7 @@ const SENTENCES: Readonly<Record<string, (inputs: Inputs) => string>> = {
   },
   confidenceReached(inputs) {
     const [confidence, above] = scores(inputs, 'confidence', numberIn(inputs, 'above'));
-    return `The answer is confident enough (${confidence}, needs more than ${above})`;
+    return `Yield’s answer is confident enough (${confidence}, needs more than ${above})`;
   },
   answerConverged(inputs) {
     const [change, below] = scores(inputs, 'change', numberIn(inputs, 'below'));

@@ -10,7 +10,7 @@ import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
-import { type AttemptSpan, type PhaseSpan, type Spans, usageOf } from './spans.ts';
+import { type AttemptSpan, type PhaseSpan, type Spans, sumsOf, usageOf } from './spans.ts';
 
 /** What a phase did, in a few words. */
 export interface StoryPhase {
@@ -174,6 +174,10 @@ function entriesBetween<Type extends 'retrieval' | 'context-evaluated'>(
   const seqs = entries.of(type);
   return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).map((seq) => log.entry(seq) as EntryOf<Type>);
 }
+
+/** The time, the tokens and the cost of writing the answer: from the end of the last phase to the answer. */
+export const writingSums = ({ spans, timeLine }: RunFold, seq: number) =>
+  sumsOf(spans, timeLine, spans.phases.at(-1)?.to ?? 0, seq);
 
 /** The first entry; null for the systems of other programs. */
 export function runStart(log: RunLog): RunStart | null {

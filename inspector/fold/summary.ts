@@ -34,9 +34,20 @@ function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
   return cost === null || currency === null ? null : { amount: cost, currency };
 }
 
+/** The last model call that wrote a text for the answer. */
+const writingOf = ({ attempts }: Spans) =>
+  attempts.findLast(({ task, reply }) => task === 'synthesis' && reply !== null) ?? null;
+
+/** The id of the model that wrote the answer; null if it is unknown, or if no model did. */
+export function writerOf(log: RunLog, { spans }: RunFold, { metadata }: FinalAnswer): string | null {
+  const [start, writing] = [runStart(log), writingOf(spans)];
+  if (start === null || writing === null || metadata.synthesis.writtenBy !== 'model') return null;
+  return [start.modelId, ...start.fallbackModelIds][writing.model] ?? null;
+}
+
 /** Why the answer has less confidence than its writer stated, in a few words and in full; null if it does not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
-  const reply = spans.attempts.findLast(({ task, reply: seq }) => task === 'synthesis' && seq !== null)?.reply;
+  const reply = writingOf(spans)?.reply;
   const entry = reply == null ? null : log.entry(reply);
   const value = entry?.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
   const { confidence: stated } = Object(value) as { readonly confidence?: unknown };
@@ -56,7 +67,11 @@ export function statusReason(run: InspectedRun, log: RunLog, fold: RunFold, coun
     const { decision, explanation } = answer.metadata;
     if (answer.status !== 'completed' && explanation !== '') return explanation;
     if (decision?.complete !== true) return explanation;
-    return `${decisionReason(decision, runStart(log)?.thresholds ?? null)}, in cycle ${decision.cycle}.`;
+    const reason = `${decisionReason(decision, runStart(log)?.thresholds ?? null)}, in cycle ${decision.cycle}`;
+    const { confidence } = answer;
+    // The decision rates Yield's answer, from which the final one is written.
+    const differs = decision.rule === 'confidenceReached' && decision.inputs['confidence'] !== confidence;
+    return `${reason}${differs ? `; the final answer has ${formatScore(confidence)}` : ''}.`;
   }
   const where = phase === undefined ? 'before its first phase' : `in ${capitalize(phase.phase)}, cycle ${phase.cycle}`;
   if (run.kind === 'system') return '';

@@ -1,6 +1,6 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Inspector } from './inspector.ts';
-import { activePanel, isPanel, type PanelName } from './panel.ts';
+import { activePanel, isPanel, isRunView, type PanelName } from './panel.ts';
 
 /**
  * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and
@@ -47,22 +47,33 @@ function decoded(text: string): string {
 /** The parts of the address that belong to one view, for example the filter of the list of runs. Going to another run clears them. */
 export const addressParameters = signal<Parameters>({});
 
+/** What adds an address to the history when it changes. */
+interface Choice {
+  readonly runId: string | null | undefined;
+  readonly chosen: unknown;
+  /** The view of the whole run that is open. */
+  readonly view: PanelName | null;
+}
+
+const viewOf = (panel: PanelName): PanelName | null => (isRunView(panel) ? panel : null);
+
 /** Browsers limit the changes per second. */
 const WRITE_MS = 200;
 
 /**
  * Keeps the address and the page in step: a click can be undone with the Back button, a pasted link and a reload show the same. Moving
- * the cursor replaces the address; choosing a run or a step adds one to the history.
+ * the cursor replaces the address; choosing a run, a step or a view adds one to the history.
  */
 export function followAddress(inspector: Inspector): void {
   const { selectedRunId, cursor, chosen, selectRun } = inspector;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let written: { readonly runId: string | null | undefined; readonly chosen: unknown } | null = null;
+  let written: Choice | null = null;
 
   function read(): void {
     const { runId, seq, panel, parameters } = parseAddress(location.hash);
     // Before the effect below runs: a value from the address is not a choice of the user.
-    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: chosen.peek() };
+    const shown = panel ?? activePanel.peek();
+    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: chosen.peek(), view: viewOf(shown) };
     batch(() => {
       if (runId !== undefined) selectRun(runId);
       cursor.value = seq;
@@ -81,18 +92,20 @@ export function followAddress(inspector: Inspector): void {
       panel: runId === null ? null : panel,
       parameters: addressParameters.value,
     });
-    written = { runId, chosen: chosen.value };
+    written = { runId, chosen: chosen.value, view: viewOf(panel) };
     if (address !== location.hash) history[how](null, '', address);
   }
 
   read();
   effect(() => {
-    const now = { runId: selectedRunId.value, chosen: chosen.value };
-    void [cursor.value, activePanel.value, addressParameters.value];
+    const now: Choice = { runId: selectedRunId.value, chosen: chosen.value, view: viewOf(activePanel.value) };
+    void [cursor.value, addressParameters.value];
     if (now.runId === undefined) return;
-    const isChoice = written?.runId !== undefined && (now.runId !== written.runId || now.chosen !== written.chosen);
+    const before = written?.runId === undefined ? now : written;
+    const isChoice = now.runId !== before.runId || now.chosen !== before.chosen || now.view !== before.view;
     clearTimeout(timer);
-    if (isChoice) write('pushState');
+    // One address for all that a click changes.
+    if (isChoice) queueMicrotask(() => write('pushState'));
     else timer = setTimeout(() => write('replaceState'), WRITE_MS);
   });
   // A pasted link changes the hash only.

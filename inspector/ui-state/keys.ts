@@ -3,9 +3,9 @@ export interface Key {
   /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
   readonly keys: readonly string[];
   readonly description: string;
-  readonly group: 'Move' | 'Timeline' | 'Panels' | 'Chart' | 'Page';
+  readonly group: 'Runs' | 'Move' | 'Timeline' | 'Panels' | 'Chart' | 'Page';
   /** Missing if the focused part handles the key itself; then it is only listed. */
-  readonly act?: () => void;
+  readonly act?: (key: string) => void;
 }
 
 const registered: Key[] = [];
@@ -47,7 +47,7 @@ export function listenToKeys(page: Document): () => void {
     const key = registered.find(({ keys, act }) => act !== undefined && keys.includes(name));
     if (key === undefined) return;
     event.preventDefault();
-    key.act?.();
+    key.act?.(name);
   };
   page.addEventListener('pointerdown', onPointerDown, { capture: true });
   page.addEventListener('keydown', onKeyDownFirst, { capture: true });

@@ -2,7 +2,7 @@ import './header.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { answerUpTo } from '../../fold/story.ts';
+import { answerUpTo, writingSums } from '../../fold/story.ts';
 import { confidenceCap, figuresOf, statusReason } from '../../fold/summary.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -100,8 +100,9 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
   const { run, log, fold, count, end } = view;
   const isLost = inspector.connection.value === 'lost';
   const waiting = run.live && !isLost && run.kind === 'run' ? waitingAt(log, fold, count - 1) : null;
-  const answer = answerUpTo(log, fold, count - 1)?.answer;
+  const { answer, seq = 0 } = answerUpTo(log, fold, count - 1) ?? {};
   const cap = answer === undefined ? null : confidenceCap(log, fold, answer);
+  const [{ cost }, { currency }] = [writingSums(fold, seq), fold.spans];
   const status = end?.problem ? 'damaged' : run.status;
   return (
     <div class="status">
@@ -152,7 +153,8 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
                 confidence {formatScore(answer.confidence)}
                 {cap !== null && `, capped: ${cap.short}`}
               </span>{' '}
-              · <span class="verbatim">{plainMarkdown(answer.answerText, 400)}</span>
+              {cost !== null && currency !== null && `· written for ${formatCost({ amount: cost, currency })} `}·{' '}
+              <span class="verbatim">{plainMarkdown(answer.answerText, 400)}</span>
             </>
           )}
         </p>

@@ -3,10 +3,16 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
 
-const GROUPS: readonly Key['group'][] = ['Move', 'Timeline', 'Panels', 'Chart', 'Page'];
+const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Timeline', 'Panels', 'Chart', 'Page'];
 
-/** All keyboard shortcuts, and the legend of the chart and the timeline. */
-export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
+interface HelpSheetProps {
+  /** Whether there is a chart and a timeline. */
+  readonly hasLegend: boolean;
+  readonly onClose: () => void;
+}
+
+/** The keyboard shortcuts that work on the page as it is, and the legend of the chart and the timeline. */
+export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before painting, so that the next key reaches the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -40,7 +46,7 @@ export function HelpSheet({ onClose }: { readonly onClose: () => void }) {
             </section>
           );
         })}
-        <Legend />
+        {hasLegend && <Legend />}
       </div>
     </dialog>
   );

@@ -1,6 +1,6 @@
 import './runs.css';
 import { signal } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { formatCost, formatDecimal, formatDuration, formatNumber, humanize, pluralize } from '../../fold/format.ts';
 import {
@@ -19,6 +19,7 @@ import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
 import { fleetQueries, fleetScope } from '../../ui-state/fleet.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
+import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { activePanel } from '../../ui-state/panel.ts';
 import { compareWith } from '../compare/compare-panel.tsx';
 import { useRows } from '../events/use-rows.ts';
@@ -251,8 +252,8 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
     if (activeId !== null) link.current?.focus({ preventScroll: true });
   }, [activeId]);
 
-  function onKeyDown(event: KeyboardEvent): void {
-    const run = runs[active];
+  /** Moves the focus to another row. Returns whether the key is one that does. */
+  function move(key: string): boolean {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: activeId === null ? 0 : 1,
       ArrowUp: -1,
@@ -261,15 +262,28 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
       Home: -runs.length,
       End: runs.length,
     };
-    const step = steps[event.key];
+    const step = steps[key];
+    if (step === undefined || runs.length === 0) return false;
+    const index = Math.max(0, Math.min(runs.length - 1, active + step));
+    setActiveId(runs[index]?.runId ?? null);
+    rows.show(index);
+    link.current?.focus({ preventScroll: true });
+    return true;
+  }
+  const latestMove = useRef(move);
+  latestMove.current = move;
+  // Also before a row has the focus.
+  useEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const run = runs[active];
     const isOnRow = event.target === link.current && run !== undefined;
-    if (step !== undefined && runs.length > 0) {
-      const index = Math.max(0, Math.min(runs.length - 1, active + step));
-      setActiveId(runs[index]?.runId ?? null);
-      rows.show(index);
-    } else if (isOnRow && event.key === ' ') toggle(run);
-    else if (isOnRow && event.key === 'Delete') onDelete(run);
-    else return;
+    if (!move(event.key)) {
+      if (!isOnRow) return;
+      if (event.key === ' ') toggle(run);
+      else if (event.key === 'Delete') onDelete(run);
+      else return;
+    }
     event.preventDefault();
     event.stopPropagation();
   }
@@ -346,6 +360,18 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
     </div>
   );
 }
+
+const gridKeys = (move: (key: string) => void): readonly Key[] =>
+  [
+    {
+      keys: ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End'],
+      description: 'Move between the runs',
+      act: move,
+    },
+    { keys: ['Enter'], description: 'Open the run' },
+    { keys: [' '], description: 'Select the run' },
+    { keys: ['Delete'], description: 'Delete the run, after a confirmation' },
+  ].map((key) => ({ ...key, group: 'Runs' }));
 
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 

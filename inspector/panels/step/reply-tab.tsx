@@ -5,7 +5,7 @@ import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from
 import { type AttemptAt, type Field, fieldsOf, issuesByPlace, replyAt } from '../../fold/output.ts';
 import { type NumberedCall, stepCalls } from '../../fold/step.ts';
 import { answerUpTo } from '../../fold/story.ts';
-import { confidenceCap } from '../../fold/summary.ts';
+import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -26,7 +26,7 @@ export function ReplyTab({ inspector, view }: PanelProps) {
     <div class="output">
       {/* The answer replaces the reply, which is rendered again below it. */}
       <div class="reply stack" key={answer === null ? 'reply' : 'answer'}>
-        {answer !== null && <AnswerCard answer={answer} cap={confidenceCap(log, fold, answer)?.full ?? null} />}
+        {answer !== null && <AnswerCard view={view} answer={answer} />}
         {calls !== null && (
           <>
             <CallChips inspector={inspector} view={view} calls={calls} />
@@ -53,10 +53,12 @@ export function answerOfStep({ log, fold, at, selection }: RunView): FinalAnswer
 const MAX_SOURCES = 12;
 
 /** The final answer: text, confidence and why it was capped, missing fields, sources and usage. */
-function AnswerCard({ answer, cap }: { readonly answer: FinalAnswer; readonly cap: string | null }) {
+function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
   const tokens = usage.inputTokens + usage.outputTokens;
+  const cap = confidenceCap(log, fold, answer)?.full ?? null;
+  const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   return (
     <section class="card stack" aria-label="Answer">
       <header class="row">
@@ -94,7 +96,7 @@ function AnswerCard({ answer, cap }: { readonly answer: FinalAnswer; readonly ca
           </Fact>
         )}
         <Fact label="Written by">
-          {synthesis.writtenBy === 'model' ? 'a model' : 'the engine'}
+          <span class="verbatim">{excerpt(writer, 80)}</span>
           {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
         </Fact>
         <Fact label="Usage">

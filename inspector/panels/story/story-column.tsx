@@ -4,8 +4,14 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { answerSelection, type Selection } from '../../fold/selection.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
-import { sumsOf } from '../../fold/spans.ts';
-import { answerUpTo, type StoryCycle, type StoryDecision, type StoryPhase, storyOf } from '../../fold/story.ts';
+import {
+  answerUpTo,
+  type StoryCycle,
+  type StoryDecision,
+  type StoryPhase,
+  storyOf,
+  writingSums,
+} from '../../fold/story.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -208,8 +214,7 @@ interface AnswerRowProps extends RowProps {
 
 function AnswerRow({ view: { fold, count }, answer: { seq, answer }, selected, select, currency }: AnswerRowProps) {
   const { status, answerText } = answer;
-  const after = fold.spans.phases.at(-1)?.to ?? 0;
-  const { ms, ...usage } = sumsOf(fold.spans, fold.timeLine, after, seq);
+  const { ms, ...usage } = writingSums(fold, seq);
   return (
     <button
       type="button"

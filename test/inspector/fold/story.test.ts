@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decisionReason } from '../../../inspector/fold/decision-words.ts';
 import { storyOf } from '../../../inspector/fold/story.ts';
-import { confidenceCap, figuresOf, statusReason } from '../../../inspector/fold/summary.ts';
+import { confidenceCap, figuresOf, statusReason, writerOf } from '../../../inspector/fold/summary.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -54,7 +54,7 @@ describe('the story of a run', () => {
   it('ends each cycle with the decision, its reason and the next phase', () => {
     expect(cycles.map(({ decision }) => decision?.nextPhase)).toEqual(['action', 'action', null]);
     const last = cycles.at(-1);
-    expect(last?.decision?.reason).toBe('The answer is confident enough (0.95, needs more than 0.9)');
+    expect(last?.decision?.reason).toBe('Yield’s answer is confident enough (0.95, needs more than 0.9)');
     const decidedAt = entries.findLast(({ type }) => type === 'decision')?.atMs ?? 0;
     expect(last?.ms).toBe(decidedAt - (entries[last?.from ?? 0]?.atMs ?? 0));
   });
@@ -113,6 +113,16 @@ describe('the figures and the status of a run', () => {
 
   it('say why the run ended, or where it stands', () => {
     expect(statusReason(run, log, fold, entries.length)).toMatch(/observation/u);
+    const complete = folded(
+      entries.map((entry) =>
+        entry.type === 'answer'
+          ? { ...entry, answer: { ...entry.answer, status: 'completed' as const, confidence: 0.5 } }
+          : entry,
+      ),
+    );
+    expect(statusReason(run, complete.log, complete.fold, entries.length)).toBe(
+      'Yield’s answer is confident enough (0.95, needs more than 0.9), in cycle 3; the final answer has 0.5.',
+    );
     const at = entries.find(({ type }) => type === 'text-delta')?.seq ?? 0;
     const early = folded(entries.slice(0, at + 1));
     expect(statusReason({ ...run, status: 'running', live: true }, early.log, early.fold, at + 1)).toBe(
@@ -122,6 +132,13 @@ describe('the figures and the status of a run', () => {
       'Its process ended in Action, cycle 1, without an answer.',
     );
   });
+});
+
+it('names the model that wrote the answer', () => {
+  const answer = entries.flatMap((entry) => (entry.type === 'answer' ? [entry.answer] : []))[0] as FinalAnswer;
+  expect(writerOf(log, fold, answer)).toBe('scripted');
+  const byEngine = { ...answer.metadata.synthesis, writtenBy: 'engine' as const };
+  expect(writerOf(log, fold, { ...answer, metadata: { ...answer.metadata, synthesis: byEngine } })).toBeNull();
 });
 
 describe('the confidence in an answer', () => {

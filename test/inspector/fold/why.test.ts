@@ -58,7 +58,7 @@ describe('the Why view', () => {
     expect(heading).toBe('Why did the run decide to answer?');
     expect(facts).toContainEqual({
       label: 'Reason',
-      text: 'The answer is confident enough (0.95, needs more than 0.9)',
+      text: 'Yield’s answer is confident enough (0.95, needs more than 0.9)',
       verbatim: true,
     });
     const taken = transition?.candidates.find(({ result }) => result === 'taken');

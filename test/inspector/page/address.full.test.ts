@@ -42,6 +42,22 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     expect(await hashOf(page)).toBe('#/run/run-0/20?panel=why');
   });
 
+  it('goes back from a view to what was shown before', async () => {
+    const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
+    await positionOf(page, 7);
+    await page.getByRole('button', { name: 'What if' }).click();
+    await page.getByRole('heading', { name: 'What if' }).waitFor();
+    await page.getByRole('button', { name: 'Origins' }).click();
+    await page.getByRole('heading', { name: 'Origins' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'What if' }).waitFor();
+    await page.goBack();
+    await page.getByRole('tab', { name: 'Why', selected: true }).waitFor();
+    await positionOf(page, 7);
+    await page.goForward();
+    await page.getByRole('heading', { name: 'What if' }).waitFor();
+  });
+
   it('follows a link that is pasted into the open page', async () => {
     const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
     await page.evaluate(() => {

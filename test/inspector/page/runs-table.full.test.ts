@@ -55,6 +55,35 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await close();
   });
 
+  it('moves between the runs with the arrow keys at once, but not from a field', async () => {
+    const { page, close } = await open('/?sort=question');
+    await page.locator('tbody a').first().waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    const questions = await page.locator('tbody a').allTextContents();
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(focused).toBe(questions[0]);
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(focused).toBe(questions[1]);
+    await page.getByRole('searchbox').focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
+    await close();
+  });
+
+  it('lists only the keys that work in the table', async () => {
+    const { page, close } = await open('/');
+    await page.locator('tbody a').first().waitFor();
+    await page.keyboard.press('?');
+    const sections = page.locator('dialog section');
+    await sections.first().waitFor();
+    expect(await sections.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))).toEqual([
+      'Runs',
+      'Page',
+    ]);
+    expect(await page.locator('dialog section[aria-label=Page] kbd').allTextContents()).toEqual(['?']);
+    await close();
+  });
+
   it('works from the keyboard: choose, check, compare, open, and go back', async () => {
     const { page, close } = await open('/?sort=question');
     await page.locator('tbody a').first().focus();

@@ -53,9 +53,9 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     expect(await confidence.locator('b').allInnerTexts()).toEqual(['0.95']);
     await page.getByRole('slider', { name: 'Confidence above' }).fill('0.6');
     await expect.poll(() => confidence.locator('b').allInnerTexts()).toEqual(['0.7', '0.95']);
-    expect(await page.locator('.what-if-number', { hasText: 'Cycles at most' }).locator('.what-if-values').innerText()).toBe(
-      '1 · 2 · 3',
-    );
+    expect(
+      await page.locator('.what-if-number', { hasText: 'Cycles at most' }).locator('.what-if-values').innerText(),
+    ).toBe('1 · 2 · 3');
     const fork = page.getByRole('button', { name: /^Fork from entry [\d,]+ with these numbers$/ });
     const at = Number((await fork.innerText()).replace(/\D/gu, ''));
     await fork.click();
@@ -67,6 +67,27 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
       forkedFrom: { runId: 'apple', seq: at, changes: ['thresholds.confidence=0.6'] },
     });
     expect(entries.filter(({ type }) => type === 'decision')).toHaveLength(2);
+    await close();
+  });
+
+  it('show their results at 1280 × 720 without scrolling', async () => {
+    const { page, close } = await open();
+    const isInView = (selector: string): Promise<boolean> =>
+      page.locator(selector).evaluate((element) => {
+        const [own, panel] = [element, document.querySelector('#panel')].map((one) => one?.getBoundingClientRect());
+        return own !== undefined && panel !== undefined && own.top >= panel.top && own.bottom <= panel.bottom;
+      });
+    await page.getByRole('button', { name: 'What if' }).click();
+    await page.getByRole('slider', { name: 'Confidence above' }).fill('0.6');
+    await page.getByText('The run would end in cycle 2').waitFor();
+    expect(await isInView('[aria-label="This run"]')).toBe(true);
+    await page.getByRole('button', { name: 'Act', exact: true }).click();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByText(/^Identical/u).waitFor();
+    expect(await isInView('[aria-label=Replay] [role=status]')).toBe(true);
+    await page.getByRole('button', { name: 'Fleet' }).click();
+    await page.getByText(/runs read$/u).waitFor();
+    expect(await isInView('.fleet-list li')).toBe(true);
     await close();
   });
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { onAbort } from './async.ts';
+import { proxyError, proxyFor, proxyRefusal, requestThrough } from './proxy.ts';
 
 /** The platform's own `fetch`, except in Node. It follows no redirect, so a key reaches only the host it was sent to. */
 export const platformFetch: typeof globalThis.fetch = (input, init) =>
@@ -22,6 +23,7 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  * - It waits as long as its signal allows.
  * - An abort or a canceled body closes the socket at once.
  * - Node's agent keeps the sockets of finished replies alive.
+ * - It uses the proxy of `HTTPS_PROXY` and `HTTP_PROXY`, except for the hosts in `NO_PROXY` and on loopback.
  * - It follows no redirect, so a key reaches only the host it was sent to.
  * - It decodes gzip, deflate and br, which some servers send unasked.
  */
@@ -35,17 +37,26 @@ export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) 
 
 function send({ url, method, headers }: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { request: open } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');
-    const outgoing = open(url, { method, headers: Object.fromEntries(headers) });
+    const target = new URL(url);
+    const isPlain = target.protocol === 'http:';
+    const proxy = proxyFor(target);
+    const options = { method, headers: Object.fromEntries(headers) };
+    const { request } = process.getBuiltinModule(isPlain ? 'node:http' : 'node:https');
+    const outgoing = proxy === null ? request(url, options) : requestThrough(proxy, target, options, signal);
     outgoing.once('response', (incoming) => {
       forget();
+      if (proxy !== null && isPlain && incoming.statusCode === 407) {
+        incoming.destroy();
+        reject(proxyRefusal(proxy, target.host, 407));
+        return;
+      }
       destroyOnAbort(incoming, signal);
       resolve(incoming);
     });
     // After the response has arrived, errors surface on its body.
     outgoing.on('error', (error) => {
       forget();
-      reject(error);
+      reject(proxy !== null && isPlain && !signal?.aborted ? proxyError(proxy, error) : error);
     });
     const forget = listen(signal, () => outgoing.destroy(signal?.reason));
     outgoing.end(body);

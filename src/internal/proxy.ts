@@ -1,0 +1,138 @@
+import type { ClientRequest, RequestOptions } from 'node:http';
+import type { Agent, RequestOptions as HttpsRequestOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { onAbort } from './async.ts';
+import { TransportError } from './transport-error.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the proxy for a URL, or null: that of `https_proxy` or `http_proxy`, unless `no_proxy` lists the host. Each variable may be in
+ * upper case. As in curl and Go, the proxy's scheme is http by default, and a listed host includes its subdomains. A server on loopback has
+ * no proxy.
+ *
+ * @throws TransportError for a proxy that is not an http or https URL. Credentials are not quoted.
+ */
+export function proxyFor(url: URL, env: Environment = process.env): URL | null {
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const text = variable(env, name);
+  if (text === '' || isLoopback(url.hostname) || isListed(url, variable(env, 'no_proxy'))) return null;
+  const href = /^[a-z][\w+.-]*:\/\//iu.test(text) ? text : `http://${text}`;
+  const proxy = URL.canParse(href) ? new URL(href) : null;
+  if (proxy !== null && /^https?:$/u.test(proxy.protocol)) return proxy;
+  const received =
+    proxy === null ? 'something that is not a URL' : `a URL with the scheme ${JSON.stringify(proxy.protocol)}`;
+  throw new TransportError(
+    'proxy_failed',
+    `${name.toUpperCase()} must be an http or https URL, for example http://proxy.example.com:3128; received ${received}`,
+  );
+}
+
+function variable(env: Environment, name: string): string {
+  return (env[name] || env[name.toUpperCase()] || '').trim();
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(hostname);
+}
+
+function isListed({ hostname, port, protocol }: URL, list: string): boolean {
+  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  return list.split(/[\s,]+/u).some((entry) => {
+    if (entry === '*') return true;
+    const [, name = '', entryPort = ownPort] = /^\*?\.?(\[.*\]|[^:]*)(?::(\d+))?$/u.exec(entry.toLowerCase()) ?? [];
+    return name !== '' && entryPort === ownPort && `.${hostname}`.endsWith(`.${name}`);
+  });
+}
+
+interface OutgoingOptions {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `connectSignal` ends a tunnel that is not open yet. */
+interface TunnelOptions extends HttpsRequestOptions {
+  readonly connectSignal?: AbortSignal | null;
+}
+
+/** Returns a request through a proxy, not sent yet: to the proxy itself for an http URL, through a tunnel for an https URL. */
+export function requestThrough(
+  proxy: URL,
+  url: URL,
+  { method, headers }: OutgoingOptions,
+  signal: AbortSignal | null,
+): ClientRequest {
+  if (url.protocol === 'https:') {
+    const options: TunnelOptions = { method, headers, agent: tunnelsOf(proxy), connectSignal: signal };
+    return process.getBuiltinModule('node:https').request(url, options);
+  }
+  return requestTo(proxy, {
+    method,
+    path: url.href,
+    headers: { host: url.host, ...headers, ...authorizationFor(proxy) },
+  });
+}
+
+function requestTo(proxy: URL, options: RequestOptions): ClientRequest {
+  const { protocol, hostname, port } = proxy;
+  const address = { ...options, hostname: hostname.replace(/^\[(.*)\]$/u, '$1'), port };
+  return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http').request(address);
+}
+
+function authorizationFor({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  const credentials = [username, password].map(decodeURIComponent).join(':');
+  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+const tunnels = new Map<string, Agent>();
+
+function tunnelsOf(proxy: URL): Agent {
+  const agent = tunnels.get(proxy.href) ?? tunnelAgent(proxy);
+  tunnels.set(proxy.href, agent);
+  return agent;
+}
+
+/** Returns an agent that connects through a proxy with CONNECT (RFC 9110, 9.3.6), and keeps the tunnels of finished replies alive. */
+function tunnelAgent(proxy: URL): Agent {
+  const { Agent } = process.getBuiltinModule('node:https');
+  const agent = new Agent({ keepAlive: true });
+  const connectTls = agent.createConnection.bind(agent);
+  agent.createConnection = (options: TunnelOptions, callback): undefined => {
+    const { host, port, connectSignal: signal } = options;
+    const target = `${host?.includes(':') ? `[${host}]` : host}:${port}`;
+    const headers = { host: target, connection: 'keep-alive', ...authorizationFor(proxy) };
+    const connect = requestTo(proxy, { method: 'CONNECT', path: target, headers, agent: false });
+    const forget = signal ? onAbort(signal, () => connect.destroy(signal.reason)) : () => {};
+    const end = callback as (error: Error | null, stream?: Duplex) => void;
+    connect.once('connect', ({ statusCode = 0 }, socket) => {
+      forget();
+      if (statusCode === 200) return end(null, connectTls({ ...options, socket } as TunnelOptions) as Duplex);
+      socket.destroy();
+      return end(proxyRefusal(proxy, target, statusCode));
+    });
+    connect.once('error', (error) => {
+      forget();
+      end(signal?.aborted ? error : proxyError(proxy, error));
+    });
+    connect.end();
+  };
+  return agent;
+}
+
+/** Returns the error for a proxy that cannot be reached. */
+export function proxyError(proxy: URL, cause: Error): TransportError {
+  const { code = cause.message } = cause as { code?: unknown };
+  const message = `cannot connect to the proxy ${proxy.origin} (${code}); check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`;
+  return new TransportError('proxy_failed', message, { isRetryable: true, cause });
+}
+
+/** Returns the error for a proxy that refuses to connect to a host. */
+export function proxyRefusal(proxy: URL, host: string, status: number): TransportError {
+  const advice =
+    status === 407
+      ? 'it requires credentials; set HTTPS_PROXY or HTTP_PROXY to http://user:password@host:port'
+      : 'check that it allows this host, or list the host in NO_PROXY';
+  const message = `the proxy ${proxy.origin} responded with ${status} to a request for ${host}; ${advice}`;
+  return new TransportError('proxy_failed', message, { isRetryable: status >= 500 });
+}

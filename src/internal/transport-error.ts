@@ -1,0 +1,17 @@
+/** A request that did not reach its server. The message is for the user and contains no credentials. */
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly reason: 'redirected' | 'proxy_failed';
+  /** Whether the same request may succeed later. */
+  readonly isRetryable: boolean;
+
+  constructor(
+    reason: TransportError['reason'],
+    message: string,
+    { isRetryable = false, cause }: { readonly isRetryable?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.reason = reason;
+    this.isRetryable = isRetryable;
+  }
+}

@@ -35,7 +35,14 @@ interface Delta {
 }
 interface Line {
   readonly choices: readonly { readonly delta: Delta; readonly finish_reason?: string }[];
-  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+    readonly total_tokens: number;
+    readonly prompt_tokens_details?: { readonly cached_tokens?: number };
+    readonly completion_tokens_details?: { readonly reasoning_tokens?: number };
+    readonly cached_tokens?: number;
+  };
 }
 type Expected = Reply & { readonly usage: unknown };
 
@@ -62,7 +69,13 @@ function straight(name: string): Expected {
     reasoning: aside + thoughts.join(''),
     calls,
     end: reasons.join('').replace('_', '-'),
-    usage: cost && { inputTokens: cost.prompt_tokens, outputTokens: cost.completion_tokens, estimated: false },
+    usage: cost && {
+      inputTokens: cost.prompt_tokens,
+      outputTokens: cost.total_tokens - cost.prompt_tokens,
+      cachedInputTokens: cost.prompt_tokens_details?.cached_tokens ?? cost.cached_tokens,
+      reasoningTokens: cost.completion_tokens_details?.reasoning_tokens,
+      estimated: false,
+    },
   };
 }
 

@@ -13,8 +13,11 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** The members of a chat completion request that tests look at. */
+/** The members of a request for a reply, in either API, that tests look at. */
 export interface ChatBody {
+  readonly input?: readonly { readonly role: string; readonly content: string }[];
+  readonly text?: { readonly format?: { readonly type: string; readonly strict?: boolean } };
+  readonly store?: boolean;
   readonly model?: string;
   readonly messages?: readonly { readonly role: string; readonly content: string }[];
   readonly stream?: boolean;
@@ -115,6 +118,24 @@ export function completion(text: string, usage: object | null = { prompt_tokens:
   const parts = [chunk({ role: 'assistant', content: '' }), chunk({ content: text }), chunk({}, 'stop')];
   const events = parts.map(event).join('');
   return `${events}${usage === null ? '' : event({ object: 'chat.completion.chunk', choices: [], usage })}${DONE}`;
+}
+
+/** One event of a response of the Responses API. */
+export function responseEvent(type: string, members: Readonly<Record<string, unknown>> = {}): string {
+  return `event: ${type}\n${event({ type, ...members })}`;
+}
+
+/** The last events of a response with this text, as OpenAI sends them: no end mark. */
+export function responseOf(text: string, members: Readonly<Record<string, unknown>> = {}): string {
+  const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
+  const response = { object: 'response', status: 'completed', output: [message], ...members };
+  return [
+    responseEvent('response.created', { response: { object: 'response', status: 'in_progress', output: [] } }),
+    responseEvent('response.output_text.delta', { output_index: 0, content_index: 0, delta: text }),
+    responseEvent('response.output_text.done', { output_index: 0, content_index: 0, text }),
+    responseEvent('response.output_item.done', { output_index: 0, item: message }),
+    responseEvent('response.completed', { response }),
+  ].join('');
 }
 
 /** Begins an event stream; what is written to `response` after it goes out at once. */

@@ -115,8 +115,10 @@ const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0, estimated: true 
 /** Whether the request was never processed, so that its prompt is not billed: no connection, or an error status before any text. */
 function isUnprocessed({ failure }: StreamEnd, chars: number): boolean {
   if (failure === null || failure.stage !== 'transport' || chars > 0) return false;
-  return failure.status !== null || failure.code === 'connection_failed';
+  return failure.status !== null || UNSENT.has(failure.code);
 }
+
+const UNSENT: ReadonlySet<string> = new Set(['connection_failed', 'proxy_failed', 'redirected']);
 
 /** Reads a source to its end, and shows the value in it meanwhile. Returns null if there is none. */
 async function readValue(

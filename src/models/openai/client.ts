@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import { linkSignals, type Timers } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
+import { type FetchUrl, sameOriginFetch } from '../../internal/same-origin-fetch.ts';
 import type { OpenAISettings } from './options.ts';
 
 /** The longest delay of a Node timer: the chart's deadlines end a call, never the client's. */
@@ -22,25 +23,27 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
   const fetch = settings.fetch ?? platformFetch;
+  const bounded = withBoundedBodies(sameOriginFetch(fetch), settings.maxResponseBytes);
+  const readable = withReadableErrors(bounded, settings.timers);
   return new Client({
     apiKey: settings.apiKey,
     adminAPIKey: null,
     webhookSecret: null,
     baseURL: settings.baseURL,
+    organization: settings.organization,
+    project: settings.project,
     defaultHeaders: settings.headers,
-    fetch: withReadableErrors(withBoundedBodies(fetch, settings.maxResponseBytes), settings.timers),
+    fetch: (url, init) => readable(String(url), init),
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
   });
 }
 
-type Fetch = typeof globalThis.fetch;
-
 /** Ends every response after `maxResponseBytes`, whatever it is. */
-function withBoundedBodies(inner: Fetch, maxBytes: number): Fetch {
-  return async (input, init) => {
-    const response = await inner(input, init);
+function withBoundedBodies(inner: FetchUrl, maxBytes: number): FetchUrl {
+  return async (url, init) => {
+    const response = await inner(url, init);
     return response.body === null ? response : withBody(response, boundedBody(response.body, maxBytes));
   };
 }
@@ -57,9 +60,9 @@ const ERROR_BODY_MS = 2_000;
  * Moves the error of a response to the member `error` of its body, the only place where the openai client looks. FastAPI (`detail`), vLLM
  * (`message`) and Mistral (`object: 'error'`) put it elsewhere.
  */
-function withReadableErrors(inner: Fetch, timers: Timers): Fetch {
-  return async (input, init) => {
-    const response = await inner(input, init);
+function withReadableErrors(inner: FetchUrl, timers: Timers): FetchUrl {
+  return async (url, init) => {
+    const response = await inner(url, init);
     if (response.status < 400 || response.body === null) return response;
     return withBody(response, withErrorMember(await startOf(response.body, timers)));
   };

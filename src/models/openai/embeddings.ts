@@ -11,7 +11,10 @@ import { parseJson } from './reply-body.ts';
 
 /** How to reach a server with OpenAI's embeddings API. Nothing is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIEmbeddingsOptions
-  extends Pick<OpenAIModelOptions, 'apiKey' | 'baseURL' | 'headers' | 'maxResponseBytes' | 'fetch' | 'now' | 'clock'> {
+  extends Pick<
+    OpenAIModelOptions,
+    'apiKey' | 'baseURL' | 'organization' | 'project' | 'headers' | 'maxResponseBytes' | 'fetch' | 'now' | 'clock'
+  > {
   /** Default: `text-embedding-3-small`. */
   readonly model?: string;
 }
@@ -67,6 +70,8 @@ const embeddingsOptionsSchema = modelOptionsSchema
     model: true,
     apiKey: true,
     baseURL: true,
+    organization: true,
+    project: true,
     headers: true,
     maxResponseBytes: true,
     fetch: true,

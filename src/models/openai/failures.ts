@@ -3,8 +3,16 @@ import type { Failure, FailureStage } from '../../../machines/contracts/failure.
 import { ResponseTooLarge } from '../../internal/bounded-body.ts';
 import { isModuleMissing } from '../../internal/optional-package.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
+import { TransportError } from '../../internal/transport-error.ts';
 import type { OpenAISettings } from './options.ts';
-import { isPromptTooLong, REJECTION_STATUSES, rejectsTools, type ServerError, serverError } from './server-errors.ts';
+import {
+  isFailedGeneration,
+  isPromptTooLong,
+  REJECTION_STATUSES,
+  rejectsTools,
+  type ServerError,
+  serverError,
+} from './server-errors.ts';
 
 /** The stable codes of a model's failures. */
 type ModelFailureCode =
@@ -22,6 +30,9 @@ type ModelFailureCode =
   | 'garbled_reply'
   | 'response_too_large'
   | 'refused'
+  | 'generation_failed'
+  | 'redirected'
+  | 'proxy_failed'
   | 'client_missing'
   | 'unexpected';
 
@@ -62,13 +73,16 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
     const message = `the model server sent ${tooLarge.message}, and the rest was not read; raise maxResponseBytes if such a response is expected`;
     return failure('response_too_large', message);
   }
+  const undelivered = causesOf(thrown).find((error) => error instanceof TransportError);
+  if (undelivered !== undefined)
+    return failure(undelivered.reason, undelivered.message, { retryable: undelivered.isRetryable });
   const code = systemCode(thrown);
   if (code !== null && COMPRESSION.test(code)) {
     const message = `the reply cannot be decompressed (${code}); retry, or check the server or proxy that compresses it`;
     return failure('garbled_reply', message, { retryable: true });
   }
   if (thrown instanceof SyntaxError || thrown instanceof ZodError || code?.startsWith('HPE_')) {
-    const message = 'the reply is not a valid chat completion; check the base URL, or retry';
+    const message = 'the reply is not in the format of OpenAI’s API; check the base URL, or retry';
     return failure('garbled_reply', message, { retryable: true });
   }
   const why = code === null ? '' : ` (${code})`;
@@ -123,11 +137,20 @@ function serverFailure(error: ServerError, settings: OpenAISettings): Failure {
   const { status } = error;
   const [code, retryable] = classify(error);
   const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
-  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1)` : '';
+  if (isFailedGeneration(error)) return failedGeneration(error, settings);
+  const responses = settings.api === 'responses' ? '; not every server has the Responses API' : '';
+  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1${responses})` : '';
   const until = wait === null || wait < 1_000 ? '' : ` and asks to wait ${seconds(wait)} before the next request`;
   const text = redactSecrets(error.text, settings.secrets);
   const message = `the model server responded with ${status}${where}${until}: ${text}`;
   return failure(code, message, { retryable, retryAfterMs: wait, status });
+}
+
+/** The server understood the request, but not what the model wrote, so that another reply may be valid. */
+function failedGeneration({ status, text, generation }: ServerError, { secrets }: OpenAISettings): Failure {
+  const written = generation === null ? '' : `; the model wrote: ${generation}`;
+  const message = `the model server could not use the model's reply: ${redactSecrets(`${text}${written}`, secrets)}`;
+  return failure('generation_failed', message, { stage: 'extraction', retryable: true, status });
 }
 
 function seconds(milliseconds: number): string {

@@ -1,11 +1,14 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import { chatReader } from './chat-chunk.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
-import { type Dialect, requestBody } from './request-body.ts';
+import type { ReplyReader } from './reply-chunk.ts';
+import { chatBody, type Dialect, responsesBody } from './request-body.ts';
+import { responsesReader } from './response-event.ts';
 import {
   isAboutToolChoice,
-  isNoCall,
+  isFailedGeneration,
   isPromptTooLong,
   isUnsupported,
   REJECTION_STATUSES,
@@ -21,11 +24,16 @@ const RICHEST = {
   strictTool: true,
   offers: 'strict',
   anyChoice: 'required',
-  usage: true,
 } as const;
 
-/** Sends one request and returns the reply's chunks. */
-type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
+/** The JSON values of a reply, and how to read them. */
+export interface SentRequest {
+  readonly body: ReplyBody;
+  readonly read: ReplyReader;
+}
+
+/** Sends one request and returns the reply. */
+type Send = (request: ModelRequest, signal: AbortSignal) => Promise<SentRequest>;
 
 /**
  * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
@@ -35,9 +43,12 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
  * The function rejects with the openai client's error: the first rejection if no dialect is accepted.
  */
 export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
+  const api = settings.api ?? 'chat';
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
   const richestFor = (form: ReplyForm): Dialect => ({
     ...RICHEST,
+    api,
+    usage: api === 'chat',
     tokenLimit,
     ...(form === 'json-object' && { format: 'json_object' }),
   });
@@ -52,13 +63,17 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
     let isSchemaRejected = false;
     for (;;) {
       try {
-        const chunks = await send(await client(), requestBody(request, settings, dialect), { settings, signal });
+        const sent = await send(await client(), request, { settings, dialect, signal });
         if (isSchemaRejected) acceptedFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
         else if (firstRejection !== null) accepted.set(form, dialect);
-        return chunks;
+        return sent;
       } catch (thrown) {
         const error = serverError(thrown);
-        const next = error === null || isPromptTooLong(error) ? null : fallbackDialect(dialect, error, request);
+        const next =
+          error === null || isFinal(error)
+            ? null
+            : ((settings.api === null ? fallbackApi(dialect, error) : null) ??
+              fallbackDialect(dialect, error, request));
         firstRejection ??= thrown;
         isSchemaRejected ||= error !== null && ABOUT_THIS_SCHEMA.test(error.text);
         if (next === null) throw isRejection(error) ? firstRejection : thrown;
@@ -70,24 +85,38 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
 
 /** Whether an error is one more rejection of a dialect: the first rejection, about the richest dialect, is then more informative. */
 function isRejection(error: ServerError | null): boolean {
-  return error !== null && REJECTION_STATUSES.has(error.status) && !isPromptTooLong(error) && !rejectsTools(error.text);
+  return error !== null && REJECTION_STATUSES.has(error.status) && !isFinal(error) && !rejectsTools(error.text);
 }
 
-type Body = ReturnType<typeof requestBody>;
+/** Whether a rejection is about the content, so that another dialect would not help. */
+function isFinal(error: ServerError): boolean {
+  return isPromptTooLong(error) || isFailedGeneration(error);
+}
 
-/** Returns the body of a reply. The client's own reading of a stream is slower, and has no limit of size. */
-async function send(client: OpenAI, body: Body, { settings, signal }: SendOptions): Promise<ReplyBody> {
-  const { timers, maxResponseBytes } = settings;
-  const response = await client.chat.completions.create(body, { signal }).asResponse();
-  return new ReplyBody(response.body, { timers, maxChars: Math.ceil(maxResponseBytes / 2) });
+/** Returns the dialect of the Responses API if OpenAI reports that chat completions lack the model or a combination of features. */
+function fallbackApi(dialect: Dialect, { status, text }: Rejection): Dialect | null {
+  const requiresResponses = REJECTION_STATUSES.has(status) && /\bv1\/responses\b/u.test(text);
+  return dialect.api === 'chat' && requiresResponses ? { ...dialect, api: 'responses', usage: false } : null;
 }
 
 interface SendOptions {
   readonly settings: OpenAISettings;
+  readonly dialect: Dialect;
   readonly signal: AbortSignal;
 }
 
-const ABOUT_FORMAT = /response_?\s?format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;
+/** Sends a request. The client's own reading of a stream is slower, and has no limit of size. */
+async function send(client: OpenAI, request: ModelRequest, { settings, dialect, signal }: SendOptions) {
+  const { timers, maxResponseBytes } = settings;
+  const isChat = dialect.api === 'chat';
+  const path = isChat ? '/chat/completions' : '/responses';
+  const sent = (isChat ? chatBody : responsesBody)(request, settings, dialect);
+  const { body } = await client.post(path, { body: sent, signal }).asResponse();
+  const maxChars = Math.ceil(maxResponseBytes / 2);
+  return { body: new ReplyBody(body, { timers, maxChars }), read: isChat ? chatReader() : responsesReader() };
+}
+
+const ABOUT_FORMAT = /response_?\s?format|text\.format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;
 const ABOUT_SCHEMA = /invalid schema|strict|not permitted/iu;
 /** The server accepts the dialect, but not this schema. */
 const ABOUT_THIS_SCHEMA =
@@ -98,8 +127,8 @@ const ABOUT_USAGE = /stream_options|include_usage/iu;
 
 /**
  * Returns the next dialect to try, or null if the rejection is about something else or nothing is left to give up. Each step gives up one
- * feature permanently: at most six requests for a text reply and seven for a tool call; eight and eleven with offered tools, which are given
- * up before any feature of the reply itself.
+ * feature permanently: at most seven requests for a text reply and eight for a tool call; nine and twelve with offered tools, which are
+ * given up before any feature of the reply itself.
  */
 function fallbackDialect(
   dialect: Dialect,
@@ -174,7 +203,6 @@ function fallbackOffers(dialect: Dialect, text: string): Dialect {
  * reply always stays.
  */
 function fallbackToolCall(dialect: Dialect, { text, namesParam, isOffering }: RejectedCall): Dialect | null {
-  if (isNoCall(text)) return null;
   const inPrompt: Dialect | null = isOffering ? { ...dialect, offers: 'prompt' } : null;
   const weakerChoice = isOffering ? weakerAnyChoice(dialect) : weakerToolChoice(dialect);
   if (isAboutToolChoice(text)) return weakerChoice ?? inPrompt;

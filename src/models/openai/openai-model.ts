@@ -3,13 +3,13 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
-import { type Chunk, type Delta, parseChunk } from './chunk.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
 import { failure, failureOf, toolCallFailure } from './failures.ts';
-import { negotiateDialect } from './negotiation.ts';
+import { negotiateDialect, type SentRequest } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
-import { END_GRACE_MS, type ReplyBody } from './reply-body.ts';
+import { END_GRACE_MS } from './reply-body.ts';
+import type { ReplyChunk } from './reply-chunk.ts';
 import { type ToolNames, toolNames } from './request-body.ts';
 import { ToolCalls } from './tool-calls.ts';
 
@@ -24,16 +24,18 @@ export interface OpenAIModel extends ChatModel {
 }
 
 /**
- * Returns a model for OpenAI's chat completions API: OpenAI, or any compatible server (Ollama, llama.cpp, vLLM, OpenRouter …).
+ * Returns a model for OpenAI's chat completions API or its Responses API (`api`): OpenAI, or any compatible server (Ollama, llama.cpp,
+ * vLLM, OpenRouter …).
  *
  * 1. Any error becomes the last part of the stream, a `failure`. No message contains the key.
  * 2. One `stream` is one attempt without retries. Only if the server rejects a feature (JSON schema, a forced tool call, tools in addition
- *    to a reply, usage), the request is repeated without it, and that is remembered.
+ *    to a reply, usage, chat completions for this model), the request is repeated without it, and that is remembered.
  * 3. An abort, a `break` and the end of the stream close the connection and leave no listener on the caller's signal.
  *
  * @throws PostChainError `invalid_key` or `invalid_option`
  * @example
  * const model = openaiModel({ model: 'gpt-4o-mini' });
+ * const reasoning = openaiModel({ model: 'gpt-5-mini', api: 'responses', reasoningEffort: 'low' });
  * const local = openaiModel({ model: 'llama3.2', baseURL: 'http://localhost:11434/v1', contextWindowTokens: 8_192 });
  */
 export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
@@ -111,7 +113,7 @@ const USAGE_GRACE_MS = 500;
  * it is ignored, and the connection need not end. Tool calls have the original names of their tools.
  */
 async function* replyParts(
-  body: ReplyBody,
+  { body, read }: SentRequest,
   names: Pick<ToolNames, 'nameOf'>,
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
@@ -120,7 +122,7 @@ async function* replyParts(
   try {
     for await (const data of body) {
       const { reason, usage } = progress;
-      const parts = deltas(parseChunk(data), progress);
+      const parts = deltas(read(data), progress);
       yield* parts;
       const isNews = parts.length > 0 || reason === null || usage === null;
       if (progress.reason !== null && isNews) body.endWithin(progress.usage === null ? USAGE_GRACE_MS : END_GRACE_MS);
@@ -138,19 +140,19 @@ async function* replyParts(
 /** A refusal is quoted only in part. */
 const MAX_REFUSAL_CHARS = 10_000;
 
-function deltas({ choice, ...chunk }: Chunk, progress: Progress): readonly ModelPart[] {
-  const delta = choice?.delta ?? (progress.hasContent ? null : choice?.message);
+function deltas({ content, reason, usage, error }: ReplyChunk, progress: Progress): readonly ModelPart[] {
   progress.count += 1;
-  progress.usage = usageOf(chunk.usage ?? choice?.usage) ?? progress.usage;
+  progress.usage = usage ?? progress.usage;
   if (progress.usage !== null) progress.usageAt ||= progress.count;
-  if (choice?.finish_reason) progress.reason = finishReason(choice.finish_reason);
-  if (!delta) return [];
-  if (progress.refusal.length < MAX_REFUSAL_CHARS) progress.refusal += delta.refusal;
-  const { text, reasoning } = contentOf(delta);
+  if (error !== null) throw error;
+  progress.reason = reason ?? progress.reason;
+  if (content === null) return [];
+  const { text, reasoning, refusal, calls } = content;
+  if (progress.refusal.length < MAX_REFUSAL_CHARS) progress.refusal += refusal;
   const parts: ModelPart[] = [
     ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
     ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
-    ...progress.calls.read(delta.tool_calls ?? []),
+    ...progress.calls.read(calls),
   ];
   progress.hasContent ||= parts.length > 0;
   return parts;
@@ -161,8 +163,7 @@ function lastPart(progress: Progress, isMarked: boolean): ModelPart {
   const { count, usageAt, hasContent, refusal, usage } = progress;
   const isWhole = isMarked || (count > 1 && usageAt === count);
   if (count === 0) {
-    const message =
-      'the reply contains no chat completion; check that the base URL is that of an OpenAI-compatible API';
+    const message = 'the reply contains no data; check that the base URL is that of an OpenAI-compatible API';
     return failed(failure('garbled_reply', message, { retryable: true }), progress);
   }
   const reason = progress.reason ?? (isWhole && (hasContent || refusal !== '') ? 'other' : null);
@@ -179,46 +180,4 @@ function lastPart(progress: Progress, isMarked: boolean): ModelPart {
 
 function failed(failure: Failure, { usage }: Progress): ModelPart {
   return { type: 'failure', failure, ...(usage !== null && { usage }) };
-}
-
-function usageOf(usage: Chunk['usage']): TokenUsage | null {
-  return usage ? { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, estimated: false } : null;
-}
-
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  model_length: 'length',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'content-filter',
-};
-
-function finishReason(reason: string): FinishReason {
-  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? 'other') : 'other';
-}
-
-/**
- * Returns the text and the reasoning of one chunk. Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq,
- * OpenRouter), in both (vLLM), or in a part of the content (Mistral). Parts of unknown types are ignored.
- */
-function contentOf(delta: Delta): { readonly text: string; readonly reasoning: string } {
-  const { content } = delta;
-  const reasoning = delta.reasoning_content || delta.reasoning;
-  if (!Array.isArray(content)) return { text: typeof content === 'string' ? content : '', reasoning };
-  return { text: textIn(content), reasoning: reasoning + content.map(thinkingIn).join('') };
-}
-
-/** A part of the content. It is not validated as a whole, because a hostile chunk may have millions of parts. */
-type ContentPart = { readonly [Member in 'type' | 'text' | 'thinking']?: unknown } | null;
-
-function textIn(parts: readonly ContentPart[]): string {
-  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
-}
-
-function thinkingIn(part: ContentPart): string {
-  if (part?.type !== 'thinking') return '';
-  const { thinking } = part;
-  if (Array.isArray(thinking)) return textIn(thinking);
-  return typeof thinking === 'string' ? thinking : '';
 }

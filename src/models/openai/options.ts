@@ -4,9 +4,20 @@ import type { Timers } from '../../internal/async.ts';
 import { functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
-/** How to reach a server with OpenAI's chat completions API. Only `model` is required if `OPENAI_API_KEY` is set. */
+/** The APIs for a reply: chat completions, which most servers have, and OpenAI's newer Responses API. */
+const APIS = ['chat', 'responses'] as const;
+export type OpenAIApi = (typeof APIS)[number];
+
+const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
+
+/** How to reach a server with one of OpenAI's APIs. Only `model` is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIModelOptions {
   readonly model: string;
+  /**
+   * Default: chat completions, or the Responses API if the server reports that the model requires it. Responses are not stored on the
+   * server (`store: false`).
+   */
+  readonly api?: OpenAIApi;
   /** Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. */
   readonly apiKey?: string;
   /** Including `/v1`, for example `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, otherwise OpenAI. */
@@ -19,6 +30,20 @@ export interface OpenAIModelOptions {
   readonly temperature?: number;
   /** The maximum length of a reply, in tokens. Default: the server's. */
   readonly maxOutputTokens?: number;
+  /** How long a reasoning model thinks, for example `low`. The values depend on the model. Default: the server's. */
+  readonly reasoningEffort?: string;
+  /**
+   * Requests a summary of the reasoning, which shows that a model that thinks for long is alive. Requires `api: 'responses'`. Default: none.
+   */
+  readonly reasoningSummary?: (typeof SUMMARIES)[number];
+  /** The processing tier, for example `flex` or `priority`. Default: the server's. */
+  readonly serviceTier?: string;
+  /** Groups requests with the same beginning, which makes it more likely that the server has it cached. Default: none. */
+  readonly promptCacheKey?: string;
+  /** The organization that is billed, as the header `OpenAI-Organization`. Default: `OPENAI_ORG_ID`, sent to OpenAI only. */
+  readonly organization?: string;
+  /** The project that is billed, as the header `OpenAI-Project`. Default: `OPENAI_PROJECT_ID`, sent to OpenAI only. */
+  readonly project?: string;
   /** Whether capabilities are offered as native tools. Default: true. If the server rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
   /**
@@ -29,8 +54,8 @@ export interface OpenAIModelOptions {
   /** The maximum size of one response, decompressed. A larger one is cut off and fails. Default: 32,000,000. */
   readonly maxResponseBytes?: number;
   /**
-   * How requests are sent, for example `globalThis.fetch` with undici's proxy dispatcher. It must stop when its `signal` aborts.
-   * Default: Node's HTTP client without a time limit.
+   * How requests are sent. It must stop when its `signal` aborts. Default: Node's HTTP client without a time limit, through the proxy of
+   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
    */
   readonly fetch?: typeof globalThis.fetch;
   /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
@@ -42,12 +67,19 @@ export interface OpenAIModelOptions {
 /** The validated options with defaults. No message may contain one of `secrets`. */
 export interface OpenAISettings {
   readonly model: string;
+  readonly api: OpenAIApi | null;
   readonly apiKey: string;
   readonly baseURL: string;
   readonly contextWindowTokens: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly temperature: number | null;
   readonly maxOutputTokens: number | null;
+  readonly reasoningEffort: string | null;
+  readonly reasoningSummary: (typeof SUMMARIES)[number] | null;
+  readonly serviceTier: string | null;
+  readonly promptCacheKey: string | null;
+  readonly organization: string | null;
+  readonly project: string | null;
   readonly nativeTools: boolean;
   readonly stream: boolean;
   readonly maxResponseBytes: number;
@@ -64,15 +96,29 @@ const systemTimers: Timers = {
 
 const modelName = 'expected the name of a model on the server, for example "gpt-4.1-mini"';
 
+const word = z.string().trim().min(1).optional();
+const headerWord = z
+  .string()
+  .trim()
+  .regex(/^[!-~]+$/u, 'expected printable ASCII without spaces')
+  .optional();
+
 /** Strict, because with a misspelled `baseURL`, everything would be sent to OpenAI. */
 export const modelOptionsSchema = z.strictObject({
   model: z.string(modelName).trim().min(1, modelName),
+  api: z.enum(APIS).optional(),
   apiKey: z.string().optional(),
   baseURL: z.string().optional(),
   contextWindowTokens: z.int().min(1).default(128_000),
   headers: z.record(z.string(), z.string()).default({}),
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.int().min(1).optional(),
+  reasoningEffort: word,
+  reasoningSummary: z.enum(SUMMARIES).optional(),
+  serviceTier: word,
+  promptCacheKey: word,
+  organization: headerWord,
+  project: headerWord,
   nativeTools: z.boolean().default(true),
   stream: z.boolean().default(true),
   maxResponseBytes: z.int().min(1).default(32_000_000),
@@ -85,25 +131,51 @@ export const modelOptionsSchema = z.strictObject({
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
   const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read;
+  const {
+    api = null,
+    reasoningEffort = null,
+    reasoningSummary = null,
+    serviceTier = null,
+    promptCacheKey = null,
+  } = read;
   const { maxResponseBytes, stream } = read;
+  if (reasoningSummary !== null && api !== 'responses')
+    throw new PostChainError(
+      'invalid_option',
+      `reasoningSummary requires the Responses API; add api: "responses" or remove "reasoningSummary"`,
+    );
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
   requireValidHeaders(headers);
+  const account = (given: string | undefined, variable: string): string | null =>
+    given ?? (isOpenAI(url.href) ? process.env[variable]?.trim() || null : null);
+  const organization = account(read.organization, 'OPENAI_ORG_ID');
+  const project = account(read.project, 'OPENAI_PROJECT_ID');
   return {
     model,
+    api,
     apiKey: key.text,
     baseURL: url.href,
     contextWindowTokens,
     headers,
     temperature,
     maxOutputTokens,
+    reasoningEffort,
+    reasoningSummary,
+    serviceTier,
+    promptCacheKey,
+    organization,
+    project,
     nativeTools,
     stream,
     maxResponseBytes,
     fetch: options.fetch ?? null,
     timers: options.clock ?? systemTimers,
     now: options.now ?? Date.now,
-    secrets: [...(key.secret ? [key.text] : []), ...secretWords(Object.values(headers))],
+    secrets: [
+      ...(key.secret ? [key.text] : []),
+      ...secretWords([organization ?? '', project ?? '', ...Object.values(headers)]),
+    ],
   };
 }
 

@@ -1,12 +1,14 @@
-import type { ChatCompletionCreateParams, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { ChatCompletionCreateParamsNonStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { FunctionTool, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
-import type { OpenAISettings } from './options.ts';
+import type { OpenAIApi, OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
 export interface Dialect {
+  readonly api: OpenAIApi;
   /** How the schema of a text reply is requested. */
   readonly format: 'strict_schema' | 'json_schema' | 'json_object' | 'text';
   /** How the call of the reply's tool is requested if no other tools are offered. */
@@ -17,46 +19,125 @@ export interface Dialect {
   readonly offers: 'strict' | 'plain' | 'prompt';
   /** How a call is requested if other tools are offered, too. */
   readonly anyChoice: 'required' | 'auto' | 'omitted';
-  /** Whether token counts are requested. */
+  /** Whether token counts are requested. The Responses API always sends them. */
   readonly usage: boolean;
-  /** The parameter for the maximum length of a reply. */
+  /** The parameter for the maximum length of a reply in a chat completion. */
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
 }
 
-type Body = ChatCompletionCreateParams;
-type TextParameters = Pick<Body, 'messages' | 'response_format' | 'tools' | 'tool_choice'>;
+/** What a request asks for, before it is written in the words of an API. */
+interface Prompt {
+  readonly turns: readonly ChatTurn[];
+  readonly format: 'json_object' | ReplySchema | null;
+  readonly tools: readonly ToolSchema[];
+  /** Null: not sent. */
+  readonly choice: 'required' | 'auto' | { readonly name: string } | null;
+}
 
-/** Returns the JSON body of one call. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
-export function requestBody(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Body {
-  const request = withoutNativeTools(given, dialect);
+interface ReplySchema {
+  readonly name: string;
+  readonly schema: Record<string, unknown>;
+  readonly strict: boolean;
+}
+
+interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Record<string, unknown>;
+  readonly strict: boolean;
+}
+
+/** The client's types have one type per value of `stream`. */
+type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'stream'> & { readonly stream: boolean };
+type Effort = NonNullable<ChatBody['reasoning_effort']>;
+type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readonly stream: boolean };
+
+/** Returns the JSON body of a chat completion. `parallel_tool_calls` is never sent, because reasoning models and many servers reject it. */
+export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
+  const { turns, format, tools, choice } = promptFor(request, dialect);
+  const { stream, maxOutputTokens, reasoningEffort } = settings;
   return {
     model: settings.model,
-    stream: settings.stream,
-    ...(request.replyForm === 'tool-call' ? toolParameters(request, dialect) : textParameters(request, dialect)),
-    ...(settings.stream && dialect.usage && { stream_options: { include_usage: true } }),
-    ...(settings.temperature !== null && { temperature: settings.temperature }),
-    ...(settings.maxOutputTokens !== null && { [dialect.tokenLimit]: settings.maxOutputTokens }),
+    stream,
+    messages: [...turns],
+    ...(format !== null && { response_format: chatFormat(format) }),
+    ...(tools.length > 0 && { tools: tools.map(chatTool) }),
+    ...(choice !== null && {
+      tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
+    }),
+    ...(stream && dialect.usage && { stream_options: { include_usage: true } }),
+    ...(maxOutputTokens !== null && { [dialect.tokenLimit]: maxOutputTokens }),
+    ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort as Effort }),
+    ...commonParameters(settings),
   };
 }
 
-function textParameters(request: ModelRequest, dialect: Dialect): TextParameters {
-  const tools = offeredTools(request, dialect);
-  return { ...formatParameters(request, dialect), ...(tools.length > 0 && { tools, tool_choice: 'auto' }) };
+function chatFormat(format: NonNullable<Prompt['format']>): NonNullable<ChatBody['response_format']> {
+  return format === 'json_object' ? { type: format } : { type: 'json_schema', json_schema: format };
 }
 
-function formatParameters(request: ModelRequest, { format }: Dialect): Pick<Body, 'messages' | 'response_format'> {
+function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
+  return { type: 'function', function: { ...tool, ...(strict && { strict }) } };
+}
+
+/** Returns the JSON body of a request to the Responses API, which stores replies and makes tools strict unless told otherwise. */
+export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
+  const { turns, format, tools, choice } = promptFor(request, dialect);
+  const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
+  return {
+    model: settings.model,
+    stream,
+    store: false,
+    input: [...turns],
+    ...(format !== null && {
+      text: { format: format === 'json_object' ? { type: format } : { type: 'json_schema', ...format } },
+    }),
+    ...(tools.length > 0 && { tools: tools.map((tool): FunctionTool => ({ type: 'function', ...tool })) }),
+    ...(choice !== null && { tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice } }),
+    ...(maxOutputTokens !== null && { max_output_tokens: maxOutputTokens }),
+    ...((effort !== null || summary !== null) && {
+      reasoning: {
+        ...(effort !== null && { effort: effort as Effort }),
+        ...(summary !== null && { summary }),
+      },
+    }),
+    ...commonParameters(settings),
+  };
+}
+
+/** Returns the optional parameters that both APIs have. */
+function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISettings) {
+  return {
+    ...(temperature !== null && { temperature }),
+    ...(serviceTier !== null && { service_tier: serviceTier as NonNullable<ChatBody['service_tier']> }),
+    ...(promptCacheKey !== null && { prompt_cache_key: promptCacheKey }),
+  };
+}
+
+/** Returns what to ask for. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
+function promptFor(given: ModelRequest, dialect: Dialect): Prompt {
+  const request = withoutNativeTools(given, dialect);
+  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, dialect);
+}
+
+function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
+  const tools = offeredTools(request, dialect);
+  return { ...formatPrompt(request, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
+}
+
+function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
   const schema = JSON.stringify(request.outputSchema);
   const instruction = `Reply with one JSON object and nothing else. It must match this JSON Schema:\n${schema}`;
   const isStated = request.turns.some(({ content }) => content.includes(schema));
-  const messages = isStated ? [...request.turns] : withInstruction(request.turns, instruction);
+  const turns = isStated ? request.turns : withInstruction(request.turns, instruction);
   switch (format) {
     case 'strict_schema':
     case 'json_schema':
-      return { messages: [...request.turns], response_format: jsonSchema(request, format === 'strict_schema') };
+      return { turns: request.turns, format: replySchema(request, format === 'strict_schema') };
     case 'json_object':
-      return { messages, response_format: { type: 'json_object' } };
+      return { turns, format };
     case 'text':
-      return { messages };
+      return { turns, format: null };
     default: {
       const never: never = format;
       return never;
@@ -64,37 +145,31 @@ function formatParameters(request: ModelRequest, { format }: Dialect): Pick<Body
   }
 }
 
-function jsonSchema(request: ModelRequest, wantsStrict: boolean): NonNullable<Body['response_format']> {
-  const strict = wantsStrict ? strictSchema(request.outputSchema) : null;
-  const schema = { ...(strict ?? request.outputSchema) };
-  return {
-    type: 'json_schema',
-    json_schema: { name: wireName(request.schemaName), schema, strict: strict !== null },
-  };
+function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: boolean): ReplySchema {
+  const strict = wantsStrict ? strictSchema(outputSchema) : null;
+  return { name: wireName(schemaName), schema: { ...(strict ?? outputSchema) }, strict: strict !== null };
 }
-
-type ToolParameters = Pick<Body, 'messages' | 'tools' | 'tool_choice'>;
 
 /**
  * Requests the reply as the arguments of one tool call, in addition to the offered tools. If the server does not force the call, the prompt
- * asks for it. `parallel_tool_calls` is never sent, because reasoning models and many servers reject it.
+ * asks for it.
  */
-function toolParameters(request: ModelRequest, dialect: Dialect): ToolParameters {
+function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const { reply: name } = toolNames(request);
   const offered = offeredTools(request, dialect);
   const tools = [replyTool(request, name, dialect.strictTool), ...offered];
-  const messages = [...request.turns];
   const instruction = `Reply with one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
   const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
+  const { turns } = request;
   switch (choice) {
     case 'named':
-      return { messages, tools, tool_choice: { type: 'function', function: { name } } };
+      return { turns, format: null, tools, choice: { name } };
     case 'required':
-      return { messages, tools, tool_choice: 'required' };
+      return { turns, format: null, tools, choice };
     case 'auto':
-      return { messages: withInstruction(messages, instruction), tools, tool_choice: 'auto' };
+      return { turns: withInstruction(turns, instruction), format: null, tools, choice };
     case 'omitted':
-      return { messages: withInstruction(messages, instruction), tools };
+      return { turns: withInstruction(turns, instruction), format: null, tools, choice: null };
     default: {
       const never: never = choice;
       return never;
@@ -102,12 +177,11 @@ function toolParameters(request: ModelRequest, dialect: Dialect): ToolParameters
   }
 }
 
-function replyTool({ outputSchema }: ModelRequest, name: string, wantsStrict: boolean): ChatCompletionTool {
+function replyTool({ outputSchema }: ModelRequest, name: string, wantsStrict: boolean): ToolSchema {
   const strict = wantsStrict ? strictSchema(outputSchema) : null;
   const { description: own } = outputSchema;
   const description = typeof own === 'string' && own !== '' ? own : 'Returns the complete reply.';
-  const parameters = { ...(strict ?? outputSchema) };
-  return { type: 'function', function: { name, description, parameters, ...(strict !== null && { strict: true }) } };
+  return { name, description, parameters: { ...(strict ?? outputSchema) }, strict: strict !== null };
 }
 
 /** Adds an instruction to the first system turn: many chat templates support only one. */
@@ -124,19 +198,14 @@ function withoutNativeTools(request: ModelRequest, { offers }: Dialect): ModelRe
   return { ...others, turns: turnsWithoutTools ?? request.turns };
 }
 
-function offeredTools(request: ModelRequest, { offers }: Dialect): ChatCompletionTool[] {
+function offeredTools(request: ModelRequest, { offers }: Dialect): readonly ToolSchema[] {
   const { offered } = toolNames(request);
   return (request.tools ?? []).map((tool, at) => offeredTool(tool, offered[at] ?? tool.name, offers === 'strict'));
 }
 
-function offeredTool(
-  { description, parameters: schema }: ToolOffer,
-  name: string,
-  wantsStrict: boolean,
-): ChatCompletionTool {
-  const strict = wantsStrict ? strictArguments(schema) : null;
-  const parameters = { ...(strict ?? schema) };
-  return { type: 'function', function: { name, description, parameters, ...(strict !== null && { strict: true }) } };
+function offeredTool({ description, parameters }: ToolOffer, name: string, wantsStrict: boolean): ToolSchema {
+  const strict = wantsStrict ? strictArguments(parameters) : null;
+  return { name, description, parameters: { ...(strict ?? parameters) }, strict: strict !== null };
 }
 
 /**

@@ -10,18 +10,28 @@ export interface Rejection {
 /** An error reported by a server, as an HTTP response or within a stream. */
 export interface ServerError extends Rejection {
   readonly code: string | null;
+  /** What the model wrote, if the server could not use it (Groq). */
+  readonly generation: string | null;
   readonly headers: Headers | null;
 }
 
 const wordOrNull = z.string().min(1).nullable().catch(null);
 const errorBodySchema = z
-  .object({ code: z.union([z.string(), z.int()]).nullable().catch(null), type: wordOrNull, param: wordOrNull })
-  .catch({ code: null, type: null, param: null });
+  .object({
+    code: z.union([z.string(), z.int()]).nullable().catch(null),
+    type: wordOrNull,
+    param: wordOrNull,
+    failed_generation: wordOrNull,
+  })
+  .catch({ code: null, type: null, param: null, failed_generation: null });
 
 /** Statuses of errors within a stream, which have a name only. */
 const STATUS_OF: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
+  invalid_prompt: 400,
   context_length_exceeded: 400,
+  tool_use_failed: 400,
+  json_validate_failed: 400,
   invalid_api_key: 401,
   authentication_error: 401,
   insufficient_quota: 429,
@@ -37,7 +47,7 @@ export function serverError(thrown: unknown): ServerError | null {
   if (!(thrown instanceof Error)) return null;
   const { status, error, headers } = thrown as { status?: unknown; error?: unknown; headers?: unknown };
   if (typeof status !== 'number' && (error === undefined || error === null)) return null;
-  const { code, type, param } = errorBodySchema.parse(error);
+  const { code, type, param, failed_generation: generation } = errorBodySchema.parse(error);
   const name = typeof code === 'string' ? code : type;
   const named = typeof code === 'number' && code >= 400 && code < 600 ? code : STATUS_OF[name ?? ''];
   return {
@@ -45,6 +55,7 @@ export function serverError(thrown: unknown): ServerError | null {
     text: thrown.message.slice(0, MAX_TEXT_CHARS).replace(/^\d{3} /u, ''),
     param,
     code: name,
+    generation,
     headers: headers instanceof Headers ? headers : null,
   };
 }
@@ -72,9 +83,12 @@ export function isAboutToolChoice(text: string): boolean {
   return CHOICE.test(text);
 }
 
-/** Whether the server accepted the request but the model made no call, which Groq reports as a rejected request. */
-export function isNoCall(text: string): boolean {
-  return NO_CALL.test(text);
+/** Groq's codes for a reply that is not a valid tool call, or not JSON. */
+const FAILED: ReadonlySet<string> = new Set(['tool_use_failed', 'json_validate_failed']);
+
+/** Whether the server accepted the request but not the model's reply, which Groq reports as a rejected request. */
+export function isFailedGeneration({ status, code, text }: ServerError): boolean {
+  return REJECTION_STATUSES.has(status) && (FAILED.has(code ?? '') || NO_CALL.test(text));
 }
 
 /** Whether a server reports that it, or this model, does not support tools. */

@@ -1,6 +1,6 @@
 import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { BracketBalance } from '../../internal/json-text.ts';
-import { MAX_CALLS, type ToolCallEntry } from './chunk.ts';
+import { MAX_CALLS, type ToolCallEntry } from './reply-chunk.ts';
 import type { ToolNames } from './request-body.ts';
 
 type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;

@@ -1,6 +1,8 @@
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
+import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
@@ -130,6 +132,45 @@ describe('server errors of the openai model', () => {
     [said('Model is loading'), ': Model is loading'],
   ])('the error message is found in the body %j', async (body, text) => {
     expect((await failureOn(400, body)).message).toContain(text);
+  });
+
+  const GENERATION = '<function=plan_reply>{"q": }</function>';
+  test.each([
+    [
+      said('Failed to call a function. See failed_generation.', {
+        code: 'tool_use_failed',
+        failed_generation: GENERATION,
+      }),
+    ],
+    [said('Failed to validate JSON.', { code: 'json_validate_failed', failed_generation: GENERATION })],
+    [said('Tool choice is required, but model did not call a tool', { failed_generation: GENERATION })],
+  ])('[A13] a reply that the server cannot use is correctable, and quoted: %j', async (body) => {
+    for (const replyForm of ['tool-call', 'text'] as const) {
+      const server = await chatServer(({ response }) => respondWithJson(response, 400, body));
+      const failure = await failureFrom(model(server.baseURL), modelRequest({ replyForm }));
+      expect(failure).toMatchObject({ stage: 'extraction', code: 'generation_failed', retryable: true, status: 400 });
+      expect(failure.message).toContain(`the model wrote: ${GENERATION}`);
+      expect(server.exchanges).toHaveLength(1);
+    }
+  });
+
+  test('[A13] the same within a stream is correctable, too', async () => {
+    const error = { message: 'Failed to call a function.', code: 'tool_use_failed', status_code: 400 };
+    const server = await chatServer(
+      ({ response }) => void streaming(response).end(`event: error\n${event({ error })}`),
+    );
+    expect(await failureFrom(model(server.baseURL))).toMatchObject({ stage: 'extraction', code: 'generation_failed' });
+  });
+
+  test('[A13] a structured output corrects a reply that the server cannot use', async () => {
+    const server = await chatServer(({ index, response }) => {
+      if (index > 0) streaming(response).end(completion('{"response":"ok"}'));
+      else respondWithJson(response, 400, said('Failed.', { code: 'tool_use_failed', failed_generation: GENERATION }));
+    });
+    const schema = z.object({ response: z.string() });
+    const output = createStructuredOutput({ model: model(server.baseURL), schema, prompt: 'Go.' });
+    expect(await output.value).toEqual({ response: 'ok' });
+    expect(JSON.stringify(server.exchanges[1]?.body.messages)).toContain('<function=plan_reply>');
   });
 
   test('a 404 reports the base URL', async () => {

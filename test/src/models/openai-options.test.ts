@@ -109,9 +109,15 @@ describe('the options of the openai model', () => {
     [{ temperature: 2.1 }],
     [{ temperature: Number.NaN }],
     [{ headers: { 'bad name': 'x' } }],
+    [{ api: 'completions' }],
+    [{ reasoningEffort: ' ' }],
+    [{ reasoningSummary: 'long', api: 'responses' }],
+    [{ reasoningSummary: 'auto' }],
+    [{ reasoningSummary: 'auto', api: 'chat' }],
+    [{ organization: 'org 1' }],
     [{ headers: { 'x-ok': 'line\nbreak' } }],
   ])('%j is rejected', (options) => {
-    const { code, message } = errorOf({ apiKey: KEY, ...options });
+    const { code, message } = errorOf({ apiKey: KEY, ...(options as object) });
     expect(code).toBe('invalid_option');
     expect(message).toContain(Object.keys(options)[0]);
     expect(message).not.toMatch(/\n/);
@@ -171,6 +177,26 @@ describe('the openai client', () => {
     expect(server.exchanges[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'x-title': 'PostChain' });
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();
+  });
+
+  test('sends the organization, the project, and the options of reasoning, tier and cache', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('ok')));
+    const account = { organization: 'org-1', project: 'proj-1' };
+    const options = { reasoningEffort: 'minimal', serviceTier: 'flex', promptCacheKey: 'chain' };
+    await partsOf(openaiModel({ model: 'm', baseURL: server.baseURL, ...account, ...options }));
+    const [{ headers, body } = { headers: {}, body: {} }] = server.exchanges;
+    expect(headers).toMatchObject({ 'openai-organization': 'org-1', 'openai-project': 'proj-1' });
+    expect(body).toMatchObject({ reasoning_effort: 'minimal', service_tier: 'flex', prompt_cache_key: 'chain' });
+  });
+
+  test('sends the account of the environment to OpenAI only', async () => {
+    vi.stubEnv('OPENAI_ORG_ID', 'org-1');
+    vi.stubEnv('OPENAI_PROJECT_ID', ' proj-1\n');
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('ok')));
+    await partsOf(openaiModel({ model: 'm', baseURL: server.baseURL }));
+    expect(Object.keys(server.exchanges[0]?.headers ?? {}).filter((name) => name.startsWith('openai-'))).toEqual([]);
+    const account = openaiSettings({ model: 'm', apiKey: KEY });
+    expect(account).toMatchObject({ organization: 'org-1', project: 'proj-1' });
   });
 
   test('does not log a reply that it cannot parse', async () => {

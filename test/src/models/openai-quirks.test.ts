@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
+import { chatServer, chunk, completion, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
 import { partsOf, replyOf } from '../../support/model-streams.ts';
 
 /** Serves this body as an event stream over HTTP in the given chunks and returns the resulting parts. */
@@ -88,6 +89,40 @@ describe('the usage of a reply', () => {
   });
 
   test.each([
+    [
+      'details',
+      { prompt_tokens_details: { cached_tokens: 5 }, completion_tokens_details: { reasoning_tokens: 2 } },
+      3,
+      2,
+    ],
+    ['the usage (Moonshot)', { cached_tokens: 5 }, 3, undefined],
+    ['cache hits (DeepSeek)', { prompt_cache_hit_tokens: 5, prompt_cache_miss_tokens: 2 }, 3, undefined],
+    [
+      'reasoning beside the completion (xAI)',
+      { cached_tokens: 5, total_tokens: 50, completion_tokens_details: { reasoning_tokens: 40 } },
+      43,
+      40,
+    ],
+    ['more cached than sent', { cached_tokens: 9_000 }, 3, undefined],
+    [
+      'invalid details',
+      { cached_tokens: 5, prompt_tokens_details: 'x', completion_tokens_details: { reasoning_tokens: -1 } },
+      3,
+      undefined,
+    ],
+  ])('[A11] cached and reasoning tokens are read from %s', async (_, members, outputTokens, reasoningTokens) => {
+    const parts = await partsFrom(
+      END.replace(DONE, ''),
+      event({ choices: [], usage: { ...theirs, ...members } }),
+      DONE,
+    );
+    expect(parts.at(-1)).toMatchObject({ usage: { inputTokens: 7, outputTokens } });
+    const { usage } = parts.at(-1) as { usage: TokenUsage };
+    expect(usage.reasoningTokens).toBe(reasoningTokens);
+    expect(usage.cachedInputTokens).toBe('cached_tokens' in members && members.cached_tokens > 7 ? 7 : 5);
+  });
+
+  test.each([
     ['refused', [event(chunk({ refusal: 'No.' }, 'stop')), event({ choices: [], usage: theirs })]],
     ['stream_cut', [event({ ...chunk({ content: 'half' }), usage: theirs })]],
     ['server_error', [event({ ...chunk({ content: 'half' }), usage: theirs }), event({ error: { message: 'Boom.' } })]],
@@ -98,6 +133,38 @@ describe('the usage of a reply', () => {
     expect((await partsFrom(...pieces.map((piece) => piece.replaceAll('usage', 'x')))).at(-1)).not.toHaveProperty(
       'usage',
     );
+  });
+});
+
+describe('the tool call of a reply', () => {
+  test('[A12] is read from the legacy function_call, streamed or not', async () => {
+    const pieces = [{ name: 'search', arguments: '' }, { arguments: '{"q":' }, { arguments: '"x"}' }];
+    const expected = {
+      text: '',
+      reasoning: '',
+      calls: [{ name: 'search', arguments: '{"q":"x"}' }],
+      end: 'tool-calls',
+    };
+    const streamed = pieces.map((function_call) => event(chunk({ content: null, function_call })));
+    expect(replyOf(await partsFrom(...streamed, event(chunk({}, 'function_call')), DONE))).toEqual(expected);
+    const message = { content: null, function_call: { name: 'search', arguments: '{"q":"x"}' } };
+    const whole = JSON.stringify({ object: 'chat.completion', ...choice({ delta: null, message }, 'function_call') });
+    expect(replyOf(await partsFrom(whole))).toEqual(expected);
+  });
+
+  test('[A12] counts once if a server sends it in both members', async () => {
+    const called = { name: 'search', arguments: '{}' };
+    const both = chunk({ function_call: called, tool_calls: [{ index: 0, id: 'a', function: called }] }, 'tool_calls');
+    expect(replyOf(await partsFrom(event(both), DONE)).calls).toEqual([called]);
+    const empty = chunk({ function_call: called, tool_calls: [] }, 'function_call');
+    expect(replyOf(await partsFrom(event(empty), DONE)).calls).toEqual([called]);
+  });
+
+  test('[A12] may begin with a name only', async () => {
+    const first = event(toolChunk({ index: 0, id: 'a', function: { name: 'search' } }));
+    const rest = event(toolChunk({ index: 0, function: { arguments: '{}' } }));
+    const { calls } = replyOf(await partsFrom(first, rest, event(chunk({}, 'tool_calls')), DONE));
+    expect(calls).toEqual([{ name: 'search', arguments: '{}' }]);
   });
 });
 

@@ -1,0 +1,146 @@
+import * as z from 'zod';
+import type { FinishReason } from '../../../machines/contracts/model.ts';
+import {
+  type Content,
+  looseCount,
+  looseFunction,
+  looseText,
+  MAX_CALLS,
+  type ReplyChunk,
+  type ReplyReader,
+  ReportedError,
+  tokenUsage,
+  toolCallSchema,
+  uncheckedList,
+} from './reply-chunk.ts';
+
+/** No real chunk has more choices. */
+const MAX_CHOICES = 1_000;
+
+/** `function_call` is the only call of servers with the API of 2023. */
+const deltaSchema = z.object({
+  content: z.union([z.string(), uncheckedList]).nullish(),
+  refusal: looseText,
+  reasoning_content: looseText,
+  reasoning: looseText,
+  tool_calls: z.preprocess((calls) => firstOf(calls, MAX_CALLS), z.array(toolCallSchema).nullish().catch(null)),
+  function_call: looseFunction,
+});
+type Delta = z.infer<typeof deltaSchema>;
+
+/**
+ * Cached tokens are in the details, directly in the usage (Moonshot), or called cache hits (DeepSeek). xAI counts reasoning in the total, but
+ * not in the completion.
+ */
+const usageSchema = z
+  .object({
+    prompt_tokens: z.int().min(0),
+    completion_tokens: z.int().min(0),
+    total_tokens: looseCount,
+    prompt_tokens_details: z.object({ cached_tokens: looseCount }).nullish().catch(null),
+    completion_tokens_details: z.object({ reasoning_tokens: looseCount }).nullish().catch(null),
+    cached_tokens: looseCount,
+    prompt_cache_hit_tokens: looseCount,
+  })
+  .transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
+    const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+    const isBeside = usage.total_tokens === input + completion + (reasoning ?? 0);
+    return {
+      input,
+      output: isBeside ? completion + (reasoning ?? 0) : completion,
+      cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
+      reasoning,
+    };
+  })
+  .nullish()
+  .catch(null);
+
+/**
+ * The members of a `chat.completion.chunk` that are read. A server that does not stream sends one `chat.completion` with `message` instead
+ * of `delta`. Incomplete usage counts as missing; some servers (Moonshot) put it into the choice. Only content of an unknown type is an
+ * error, because it would be lost.
+ */
+const chunkSchema = z.object({
+  object: z.unknown().optional(),
+  error: z.unknown().optional(),
+  choices: z.preprocess(
+    ownChoice,
+    z
+      .object({
+        delta: deltaSchema.nullish(),
+        message: deltaSchema.nullish(),
+        finish_reason: looseText,
+        usage: usageSchema,
+      })
+      .nullish(),
+  ),
+  usage: usageSchema,
+});
+
+/** Returns a reader of the chunks of one chat completion. A whole `message` counts only if nothing came before it. */
+export function chatReader(): ReplyReader {
+  let hasContent = false;
+  return (value): ReplyChunk => {
+    const { choices: choice, ...chunk } = chunkSchema.parse(value);
+    const delta = choice?.delta ?? (hasContent ? null : choice?.message);
+    const content = delta ? contentOf(delta) : null;
+    hasContent ||= content !== null && (content.text + content.reasoning !== '' || content.calls.length > 0);
+    const error = chunk.error || (chunk.object === 'error' ? value : null);
+    return {
+      content,
+      reason: choice?.finish_reason ? finishReason(choice.finish_reason) : null,
+      usage: tokenUsage(chunk.usage ?? choice?.usage ?? null),
+      error: error ? new ReportedError(error) : null,
+    };
+  };
+}
+
+function firstOf(values: unknown, most: number): unknown {
+  return Array.isArray(values) ? values.slice(0, most) : values;
+}
+
+/** Returns the choice with the index 0 or without one: some servers send several although one is requested. */
+function ownChoice(choices: unknown): unknown {
+  if (!Array.isArray(choices)) return choices;
+  const isOwn = (choice: unknown): boolean => choice !== null && ((choice as { index?: unknown }).index ?? 0) === 0;
+  return choices.slice(0, MAX_CHOICES).find(isOwn);
+}
+
+/**
+ * Returns what one chunk adds. Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq, OpenRouter), in both
+ * (vLLM), or in a part of the content (Mistral). Parts of unknown types are ignored.
+ */
+function contentOf({ content, refusal, function_call: call, ...delta }: Delta): Content {
+  const reasoning = delta.reasoning_content || delta.reasoning;
+  const isCall = !delta.tool_calls?.length && (call.name !== '' || (call.arguments ?? '') !== '');
+  const calls = isCall ? [{ index: null, id: '', function: call }] : (delta.tool_calls ?? []);
+  if (!Array.isArray(content)) return { text: typeof content === 'string' ? content : '', reasoning, refusal, calls };
+  return { text: textIn(content), reasoning: reasoning + content.map(thinkingIn).join(''), refusal, calls };
+}
+
+/** A part of the content. It is not validated as a whole, because a hostile chunk may have millions of parts. */
+type ContentPart = { readonly [Member in 'type' | 'text' | 'thinking']?: unknown } | null;
+
+function textIn(parts: readonly ContentPart[]): string {
+  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+function thinkingIn(part: ContentPart): string {
+  if (part?.type !== 'thinking') return '';
+  const { thinking } = part;
+  if (Array.isArray(thinking)) return textIn(thinking);
+  return typeof thinking === 'string' ? thinking : '';
+}
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  model_length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'content-filter',
+};
+
+function finishReason(reason: string): FinishReason {
+  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? 'other') : 'other';
+}

@@ -1,0 +1,78 @@
+import * as z from 'zod';
+import type { FinishReason } from '../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+
+/** What one chunk of a reply adds to it. */
+export interface Content {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+  readonly calls: readonly (ToolCallEntry | null)[];
+}
+
+/** One chunk of a reply in either API. `usage` replaces that of earlier chunks; `error` ends the reply. */
+export interface ReplyChunk {
+  readonly content: Content | null;
+  readonly reason: FinishReason | null;
+  readonly usage: TokenUsage | null;
+  readonly error: Error | null;
+}
+
+/** Reads the JSON values of one reply, in order. Throws a ZodError for a value that does not belong to its API. */
+export type ReplyReader = (value: unknown) => ReplyChunk;
+
+/** Text; missing or invalid text becomes empty. */
+export const looseText = z
+  .string()
+  .nullish()
+  .catch(null)
+  .transform((text) => text ?? '');
+
+export const looseFunction = z
+  .object({ name: looseText, arguments: z.unknown().optional() })
+  .nullish()
+  .catch(null)
+  .transform((called) => called ?? { name: '', arguments: null });
+
+export const toolCallSchema = z
+  .object({ index: z.int().nullish().catch(null), id: looseText, function: looseFunction })
+  .nullable()
+  .catch(null);
+export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
+
+/** A token count; missing or invalid ones are null. */
+export const looseCount = z.int().min(0).nullish().catch(null);
+
+/** Counts as a server reports them. Null if there are none; counts of parts are left out if they are missing. */
+export function tokenUsage(
+  counts: { readonly input: number; readonly output: number; readonly cached: Count; readonly reasoning: Count } | null,
+): TokenUsage | null {
+  if (counts === null) return null;
+  const { input, output, cached, reasoning } = counts;
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    ...(typeof cached === 'number' && { cachedInputTokens: Math.min(cached, input) }),
+    ...(typeof reasoning === 'number' && { reasoningTokens: Math.min(reasoning, output) }),
+    estimated: false,
+  };
+}
+
+type Count = z.infer<typeof looseCount>;
+
+/** No real reply has more calls. */
+export const MAX_CALLS = 1_000;
+
+/** An array whose entries are not checked: a hostile one may have millions. */
+export const uncheckedList = z.custom<readonly unknown[]>(Array.isArray);
+
+/** An error that the server reported within a stream; `error` is what it sent. */
+export class ReportedError extends Error {
+  override readonly name = 'ReportedError';
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    super(typeof error === 'string' ? error : JSON.stringify(error));
+    this.error = error;
+  }
+}

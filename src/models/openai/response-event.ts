@@ -1,0 +1,173 @@
+import * as z from 'zod';
+import type { FinishReason } from '../../../machines/contracts/model.ts';
+import {
+  type Content,
+  looseCount,
+  looseText,
+  MAX_CALLS,
+  type ReplyChunk,
+  type ReplyReader,
+  ReportedError,
+  type ToolCallEntry,
+  tokenUsage,
+  uncheckedList,
+} from './reply-chunk.ts';
+
+const looseList = uncheckedList.catch([]);
+
+/** One entry of the output: a message, reasoning or a function call. */
+const itemSchema = z
+  .object({
+    type: looseText,
+    name: looseText,
+    arguments: z.unknown().optional(),
+    content: looseList,
+    summary: looseList,
+  })
+  .nullish()
+  .catch(null);
+type Item = z.infer<typeof itemSchema>;
+
+const usageSchema = z
+  .object({
+    input_tokens: z.int().min(0),
+    output_tokens: z.int().min(0),
+    input_tokens_details: z.object({ cached_tokens: looseCount }).nullish().catch(null),
+    output_tokens_details: z.object({ reasoning_tokens: looseCount }).nullish().catch(null),
+  })
+  .transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
+    input,
+    output,
+    cached: usage.input_tokens_details?.cached_tokens,
+    reasoning: usage.output_tokens_details?.reasoning_tokens,
+  }))
+  .nullish()
+  .catch(null);
+
+const responseSchema = z.object({
+  status: looseText,
+  output: looseList,
+  error: z.unknown().optional(),
+  incomplete_details: z.object({ reason: looseText }).nullish().catch(null),
+  usage: usageSchema,
+});
+type Response = z.infer<typeof responseSchema>;
+
+const eventSchema = z.object({
+  type: z.string(),
+  output_index: z.int().min(0).catch(0),
+  delta: looseText,
+  item: itemSchema,
+  response: responseSchema.catch(responseSchema.parse({})),
+  error: z.unknown().optional(),
+});
+
+/** A server that does not stream sends the response without an event. */
+const wholeSchema = z.object({ object: z.literal('response') });
+
+const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: null };
+
+/**
+ * Returns a reader of the events of one response (https://platform.openai.com/docs/api-reference/responses-streaming). An item whose
+ * content did not arrive in deltas counts when it is done, and the output of the whole response only if nothing came before it. Events of
+ * unknown types are ignored.
+ */
+export function responsesReader(): ReplyReader {
+  /** The indices of the items that had deltas. */
+  const streamed = new Set<number>();
+  let hasContent = false;
+  let hasCalls = false;
+
+  function add(content: Partial<Content>): ReplyChunk {
+    hasContent = true;
+    hasCalls ||= content.calls !== undefined;
+    return { ...NOTHING, content: { text: '', reasoning: '', refusal: '', calls: [], ...content } };
+  }
+
+  function addDelta(at: number, content: Partial<Content>): ReplyChunk {
+    streamed.add(at);
+    return add(content);
+  }
+
+  function addItem(at: number, item: Item): ReplyChunk {
+    if (item?.type === 'function_call')
+      return add({ calls: [callOf(at, item.name, streamed.has(at) ? '' : item.arguments)] });
+    return item && !streamed.has(at) ? add(messageOf([item])) : NOTHING;
+  }
+
+  function end(response: Response): ReplyChunk {
+    const error = errorOf(response);
+    const items = hasContent ? [] : response.output.slice(0, MAX_CALLS).map((item) => itemSchema.parse(item));
+    const calls = items.flatMap((item, at) =>
+      item?.type === 'function_call' ? [callOf(at, item.name, item.arguments)] : [],
+    );
+    const { content } = items.length === 0 ? NOTHING : add({ ...messageOf(items), ...(calls.length > 0 && { calls }) });
+    return {
+      content,
+      reason: error === null ? reasonOf(response, hasCalls) : null,
+      usage: tokenUsage(response.usage ?? null),
+      error,
+    };
+  }
+
+  return (value) => {
+    if (wholeSchema.safeParse(value).success) return end(responseSchema.parse(value));
+    const { type, output_index: at, delta, item, response, error } = eventSchema.parse(value);
+    switch (type) {
+      case 'response.output_text.delta':
+        return addDelta(at, { text: delta });
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return addDelta(at, { reasoning: delta });
+      case 'response.refusal.delta':
+        return addDelta(at, { refusal: delta });
+      case 'response.function_call_arguments.delta':
+        return addDelta(at, { calls: [callOf(at, '', delta)] });
+      case 'response.output_item.added':
+        return item?.type === 'function_call' ? add({ calls: [callOf(at, item.name, '')] }) : NOTHING;
+      case 'response.output_item.done':
+        return addItem(at, item);
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return end(response);
+      case 'error':
+        return { ...NOTHING, error: new ReportedError(error ?? value) };
+      default:
+        return NOTHING;
+    }
+  };
+}
+
+function callOf(index: number, name: string, args: unknown): ToolCallEntry {
+  return { index, id: '', function: { name, arguments: args } };
+}
+
+/** Returns the text, the refusal and the reasoning of items. */
+function messageOf(items: readonly Item[]): Pick<Content, 'text' | 'reasoning' | 'refusal'> {
+  const parts = items.flatMap((item) => [...(item?.summary ?? []), ...(item?.content ?? [])]);
+  const all = (type: string, member: 'text' | 'refusal'): string =>
+    parts.map((part) => memberOf(part, type, member)).join('');
+  return {
+    text: all('output_text', 'text'),
+    reasoning: all('summary_text', 'text') || all('reasoning_text', 'text'),
+    refusal: all('refusal', 'refusal'),
+  };
+}
+
+function memberOf(part: unknown, type: string, member: 'text' | 'refusal'): string {
+  const { type: ownType, [member]: text } = (part ?? {}) as { type?: unknown; text?: unknown; refusal?: unknown };
+  return ownType === type && typeof text === 'string' ? text : '';
+}
+
+function reasonOf({ status, incomplete_details: incomplete }: Response, hasCalls: boolean): FinishReason {
+  if (incomplete?.reason === 'max_output_tokens') return 'length';
+  if (incomplete?.reason === 'content_filter') return 'content-filter';
+  if (status === 'incomplete') return 'other';
+  return hasCalls ? 'tool-calls' : 'stop';
+}
+
+function errorOf({ status, error }: Response): Error | null {
+  if (error) return new ReportedError(error);
+  return /^(failed|cancelled)$/u.test(status) ? new ReportedError(`the response is ${status}`) : null;
+}

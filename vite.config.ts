@@ -25,7 +25,7 @@ const alias = Object.entries(entry).map(([name, path]) => ({
 const FULL = ['test/**/*.full.test.ts'];
 
 /** Tests on a real Restate server have a command of their own: `npm run test:restate`. */
-const RESTATE = ['test/restate/**'];
+const RESTATE = ['test/restate/**', 'test/runtimes/**'];
 
 export default defineConfig({
   build: {

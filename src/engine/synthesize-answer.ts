@@ -14,8 +14,9 @@ import { onAbort } from '../internal/async.ts';
 import { parseOption, signalSchema } from '../internal/options.ts';
 import { noopCallObserver, provideAttempt } from './attempts/provide-attempt.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type Prompt, type PromptSpec, promptSpec } from './prompts/prompt.ts';
+import { type Prompt, promptSpec } from './prompts/prompt.ts';
 import { prompts } from './prompts/registry.ts';
+import type { PromptSpec } from './prompts/request.ts';
 import { type PostChainOptions, parseOptions } from './runtime/options.ts';
 
 /** The options of `synthesizeAnswer`; each has a default. */

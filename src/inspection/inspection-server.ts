@@ -75,7 +75,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
     ],
     ['stately', statelyEndpoint(runs)],
   ]);
-  const sockets = openSockets(authorizer, endpoints);
+  const sockets = await openSockets(authorizer, endpoints);
   server.on('request', requestHandler(authorizer, pageFiles(page), token === undefined ? null : returnPage));
   server.on('upgrade', sockets.upgrade);
   // The first page should have the complete list at once.

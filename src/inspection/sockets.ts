@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
+import { importByName } from '../internal/optional-package.ts';
 import { isRejection, notFound, plainHeaders, type Rejection, type RequestAuthorizer } from './request-authorizer.ts';
 import type { RunList } from './runs.ts';
 import { type ReceivedSystem, statelyReceiver } from './stately/receiver.ts';
@@ -28,7 +29,12 @@ const GOING_AWAY = 1001;
 const MAX_CLOSING_MS = 500;
 
 /** Accepts WebSockets at the given endpoints, by path below the token. */
-export function openSockets(authorizer: RequestAuthorizer, endpoints: ReadonlyMap<string, SocketEndpoint>): Sockets {
+export async function openSockets(
+  authorizer: RequestAuthorizer,
+  endpoints: ReadonlyMap<string, SocketEndpoint>,
+): Promise<Sockets> {
+  // Its optional native parts, which are rarely installed, would be missing in every bundle.
+  const { WebSocketServer } = await importByName<typeof import('ws')>('ws');
   const servers = new Map(
     [...endpoints].map(([path, { maxMessageBytes }]) => [
       path,

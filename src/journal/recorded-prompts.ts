@@ -4,7 +4,8 @@ import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts
 import { type ModelRequest, REPLY_FORMS } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { promptDigest, requestDigest } from '../engine/prompts/describe-prompt.ts';
-import { type Prompt, promptSpec, requestOf } from '../engine/prompts/prompt.ts';
+import { type Prompt, promptSpec } from '../engine/prompts/prompt.ts';
+import { requestOf } from '../engine/prompts/request.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { runStartOf } from './journal-lines.ts';
 import { replaySteps, requireSameChart } from './replay.ts';

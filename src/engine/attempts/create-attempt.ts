@@ -8,7 +8,7 @@ import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { systemClock } from '../clock.ts';
-import type { PromptSpec } from '../prompts/prompt.ts';
+import type { PromptSpec } from '../prompts/request.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
 import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';

@@ -10,7 +10,7 @@ import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
-import { type PromptSpec, requestChars, requestOf } from '../prompts/prompt.ts';
+import { type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 

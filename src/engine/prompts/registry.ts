@@ -37,7 +37,8 @@ import { REQUEST } from '../../../machines/policies/context.ts';
 import { attribute, detailedAttributes, messageAttributes } from '../../../machines/policies/message-attributes.ts';
 import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 
-import { definePrompt, PROSE_CONFIDENCE, type Prompt, type ToolCall } from './prompt.ts';
+import { definePrompt, PROSE_CONFIDENCE, type Prompt } from './prompt.ts';
+import type { ToolCall } from './request.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 

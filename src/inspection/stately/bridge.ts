@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Run } from '../../engine/runtime/run.ts';
+import { importByName } from '../../internal/optional-package.ts';
 import { type StateAfter, stateHistory, watchStates } from '../../journal/state-at.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
@@ -121,7 +122,7 @@ async function openInspectorSocket(url: string): Promise<InspectorSocket> {
 /** Uses the native WebSocket if there is one; Node 20 has none. */
 async function createSocket(url: string): Promise<Socket> {
   const { WebSocket: Native } = globalThis as { readonly WebSocket?: new (url: string) => unknown };
-  const create = Native ?? (await import('ws')).WebSocket;
+  const create = Native ?? (await importByName<typeof import('ws')>('ws')).WebSocket;
   try {
     return new create(url) as Socket;
   } catch (error) {

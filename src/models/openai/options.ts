@@ -58,6 +58,8 @@ export interface OpenAIModelOptions {
    * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
    */
   readonly fetch?: typeof globalThis.fetch;
+  /** Allows a key in a web page, where everyone who opens the page can read it. Default: false. */
+  readonly dangerouslyAllowBrowser?: boolean;
   /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
   readonly now?: () => number;
   /** The timers for the short waits after a whole reply and for an error's text. Default: the system's. */
@@ -123,6 +125,7 @@ export const modelOptionsSchema = z.strictObject({
   stream: z.boolean().default(true),
   maxResponseBytes: z.int().min(1).default(32_000_000),
   fetch: functionSchema.optional(),
+  dangerouslyAllowBrowser: z.boolean().default(false),
   clock: hasMethod('setTimeout', 'expected a clock with setTimeout and clearTimeout').optional(),
   now: functionSchema.optional(),
 });
@@ -146,6 +149,11 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     );
   const url = resolveBaseURL(options.baseURL);
   const key = resolveApiKey(options.apiKey, url);
+  if (key.secret && isWebPage() && !read.dangerouslyAllowBrowser)
+    throw new PostChainError(
+      'invalid_key',
+      'apiKey would be readable by everyone who opens this page; send requests through your own server (baseURL), or pass dangerouslyAllowBrowser: true',
+    );
   requireValidHeaders(headers);
   const account = (given: string | undefined, variable: string): string | null =>
     given ?? (isOpenAI(url.href) ? process.env[variable]?.trim() || null : null);
@@ -219,6 +227,11 @@ function invalidPart(text: string): string | null {
 
 /** A browser has no environment variables. */
 const environment = (name: string): string | undefined => globalThis.process?.env?.[name];
+
+function isWebPage(): boolean {
+  const { window, document } = globalThis as { readonly window?: unknown; readonly document?: unknown };
+  return window !== undefined && document !== undefined;
+}
 
 function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/u.test(hostname);

@@ -4,6 +4,7 @@ import { chartOf } from '../../engine/charts/chart.ts';
 import { machinesByName } from '../../engine/charts/machines.ts';
 import { builtFolder, pageData, pageWith } from '../../inspection/pages.ts';
 import type { RunCharts } from '../../inspection/wire.ts';
+import { importByName } from '../../internal/optional-package.ts';
 import type { MachineCoverage } from './coverage.ts';
 import { type CoverageReport, REPORT_VERSION, type ReportedLayout } from './coverage-report.ts';
 
@@ -49,7 +50,7 @@ async function layoutOf(charts: RunCharts): Promise<ReportedLayout | null> {
   if (areOwn(charts)) return null;
   try {
     const address = pathToFileURL(join(builtFolder('inspector'), 'layout.js')).href;
-    const { layOut } = (await import(/* @vite-ignore */ address)) as LayoutModule;
+    const { layOut } = await importByName<LayoutModule>(address);
     return await layOut(charts);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -64,7 +64,7 @@ async function serve(places: readonly [string, SocketEndpoint][] = []) {
     allows: isOwnOrigin,
     accept: (socket) => servePage(socket, runs),
   };
-  const sockets = openSockets(door, new Map([['socket', pages], ...places]));
+  const sockets = await openSockets(door, new Map([['socket', pages], ...places]));
   server.on('upgrade', sockets.upgrade);
   onTestFinished(async () => {
     server.close();

@@ -1,0 +1,117 @@
+import type { Feedback } from '../../../machines/contracts/attempt.ts';
+import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
+import type { OutputShape } from '../schemas/output-shape.ts';
+
+/** One call of an offered tool. `arguments` is JSON text as the model wrote it, neither parsed nor validated. */
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** How a prompt offers tools that a model may call instead of replying. */
+export interface ToolUse<Input> {
+  /** The tools offered to a model with native tool calls. */
+  readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
+  /** Converts a call, and the text before it, to the reply's value. Without it no tools are offered. */
+  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
+  /** Describes the tools for any other model, which names a call in its reply. Appended to the system turn. */
+  readonly toolsInWords?: ((input: Input) => string) | undefined;
+}
+
+/** What a model is asked for: turns rendered from an input, and the shape of the reply. */
+export interface PromptSpec extends ToolUse<unknown> {
+  readonly schemaName: string;
+  readonly shape: OutputShape;
+  /** Throws a TypeError for an invalid input. */
+  readonly turns: (input: unknown) => readonly ChatTurn[];
+  readonly fromProse?: ((text: string) => unknown) | undefined;
+}
+
+/** What one request is rendered from. `feedback` is set if the previous reply was invalid. */
+interface RequestInput {
+  readonly task: string;
+  readonly input: unknown;
+  readonly feedback: Feedback | null;
+}
+
+/**
+ * Returns the request of one model call. The reply instructions end the first system turn, so that they also reach servers without
+ * structured output. After an invalid reply, that reply and its errors follow as further turns.
+ */
+export function requestOf(
+  spec: PromptSpec,
+  { task, input, feedback }: RequestInput,
+  replyForm: ReplyForm,
+  nativeTools = false,
+): ModelRequest {
+  const { shape } = spec;
+  const turns = spec.turns(input);
+  const tools = nativeTools && spec.fromToolCall !== undefined ? (spec.tools?.(input) ?? []) : [];
+  const schemaName = unusedName(spec.schemaName, tools);
+  const toolText = spec.toolsInWords?.(input) ?? '';
+  const complete = (rendered: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
+    ...appendToSystemTurn(rendered, '\n\n', replyInstructions(schemaName, shape, replyForm, offersTools)),
+    ...correctionTurns(feedback, shape),
+  ];
+  const request = {
+    task,
+    turns: complete(toolText === '' ? turns : appendToSystemTurn(turns, '\n', toolText), false),
+    schemaName,
+    outputSchema: shape.jsonSchema,
+    replyForm,
+    input,
+  };
+  return tools.length === 0
+    ? request
+    : { ...request, turns: complete(turns, true), tools, turnsWithoutTools: request.turns };
+}
+
+/** The reply's own tool must not have the name of an offered one. */
+function unusedName(name: string, tools: readonly ToolOffer[]): string {
+  return tools.some((tool) => tool.name === name) ? unusedName(`${name}_`, tools) : name;
+}
+
+/** The paths in the errors are those of the user's schema, without the object around it. */
+function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
+  if (feedback === null) return [];
+  const wrapped = isWrapped ? 'These paths are inside "value", the only property of the reply.\n' : '';
+  return [
+    { role: 'assistant', content: feedback.previousReply || '(nothing)' },
+    {
+      role: 'user',
+      content: `That reply is invalid:\n${feedback.problem}\n${wrapped}Reply again with these errors corrected.`,
+    },
+  ];
+}
+
+function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm, offersTools: boolean): string {
+  if (form !== 'tool-call')
+    return `${jsonInstruction(shape)}${offersTools ? '\nIf one of the tools would help, call it instead of replying.' : ''}`;
+  const others = offersTools ? ', or of one of the other tools if that would help' : '';
+  return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
+}
+
+/** Returns the length of a request: its turns, the schema of the reply's tool, and the offered tools. */
+export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
+  const schemaChars = replyForm !== 'tool-call' ? 0 : jsonInstruction(shape).length;
+  const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
+}
+
+const jsonInstructions = new WeakMap<OutputShape, string>();
+
+/** Cached, because a schema may be long. */
+function jsonInstruction(shape: OutputShape): string {
+  const known =
+    jsonInstructions.get(shape) ??
+    `Reply with one JSON object that matches this JSON Schema, and nothing else:\n${JSON.stringify(shape.jsonSchema)}`;
+  jsonInstructions.set(shape, known);
+  return known;
+}
+
+/** Appends text to the first system turn, or adds a system turn if there is none. */
+function appendToSystemTurn(turns: readonly ChatTurn[], separator: string, text: string): readonly ChatTurn[] {
+  const [first, ...others] = turns;
+  if (first?.role !== 'system') return [{ role: 'system', content: text }, ...turns];
+  return [{ role: 'system', content: `${first.content}${separator}${text}` }, ...others];
+}

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build, createLogger } from 'vite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { node24, PROGRAM_FOLDER, TOOLS_FOLDER } from '../support/runtimes-setup.ts';
+
+/** Entries that need a package beside `xstate`, `zod` and `openai`, which their users have installed. */
+const OPTIONAL = ['mcp', 'calculator', 'otel', 'restate', 'ai-sdk'];
+const NODE_ONLY = ['node', 'inspection', 'testing'];
+const names = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => name.slice(2))
+  .filter((name) => !OPTIONAL.includes(name));
+const anywhere = names.filter((name) => !NODE_ONLY.includes(name));
+
+const FOLDER = join(PROGRAM_FOLDER, 'bundles');
+const run = promisify(execFile);
+type Platform = 'node' | 'browser';
+
+beforeAll(() => {
+  mkdirSync(FOLDER, { recursive: true });
+  cpSync('test/runtimes/bundle.mjs', join(TOOLS_FOLDER, 'bundle.mjs'));
+  writeProgram('node', names);
+  writeProgram('browser', anywhere);
+});
+
+/** Writes a program that uses all exports of the entries. */
+function writeProgram(platform: Platform, entries: readonly string[]): void {
+  const imports = entries.map(
+    (name, at) => `import * as e${at} from '${['postchain', name].filter(Boolean).join('/')}';`,
+  );
+  const all = entries.map((_, at) => `e${at}`).join(', ');
+  const code = `process.stdout.write(String([${all}].every((entry) => Object.keys(entry).length > 0)));`;
+  writeFileSync(join(FOLDER, `${platform}.mjs`), [...imports, code].join('\n'));
+}
+
+/** Returns the bundler's errors and warnings. */
+async function problemsOf(bundler: string, platform: Platform, to: string): Promise<unknown> {
+  const file = join(FOLDER, `${platform}.mjs`);
+  if (bundler === 'vite') return viteProblems(file, platform, to);
+  const { stdout } = await run(process.execPath, [join(TOOLS_FOLDER, 'bundle.mjs'), bundler, platform, file, to]);
+  return JSON.parse(stdout);
+}
+
+async function viteProblems(file: string, platform: Platform, outDir: string): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const report = (message: string): void => void problems.push(message);
+  await build({
+    root: FOLDER,
+    configFile: false,
+    customLogger: { ...createLogger('silent'), warn: report, warnOnce: report, error: report },
+    build: {
+      ssr: platform === 'node',
+      outDir,
+      rolldownOptions: { input: file, output: { entryFileNames: 'out.mjs' } },
+      // Otherwise it reports the size of every program as a warning.
+      chunkSizeWarningLimit: Number.POSITIVE_INFINITY,
+    },
+    ...(platform === 'node' && { ssr: { noExternal: true } }),
+  }).catch(({ message }: Error) => problems.push(message));
+  return problems;
+}
+
+describe.each(['esbuild', 'vite', 'webpack', 'rollup'])('%s', (bundler) => {
+  it('bundles every entry for Node without a warning, though optional packages are missing, and the bundle runs', async () => {
+    const to = join(FOLDER, `${bundler}-node`);
+    expect(await problemsOf(bundler, 'node', to)).toEqual([]);
+    const { stdout } = await run(process.execPath, [join(to, 'out.mjs')]);
+    expect(stdout).toBe('true');
+  });
+
+  it('bundles every entry that needs no Node for the browser, without a warning', async () => {
+    expect(await problemsOf(bundler, 'browser', join(FOLDER, `${bundler}-browser`))).toEqual([]);
+  });
+});
+
+it('createStructuredOutput has at most 69 kB and the chain at most 153 kB, minified and gzipped, with zod and XState', async () => {
+  const limits = [
+    {
+      name: 'structured output',
+      path: 'structured-output.js',
+      import: '{ createStructuredOutput }',
+      limit: '69 kB',
+      gzip: true,
+    },
+    { name: 'chain', path: 'index.js', import: '{ createPostChain }', limit: '153 kB', gzip: true },
+  ].map((each) => ({ ...each, path: join(PROGRAM_FOLDER, 'node_modules/postchain/dist', each.path) }));
+  writeFileSync(join(TOOLS_FOLDER, '.size-limit.json'), JSON.stringify(limits));
+  const command = join(TOOLS_FOLDER, 'node_modules/size-limit/bin.js');
+  const { stdout } = await run(node24, [command, '--json'], { cwd: TOOLS_FOLDER }).catch((failed) => failed);
+  expect(JSON.parse(stdout)).toMatchObject([{ passed: true }, { passed: true }]);
+});

@@ -1,0 +1,41 @@
+import { createPassageIndex, createPostChain, memoryJournals, replay } from 'postchain';
+import { openaiModel } from 'postchain/openai';
+import { createStructuredOutput } from 'postchain/structured-output';
+import * as z from 'zod';
+
+const text = 'The Yield phase decides whether another cycle helps. It grades the answer first.';
+const block = { text, heading: ['Yield'], startLine: 1, endLine: 1, kind: 'prose', lines: [1] };
+
+/** Runs a chain with a journal in memory, replays it, and gets one typed value, all from the model server at `baseURL`. */
+export async function runProgram(baseURL) {
+  const model = openaiModel({ model: 'good', baseURL });
+  const journals = memoryJournals();
+  const documents = createPassageIndex([{ path: 'yield.md', blocks: [block] }]);
+  const chain = createPostChain({ model, documents, journals });
+  const run = chain.run({ request: 'What does the Yield phase decide?' });
+  const events = [];
+  for await (const event of run.events) events.push(event.type);
+  const answer = await run.answer;
+  const entries = [];
+  for await (const entry of journals.read(run.runId)) entries.push(entry);
+  const { divergence } = replay(entries);
+
+  const recipe = createStructuredOutput({
+    model,
+    name: 'recipe',
+    schema: z.object({ title: z.string(), minutes: z.int(), steps: z.array(z.string()) }),
+    prompt: 'How do I make pancakes?',
+  });
+  const titles = [];
+  for await (const update of recipe) if (update.type === 'partial') titles.push(update.value.title);
+  return {
+    status: answer.status,
+    answerText: answer.answerText,
+    sources: answer.sources.map(({ path }) => path),
+    events: [...new Set(events)].sort(),
+    types: entries.map(({ type }) => type).filter((type) => type !== 'text-delta'),
+    divergence,
+    value: await recipe.value,
+    title: titles.at(-1),
+  };
+}

@@ -7,6 +7,7 @@ const entry = {
   'structured-output': 'src/entries/structured-output.ts',
   machines: 'machines/index.ts',
   openai: 'src/entries/openai.ts',
+  'ai-sdk': 'src/integrations/ai-sdk/index.ts',
   calculator: 'src/entries/calculator.ts',
   mcp: 'src/entries/mcp.ts',
   node: 'src/entries/node.ts',

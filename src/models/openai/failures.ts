@@ -63,7 +63,12 @@ export function failure(code: ModelFailureCode, message: string, details: Detail
  */
 export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
   const reported = serverError(thrown);
-  if (reported !== null) return serverFailure(reported, settings);
+  if (reported !== null) {
+    const responses = settings.api === 'responses' ? '; not every server has the Responses API' : '';
+    const where =
+      reported.status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1${responses})` : '';
+    return serverFailure(reported, where, settings);
+  }
   if (isModuleMissing(thrown)) {
     const message = 'openaiModel requires the package "openai", which is not installed; run: npm install openai';
     return failure('client_missing', message, { stage: 'unexpected' });
@@ -117,7 +122,7 @@ const COMPRESSION = /^(Z_|ERR__ERROR_|ERR_BROTLI|ERR_ZLIB)/u;
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** Returns the innermost code in the chain of causes, for example ECONNREFUSED. */
-function systemCode(thrown: unknown): string | null {
+export function systemCode(thrown: unknown): string | null {
   const codes = causesOf(thrown).map((error) => (error as { code?: unknown }).code);
   return codes.findLast((code) => typeof code === 'string') ?? null;
 }
@@ -132,22 +137,24 @@ function causesOf(thrown: unknown): readonly Error[] {
   return causes;
 }
 
-/** Returns the failure for a server's error, with the delay that the server requests before a retry. */
-function serverFailure(error: ServerError, settings: OpenAISettings): Failure {
+/** Returns the failure for a server's error, with the delay that the server requests before a retry. `where` says which server, if it helps. */
+export function serverFailure(
+  error: ServerError,
+  where: string,
+  { now, secrets }: Pick<OpenAISettings, 'now' | 'secrets'>,
+): Failure {
   const { status } = error;
   const [code, retryable] = classify(error);
-  const wait = retryable ? retryAfterMs(error.headers, settings.now) : null;
-  if (isFailedGeneration(error)) return failedGeneration(error, settings);
-  const responses = settings.api === 'responses' ? '; not every server has the Responses API' : '';
-  const where = status === 404 ? ` at ${settings.baseURL} (the base URL usually ends in /v1${responses})` : '';
+  if (isFailedGeneration(error)) return failedGeneration(error, secrets);
+  const wait = retryable ? retryAfterMs(error.headers, now) : null;
   const until = wait === null || wait < 1_000 ? '' : ` and asks to wait ${seconds(wait)} before the next request`;
-  const text = redactSecrets(error.text, settings.secrets);
+  const text = redactSecrets(error.text, secrets);
   const message = `the model server responded with ${status}${where}${until}: ${text}`;
   return failure(code, message, { retryable, retryAfterMs: wait, status });
 }
 
 /** The server understood the request, but not what the model wrote, so that another reply may be valid. */
-function failedGeneration({ status, text, generation }: ServerError, { secrets }: OpenAISettings): Failure {
+function failedGeneration({ status, text, generation }: ServerError, secrets: readonly string[]): Failure {
   const written = generation === null ? '' : `; the model wrote: ${generation}`;
   const message = `the model server could not use the model's reply: ${redactSecrets(`${text}${written}`, secrets)}`;
   return failure('generation_failed', message, { stage: 'extraction', retryable: true, status });

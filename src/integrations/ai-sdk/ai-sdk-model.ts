@@ -1,0 +1,229 @@
+import * as z from 'zod';
+import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
+import { linkSignals, unlessAborted } from '../../internal/async.ts';
+import { functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
+import { secretWords } from '../../internal/secrets.ts';
+import { toolCallFailure } from '../../models/openai/failures.ts';
+import { toolNames } from '../../models/openai/request-body.ts';
+import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
+import { ALL_FEATURES, callOptions, type Features } from './call-options.ts';
+import { failureOf, reportedError } from './failures.ts';
+import type { AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
+import { type ReplyContext, ReplyParts } from './reply-parts.ts';
+
+export interface AiSdkModelOptions {
+  /** The size of the context window (prompt and reply together), in tokens. Default: 128,000. */
+  readonly contextWindowTokens?: number;
+  /** Default: the provider's. */
+  readonly temperature?: number;
+  /** The maximum length of a reply, in tokens. Default: the provider's. */
+  readonly maxOutputTokens?: number;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Options by provider, for example `{ openai: { reasoningEffort: 'low' } }`. */
+  readonly providerOptions?: AiSdkProviderOptions;
+  /** Whether capabilities are offered as native tools. Default: true. If the provider rejects them, they are described in the prompt. */
+  readonly nativeTools?: boolean;
+  /** Called once for each different warning of the provider, for example about a setting that the model does not support. */
+  readonly onWarning?: (warning: string) => void;
+  /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
+  readonly now?: () => number;
+}
+
+const optionsSchema = z.strictObject({
+  contextWindowTokens: z.int().min(1).default(128_000),
+  temperature: z.number().min(0).optional(),
+  maxOutputTokens: z.int().min(1).optional(),
+  headers: z.record(z.string(), z.string()).default({}),
+  providerOptions: z.record(z.string(), z.record(z.string(), z.json())).optional(),
+  nativeTools: z.boolean().default(true),
+  onWarning: functionSchema.optional(),
+  now: functionSchema.optional(),
+});
+
+const languageModelSchema = z.object(
+  {
+    specificationVersion: z.enum(['v2', 'v3', 'v4']),
+    provider: z.string(),
+    modelId: z.string(),
+    doStream: functionSchema,
+  },
+  'expected a language model of the AI SDK, for example openai("gpt-4.1-mini")',
+);
+
+/**
+ * Returns a model that calls a language model of the AI SDK: any provider whose models implement `LanguageModelV2`, `V3` or `V4` (`ai` 5,
+ * 6 and 7). Neither `ai` nor `@ai-sdk/provider` need be installed.
+ *
+ * 1. Any error becomes the last part of the stream, a `failure`, as for `openaiModel`.
+ * 2. One `stream` is one attempt without retries. Only if the provider rejects or ignores a feature (a JSON schema, tools in addition to a
+ *    reply), the request is repeated without it, and that is remembered.
+ * 3. An abort, a `break` and the end of the stream abort the provider's request.
+ *
+ * @throws PostChainError `invalid_option`
+ * @example
+ * const model = aiSdkModel(anthropic('claude-sonnet-4-5'), { contextWindowTokens: 200_000 });
+ */
+export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkModelOptions = {}): ChatModel {
+  const {
+    provider,
+    modelId,
+    specificationVersion: version,
+  } = parseOption(languageModelSchema, languageModel, 'languageModel');
+  const { contextWindowTokens, nativeTools, headers } = parseOption(optionsSchema, options, 'options of aiSdkModel');
+  requireValidHeaders(headers);
+  const failures = { secrets: secretWords(Object.values(headers)), now: options.now ?? Date.now };
+  const open = negotiateFeatures(languageModel, options);
+
+  return {
+    id: `${provider}:${modelId}`,
+    contextWindowTokens,
+    nativeTools,
+    async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
+      if (caller.aborted) return;
+      const { signal, abort, forget } = linkSignals(caller);
+      const context: ReplyContext = {
+        version,
+        provider,
+        nameOf: toolNames(request).nameOf,
+        failureOf(thrown) {
+          const failure = failureOf(thrown, failures);
+          return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
+        },
+      };
+      try {
+        const reply = new ReplyParts(context);
+        for await (const part of open(request, signal)) {
+          for (const read of reply.read(part)) yield read;
+          if (caller.aborted || reply.isOver) return;
+        }
+        yield reply.cut();
+      } catch (thrown) {
+        if (!caller.aborted) yield { type: 'failure', failure: context.failureOf(thrown) };
+      } finally {
+        forget();
+        abort();
+      }
+    },
+  };
+}
+
+/** Opens the stream of one reply. */
+type Open = (request: ModelRequest, signal: AbortSignal) => AsyncGenerator<AiSdkStreamPart, void>;
+
+/**
+ * Returns a function that sends requests with the features that the provider implements. A rejection of a schema is remembered for that
+ * schema only, everything else for all requests.
+ */
+function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions): Open {
+  const { temperature, maxOutputTokens, headers, providerOptions, onWarning } = options;
+  const settings = {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(headers !== undefined && { headers: { ...headers } }),
+    ...(providerOptions !== undefined && { providerOptions }),
+  };
+  const warned = new Set<string>();
+  const rejected = new WeakMap<object, Features['format']>();
+  let known = ALL_FEATURES;
+
+  function warn(warnings: readonly string[]): void {
+    for (const warning of warnings) {
+      if (warned.has(warning) || warned.size >= MAX_WARNINGS) continue;
+      warned.add(warning);
+      onWarning?.(warning);
+    }
+  }
+
+  async function* open(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AiSdkStreamPart, void> {
+    let features = { ...known, format: rejected.get(request.outputSchema) ?? known.format };
+    for (;;) {
+      const attempt = linkSignals(signal);
+      try {
+        const call = { ...settings, ...callOptions(request, features), abortSignal: attempt.signal };
+        const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), signal);
+        const sendsSchema = call.responseFormat?.schema !== undefined;
+        let ignoresSchema = false;
+        for await (const part of partsOf(stream, signal)) {
+          const warnings = part.type === 'stream-start' ? warningsOf(part.warnings) : [];
+          warn(warnings);
+          ignoresSchema = sendsSchema && warnings.some((text) => ABOUT_FORMAT.test(text));
+          if (ignoresSchema) break;
+          yield part;
+        }
+        if (!ignoresSchema) return;
+        known = { ...known, format: 'json' };
+        features = { ...features, format: 'json' };
+      } catch (thrown) {
+        const next = signal.aborted ? null : fallbackFeatures(features, request, thrown);
+        if (next === null) throw thrown;
+        known = { ...known, choice: next.choice, offers: next.offers };
+        rejected.set(request.outputSchema, next.format);
+        features = next;
+      } finally {
+        attempt.forget();
+        attempt.abort();
+      }
+    }
+  }
+  return open;
+}
+
+/** A provider may send a different text in every warning. */
+const MAX_WARNINGS = 100;
+
+const ABOUT_FORMAT =
+  /response_?\s?(format|schema|mime)|json[_ ](schema|object|mode)|invalid schema|structured ?outputs?|output_(format|config)|grammar/iu;
+const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
+
+/** Returns what to request after a rejection, or null if it is about something else or nothing is left to give up. */
+function fallbackFeatures(features: Features, request: ModelRequest, thrown: unknown): Features | null {
+  const error = reportedError(thrown);
+  if (error === null || !REJECTION_STATUSES.has(error.status) || isPromptTooLong(error)) return null;
+  if (request.replyForm === 'tool-call' && features.choice === 'forced' && isAboutToolChoice(error.text)) {
+    return { ...features, choice: 'asked' };
+  }
+  const isOffering = request.tools !== undefined && features.offers === 'native';
+  if (isOffering && ABOUT_TOOLS.test(error.text)) return { ...features, offers: 'prompt' };
+  if (request.replyForm === 'tool-call' || !ABOUT_FORMAT.test(error.text)) return null;
+  const asked = request.replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
+  return asked === 'text' ? null : { ...features, format: asked === 'schema' ? 'json' : 'text' };
+}
+
+/** Reads a stream until it ends or the signal aborts, even if the provider ignores the signal. */
+async function* partsOf(
+  stream: ReadableStream<AiSdkStreamPart>,
+  signal: AbortSignal,
+): AsyncGenerator<AiSdkStreamPart, void> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(reader.read(), signal);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Returns warnings as text. V2 has `setting` and `tool` in place of `feature`. */
+function warningsOf(warnings: unknown): readonly string[] {
+  if (!Array.isArray(warnings)) return [];
+  return warnings.map((warning: Warning | null) => {
+    const { type, feature, setting, tool, details, message } = warning ?? {};
+    const what = feature ?? setting ?? (tool as { readonly name?: unknown } | undefined)?.name;
+    return [type === 'other' ? undefined : type, what, details ?? message]
+      .filter((text) => typeof text === 'string' && text !== '')
+      .join(': ');
+  });
+}
+
+interface Warning {
+  readonly type?: unknown;
+  readonly feature?: unknown;
+  readonly setting?: unknown;
+  readonly tool?: unknown;
+  readonly details?: unknown;
+  readonly message?: unknown;
+}

@@ -1,0 +1,87 @@
+import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
+import { wireName } from '../../internal/wire-name.ts';
+import { toolNames } from '../../models/openai/request-body.ts';
+import { strictSchema } from '../../models/openai/strict-schema.ts';
+import type { AiSdkCallOptions, AiSdkJsonSchema, AiSdkMessage } from './language-model.ts';
+
+/**
+ * The features of the interface that a request uses. Not every provider implements all of them. `format`: how JSON in a text reply is
+ * requested. `choice`: whether a reply as a tool call is forced, or the prompt asks for it. `offers`: whether tools are offered natively or
+ * described in the prompt.
+ */
+export interface Features {
+  readonly format: 'schema' | 'json' | 'text';
+  readonly choice: 'forced' | 'asked';
+  readonly offers: 'native' | 'prompt';
+}
+
+export const ALL_FEATURES: Features = { format: 'schema', choice: 'forced', offers: 'native' };
+
+/** Returns the options of one call. If the schema is not sent, the prompt includes it unless it already does. */
+export function callOptions(request: ModelRequest, features: Features): AiSdkCallOptions {
+  const isInPrompt = features.offers === 'prompt';
+  const tools = isInPrompt ? [] : toolsOf(request);
+  const turns = (isInPrompt ? request.turnsWithoutTools : undefined) ?? request.turns;
+  if (request.replyForm !== 'tool-call') {
+    return {
+      ...textOptions(request, turns, features),
+      ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
+    };
+  }
+  const { reply: toolName } = toolNames(request);
+  const { description = 'Returns the complete reply.' } = request.outputSchema as { readonly description?: string };
+  const reply = {
+    type: 'function',
+    name: toolName,
+    description,
+    inputSchema: sentSchema(request.outputSchema),
+  } as const;
+  if (features.choice === 'asked') {
+    const instruction = `Reply with one call of ${tools.length === 0 ? `the tool ${toolName}` : 'a tool'} and nothing else.`;
+    return { prompt: promptOf(turns, instruction), tools: [reply, ...tools], toolChoice: { type: 'auto' } };
+  }
+  return {
+    prompt: promptOf(turns, null),
+    tools: [reply, ...tools],
+    toolChoice: tools.length > 0 ? { type: 'required' } : { type: 'tool', toolName },
+  };
+}
+
+function textOptions(request: ModelRequest, turns: readonly ChatTurn[], features: Features): AiSdkCallOptions {
+  const { outputSchema, schemaName, replyForm } = request;
+  const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
+  if (format === 'schema') {
+    const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;
+    return { prompt: promptOf(turns, null), responseFormat };
+  }
+  const schema = JSON.stringify(outputSchema);
+  const isStated = turns.some(({ content }) => content.includes(schema));
+  const instruction = `Reply with one JSON object and nothing else. It must match this JSON Schema:\n${schema}`;
+  const prompt = promptOf(turns, isStated ? null : instruction);
+  return { prompt, ...(format === 'json' && { responseFormat: { type: 'json' } }) };
+}
+
+/** Strict schemas are accepted everywhere, and OpenAI's provider marks every schema as strict. */
+function sentSchema(schema: ModelRequest['outputSchema']): AiSdkJsonSchema {
+  return { ...(strictSchema(schema) ?? schema) };
+}
+
+function toolsOf(request: ModelRequest): NonNullable<AiSdkCallOptions['tools']> {
+  const { offered } = toolNames(request);
+  return (request.tools ?? []).map(({ name, description, parameters }, at) => ({
+    type: 'function',
+    name: offered[at] ?? name,
+    description,
+    inputSchema: { ...parameters },
+  }));
+}
+
+/** Several providers accept system messages only at the start, so all of them become the first one. */
+function promptOf(turns: readonly ChatTurn[], instruction: string | null): AiSdkMessage[] {
+  const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
+  const parts = instruction === null ? system : [...system, instruction];
+  const messages = turns.flatMap(({ role, content }): AiSdkMessage[] =>
+    role === 'system' ? [] : [{ role, content: [{ type: 'text', text: content }] }],
+  );
+  return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n') }, ...messages];
+}

@@ -1,0 +1,153 @@
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
+import { failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
+import { type ServerError, serverError } from '../../models/openai/server-errors.ts';
+
+/** What a failure needs besides the error. No message contains one of `secrets`. */
+export interface FailureSettings {
+  readonly secrets: readonly string[];
+  readonly now: () => number;
+}
+
+/**
+ * Returns a failure for an error that a language model threw or sent in its stream: with the same stage, code, status and wait as the OpenAI
+ * model reports. Errors are recognized by their names and members, because several versions of `@ai-sdk/provider` may be installed.
+ */
+export function failureOf(thrown: unknown, settings: FailureSettings): Failure {
+  const reported = reportedError(thrown);
+  if (reported !== null) return serverFailure({ ...reported, text: withoutKeys(reported) }, '', settings);
+  const text = redactSecrets(maskKeys(textOf(thrown)), settings.secrets);
+  const name = nameOf(thrown);
+  const code = systemCode(thrown);
+  const why = code === null ? '' : ` (${code})`;
+  if (name === 'AI_InvalidResponseDataError' && (thrown as CallError).data === undefined) return CUT;
+  if (name === 'AI_APICallError' && (thrown as CallError).statusCode === undefined) {
+    const message = `cannot connect to ${originOf(thrown as CallError)}${why}; check that the server is running`;
+    return failure('connection_failed', message, { retryable: true });
+  }
+  if (name === 'AI_LoadAPIKeyError' || name === 'AI_LoadSettingError') return failure('unauthorized', text);
+  if (code !== null || (thrown instanceof TypeError && thrown.message === 'terminated')) {
+    return failure('stream_cut', `the connection was lost during the reply${why}`, { retryable: true });
+  }
+  if (GARBLED.test(name) || name === 'AI_APICallError') {
+    return failure('garbled_reply', `the provider's reply is not valid: ${text}`, { retryable: true });
+  }
+  if (REJECTED.test(name)) return failure('bad_request', text);
+  return failure('unexpected', `the call failed: ${name === '' ? '' : `${name}: `}${text}`, { stage: 'unexpected' });
+}
+
+/** The failure of a reply that has no end. */
+export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
+
+/** The reply cannot be read. A status of 200 with such an error is a reply, too. */
+const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponseData|NoContentGenerated)Error$/u;
+
+/** The request cannot be sent in the provider's format. */
+const REJECTED = /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel|TooManyEmbedding\w*)Error$/u;
+
+/** The members of `APICallError` that a failure uses. */
+interface CallError extends Error {
+  readonly url?: unknown;
+  readonly statusCode?: unknown;
+  readonly responseHeaders?: unknown;
+  readonly responseBody?: unknown;
+  readonly data?: unknown;
+}
+
+/** Returns the server's error: a response with an error status, or an error object within a stream. Otherwise null. */
+export function reportedError(thrown: unknown): ServerError | null {
+  if (nameOf(thrown) === 'AI_APICallError') {
+    const error = thrown as CallError;
+    if (typeof error.statusCode !== 'number' || error.statusCode < 400) return null;
+    const reported = errorObject(error.data) ?? errorObject(parsed(error.responseBody));
+    const inner = serverError(Object.assign(new Error(error.message), { status: error.statusCode, error: reported }));
+    return inner && { ...inner, headers: headersOf(error) };
+  }
+  if (thrown instanceof Error) return null;
+  const reported = errorObject(thrown) ?? errorObject(parsed(thrown)) ?? { message: String(thrown) };
+  const { statusCode = STATUS_OF[String(reported['type'] ?? reported['status'])] } = reported;
+  const status = typeof statusCode === 'number' ? { status: statusCode } : {};
+  const text = typeof reported['message'] === 'string' ? reported['message'] : JSON.stringify(reported);
+  return serverError(Object.assign(new Error(text), { ...status, error: reported }));
+}
+
+/** Statuses of errors within a stream: Anthropic's types and Google's statuses. */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+  INVALID_ARGUMENT: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DEADLINE_EXCEEDED: 504,
+};
+
+/** Returns the innermost error object: OpenAI and Google wrap it in `error`, Anthropic as well within a stream. */
+function errorObject(value: unknown): Readonly<Record<string, unknown>> | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { error } = value as { readonly error?: unknown };
+  return errorObject(error) ?? (value as Readonly<Record<string, unknown>>);
+}
+
+function parsed(text: unknown): unknown {
+  if (typeof text !== 'string' || !text.startsWith('{')) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the response's headers. Google sends its wait in the body, as the `retryDelay` of an error detail. */
+function headersOf({ responseHeaders, responseBody }: CallError): Headers {
+  const headers = new Headers();
+  for (const name of ['retry-after-ms', 'retry-after']) {
+    const value = (responseHeaders as Readonly<Record<string, unknown>> | undefined)?.[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  const [, seconds] =
+    /"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"/u.exec(String(responseBody ?? '').slice(0, 100_000)) ?? [];
+  if (seconds !== undefined && !headers.has('retry-after')) headers.set('retry-after', seconds);
+  return headers;
+}
+
+/**
+ * Returns the error's text without what may be a key: PostChain does not know the provider's key, and some servers repeat it. If the key was
+ * rejected, every long word with a digit is hidden.
+ */
+function withoutKeys({ status, text }: ServerError): string {
+  const hidden = status === 401 || status === 403 ? text.replaceAll(LONG_WORD, hideWithDigit) : text;
+  return maskKeys(hidden);
+}
+
+const LONG_WORD = /[\w.~+/=-]{16,}/gu;
+
+const hideWithDigit = (word: string): string => (/\d/u.test(word) ? '[key]' : word);
+
+/** Hides long words that mix capital letters, small letters and digits, as keys do and the names of models do not. */
+function maskKeys(text: string): string {
+  return text.replaceAll(LONG_WORD, (word) =>
+    /[a-z]/u.test(word) && /[A-Z]/u.test(word) && /\d/u.test(word) ? '[key]' : word,
+  );
+}
+
+function originOf({ url }: CallError): string {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : 'the provider';
+}
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : '';
+}
+
+function textOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
+}

@@ -1,0 +1,2 @@
+export { type AiSdkModelOptions, aiSdkModel } from './ai-sdk-model.ts';
+export type { AiSdkLanguageModel } from './language-model.ts';

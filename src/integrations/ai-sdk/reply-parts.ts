@@ -1,0 +1,199 @@
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+import { failure } from '../../models/openai/failures.ts';
+import { CUT } from './failures.ts';
+import type { AiSdkStreamPart } from './language-model.ts';
+
+/** What reading a reply needs to know about its model and request. */
+export interface ReplyContext {
+  readonly version: string;
+  readonly provider: string;
+  /** Returns the original name of a tool. */
+  readonly nameOf: (wire: string) => string;
+  readonly failureOf: (thrown: unknown) => Failure;
+}
+
+/**
+ * Converts the parts of a language model's stream, one at a time, to model parts: deltas, then one `finish` or `failure`, after which
+ * nothing follows. Every value of a part is checked, because a provider may send anything.
+ */
+export class ReplyParts {
+  readonly #context: ReplyContext;
+  readonly #calls = new Map<string, Call>();
+  readonly #openBlocks = new Set<string>();
+  #isOver = false;
+
+  constructor(context: ReplyContext) {
+    this.#context = context;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  read(part: AiSdkStreamPart): readonly ModelPart[] {
+    const { id, delta } = part;
+    switch (part.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        this.#openBlocks.add(`${part.type}${id}`);
+        return ALIVE;
+      case 'text-end':
+      case 'reasoning-end':
+        this.#openBlocks.delete(`${part.type.replace('end', 'start')}${id}`);
+        return ALIVE;
+      case 'text-delta':
+        return textOf(delta) === '' ? ALIVE : [{ type: 'text-delta', text: textOf(delta) }];
+      case 'reasoning-delta':
+        return [{ type: 'reasoning-delta', text: textOf(delta) }];
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-call':
+        return part.providerExecuted === true ? ALIVE : this.#readCall(part);
+      case 'finish':
+        return this.#end(this.#finish(part));
+      case 'error':
+        return this.#end({ type: 'failure', failure: this.#context.failureOf(part.error) });
+      default:
+        return ALIVE;
+    }
+  }
+
+  /** Returns the last part of a stream that ended without one. */
+  cut(): ModelPart {
+    return { type: 'failure', failure: CUT };
+  }
+
+  #end(part: ModelPart): readonly ModelPart[] {
+    this.#isOver = true;
+    return [part];
+  }
+
+  /** A call comes as deltas of its arguments and then as a whole, or only as a whole. */
+  #readCall(part: AiSdkStreamPart): readonly ModelPart[] {
+    const id = String(part.toolCallId ?? part.id);
+    const name = textOf(part.toolName);
+    const known = this.#calls.get(id);
+    if (known === undefined && part.type === 'tool-input-delta') return ALIVE;
+    const call = known ?? { index: this.#calls.size, name: this.#context.nameOf(name), sent: '', isJson: true };
+    this.#calls.set(id, call);
+    if (part.inputEncoding === 'text') call.isJson = false;
+    const rest = this.#restOf(call, part);
+    if (rest === '' && known !== undefined) return ALIVE;
+    call.sent += rest;
+    return [{ type: 'tool-call-delta', index: call.index, name: call.name, arguments: rest }];
+  }
+
+  /** Returns the arguments that the part adds. Deltas of another encoding than JSON are not arguments yet. */
+  #restOf({ sent, isJson }: Call, { type, delta, input }: AiSdkStreamPart): string {
+    if (type === 'tool-input-delta') return isJson ? textOf(delta) : '';
+    if (type !== 'tool-call') return '';
+    const whole = typeof input === 'string' ? input : (JSON.stringify(input) ?? '');
+    if (whole.startsWith(sent)) return whole.slice(sent.length);
+    return '';
+  }
+
+  #finish({ finishReason, usage: reported }: AiSdkStreamPart): ModelPart {
+    const usage = usageOf(reported, this.#context);
+    const { unified, raw } = reasonOf(finishReason);
+    const reason = REASONS[unified];
+    if (unified === 'error') {
+      const why = raw === '' ? '' : ` (${raw})`;
+      const message = `the provider ended the reply because of an error${why}`;
+      return failed(failure('garbled_reply', message, { retryable: true }), usage);
+    }
+    // V2 and V3 have no reason of their own for a stream that ended early.
+    const isUnknown = unified === 'unknown' && (usage === null || this.#openBlocks.size > 0);
+    const isCut = unified === 'interrupted' || isUnknown || (unified === 'other' && raw === null);
+    return isCut ? failed(CUT, usage) : { type: 'finish', reason: reason ?? 'other', usage };
+  }
+}
+
+/** A tool call; `sent` are the arguments so far. */
+interface Call {
+  readonly index: number;
+  readonly name: string;
+  sent: string;
+  isJson: boolean;
+}
+
+/** Shows that the model is alive. */
+const ALIVE: readonly ModelPart[] = [{ type: 'reasoning-delta', text: '' }];
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool-calls',
+  'content-filter': 'content-filter',
+};
+
+function failed(cause: Failure, usage: TokenUsage | null): ModelPart {
+  return { type: 'failure', failure: cause, ...(usage !== null && { usage }) };
+}
+
+/** A string in V2; an object since V3, whose `raw` is absent if the provider gave no reason. */
+function reasonOf(given: unknown): { readonly unified: string; readonly raw: string | null } {
+  if (typeof given === 'string') return { unified: given, raw: '' };
+  const { unified, raw } = membersOf(given);
+  return { unified: textOf(unified), raw: typeof raw === 'string' ? raw : unified === 'other' ? null : '' };
+}
+
+/** Returns the usage, or null if the provider did not report both numbers. */
+function usageOf(given: unknown, context: ReplyContext): TokenUsage | null {
+  const { input, output, cached, reasoning } =
+    context.version === 'v2' ? flatUsage(given, context) : nestedUsage(given);
+  if (input === null || output === null) return null;
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    ...(cached !== null && { cachedInputTokens: cached }),
+    ...(reasoning !== null && { reasoningTokens: reasoning }),
+    estimated: false,
+  };
+}
+
+interface Counts {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cached: number | null;
+  readonly reasoning: number | null;
+}
+
+function nestedUsage(given: unknown): Counts {
+  const { inputTokens, outputTokens } = membersOf(given);
+  const [input, output] = [membersOf(inputTokens), membersOf(outputTokens)];
+  return {
+    input: countOf(input['total']),
+    output: countOf(output['total']),
+    cached: countOf(input['cacheRead']),
+    reasoning: countOf(output['reasoning']),
+  };
+}
+
+/**
+ * V2 does not define what its numbers include. Anthropic's input leaves out what was read from the cache. Google's output leaves out
+ * reasoning, which its total includes.
+ */
+function flatUsage(given: unknown, { provider }: ReplyContext): Counts {
+  const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens } = membersOf(given);
+  const [input, output, cached] = [countOf(inputTokens), countOf(outputTokens), countOf(cachedInputTokens)];
+  const total = countOf(totalTokens);
+  const whole = input === null || output === null || total === null ? output : Math.max(output, total - input);
+  return {
+    input: input !== null && provider.startsWith('anthropic') ? input + (cached ?? 0) : input,
+    output: whole,
+    cached,
+    reasoning: countOf(reasoningTokens),
+  };
+}
+
+function countOf(given: unknown): number | null {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given >= 0 ? given : null;
+}
+
+function membersOf(given: unknown): Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null ? (given as Readonly<Record<string, unknown>>) : {};
+}
+
+const textOf = (given: unknown): string => (typeof given === 'string' ? given : '');

@@ -1,0 +1,225 @@
+import type { Exchange } from '../../../support/chat-server.ts';
+
+/** One reply, independent of the provider. Texts and arguments are in the pieces in which they are streamed. */
+export interface RecordedReply {
+  readonly reasoning?: readonly string[];
+  readonly text?: readonly string[];
+  readonly calls?: readonly { readonly name: string; readonly arguments: readonly string[] }[];
+  readonly finish: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
+}
+
+/** Tokens: 40 of the input are read from a cache, 12 of the output are reasoning. */
+export const USAGE = { input: 100, cached: 40, output: 30, reasoning: 12 };
+
+/** A provider's API: what its server sends. */
+export interface WireFormat {
+  /** The events of a streamed reply. The last `endEvents` of them contain the finish reason and what follows it. */
+  readonly events: (reply: RecordedReply, body: unknown) => readonly string[];
+  readonly endEvents: number;
+  readonly error: (status: number, message: string) => object;
+  /** The header with the key. */
+  readonly keyHeader: string;
+  /** Whether the server reports how many tokens were reasoning. */
+  readonly reportsReasoning: boolean;
+  /** Whether a body asks for JSON that matches a schema with this property. */
+  readonly asksFor: (body: unknown, property: string) => boolean;
+}
+
+const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+function chatChunk(delta: object, finish: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return data({ id: 'c1', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'recorded', choices });
+}
+
+const CHAT_FINISH = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+  other: 'eos',
+};
+
+export const chatCompletions: WireFormat = {
+  keyHeader: 'authorization',
+  reportsReasoning: true,
+  endEvents: 3,
+  events: ({ reasoning = [], text = [], calls = [], finish }) => [
+    chatChunk({ role: 'assistant', content: '' }),
+    ...reasoning.map((piece) => chatChunk({ reasoning_content: piece })),
+    ...text.map((piece) => chatChunk({ content: piece })),
+    ...calls.flatMap(({ name, arguments: pieces }, index) => [
+      chatChunk({
+        tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: '' } }],
+      }),
+      ...pieces.map((piece) => chatChunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
+    ]),
+    chatChunk({}, CHAT_FINISH[finish]),
+    data({
+      id: 'c1',
+      object: 'chat.completion.chunk',
+      created: 1_760_000_000,
+      model: 'recorded',
+      choices: [],
+      usage: {
+        prompt_tokens: USAGE.input,
+        completion_tokens: USAGE.output,
+        total_tokens: USAGE.input + USAGE.output,
+        prompt_tokens_details: { cached_tokens: USAGE.cached },
+        completion_tokens_details: { reasoning_tokens: USAGE.reasoning },
+      },
+    }),
+    'data: [DONE]\n\n',
+  ],
+  error: (status, message) => ({ error: { message, type: status === 401 ? 'invalid_request_error' : 'error' } }),
+  asksFor: (body, property) => JSON.stringify((body as Exchange['body']).response_format ?? null).includes(property),
+};
+
+function anthropicEvent(type: string, members: object): string {
+  return `event: ${type}\n${data({ type, ...members })}`;
+}
+
+const ANTHROPIC_FINISH = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+  other: 'compaction',
+};
+
+const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+export const anthropicMessages: WireFormat = {
+  keyHeader: 'x-api-key',
+  reportsReasoning: false,
+  endEvents: 2,
+  events(given, body) {
+    const { reasoning = [], text = [], calls = [], finish } = asksForJsonTool(body) ? asJsonTool(given) : given;
+    const block = (index: number, start: object, deltas: readonly object[]): string[] => [
+      anthropicEvent('content_block_start', { index, content_block: start }),
+      ...deltas.map((delta) => anthropicEvent('content_block_delta', { index, delta })),
+      anthropicEvent('content_block_stop', { index }),
+    ];
+    const blocks = [
+      ...(reasoning.length === 0
+        ? []
+        : [
+            {
+              start: { type: 'thinking', thinking: '', signature: '' },
+              deltas: [
+                ...reasoning.map((thinking) => ({ type: 'thinking_delta', thinking })),
+                { type: 'signature_delta', signature: 'c2lnbmVk' },
+              ],
+            },
+          ]),
+      ...(text.length === 0
+        ? []
+        : [{ start: { type: 'text', text: '' }, deltas: text.map((piece) => ({ type: 'text_delta', text: piece })) }]),
+      ...calls.map(({ name, arguments: pieces }, at) => ({
+        start: { type: 'tool_use', id: `toolu_${at}`, name, input: {} },
+        deltas: pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+      })),
+    ];
+    const usage = {
+      input_tokens: USAGE.input - USAGE.cached,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: USAGE.cached,
+    };
+    return [
+      anthropicEvent('message_start', {
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-sonnet-4-5',
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { ...usage, output_tokens: 1 },
+        },
+      }),
+      anthropicEvent('ping', {}),
+      ...blocks.flatMap(({ start, deltas }, index) => block(index, start, deltas)),
+      anthropicEvent('message_delta', {
+        delta: { stop_reason: ANTHROPIC_FINISH[finish], stop_sequence: null },
+        usage: { output_tokens: USAGE.output },
+      }),
+      anthropicEvent('message_stop', {}),
+    ];
+  },
+  error: (status, message) => ({
+    type: 'error',
+    error: { type: ANTHROPIC_ERRORS[status] ?? 'api_error', message },
+    request_id: 'req_1',
+  }),
+  asksFor(body, property) {
+    const { output_config, output_format, tools } = body as Readonly<Record<string, unknown>>;
+    return JSON.stringify([output_config, output_format, tools]).includes(property);
+  },
+};
+
+/** Whether JSON is requested as the call of a tool `json`, as for models without structured outputs. */
+function asksForJsonTool(body: unknown): boolean {
+  const { tools = [] } = body as { readonly tools?: readonly { readonly name: string }[] };
+  return tools.some(({ name }) => name === 'json');
+}
+
+function asJsonTool({ text = [], calls = [], ...reply }: RecordedReply): RecordedReply {
+  if (text.length === 0 || calls.length > 0) return { text, calls, ...reply };
+  const finish = reply.finish === 'stop' ? 'tool-calls' : reply.finish;
+  return { ...reply, calls: [{ name: 'json', arguments: text }], finish };
+}
+
+const GOOGLE_FINISH = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  'tool-calls': 'STOP',
+  'content-filter': 'SAFETY',
+  other: 'OTHER',
+};
+
+const GOOGLE_ERRORS: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+};
+
+function googleChunk(parts: readonly object[], members: object = {}, more: object = {}): string {
+  const candidates = [{ content: { parts, role: 'model' }, index: 0, ...members }];
+  return data({ candidates, modelVersion: 'gemini-2.5-flash', responseId: 'r1', ...more });
+}
+
+export const googleGenerate: WireFormat = {
+  keyHeader: 'x-goog-api-key',
+  reportsReasoning: true,
+  endEvents: 1,
+  events: ({ reasoning = [], text = [], calls = [], finish }) => [
+    ...reasoning.map((piece) => googleChunk([{ text: piece, thought: true }])),
+    ...text.map((piece) => googleChunk([{ text: piece }])),
+    ...calls.map(({ name, arguments: pieces }) =>
+      googleChunk([{ functionCall: { name, args: JSON.parse(pieces.join('')) } }]),
+    ),
+    googleChunk(
+      [{ text: '' }],
+      { finishReason: GOOGLE_FINISH[finish] },
+      {
+        usageMetadata: {
+          promptTokenCount: USAGE.input,
+          cachedContentTokenCount: USAGE.cached,
+          candidatesTokenCount: USAGE.output - USAGE.reasoning,
+          thoughtsTokenCount: USAGE.reasoning,
+          totalTokenCount: USAGE.input + USAGE.output,
+        },
+      },
+    ),
+  ],
+  error: (status, message) => ({
+    error: { code: status, message, status: GOOGLE_ERRORS[status] ?? 'INTERNAL' },
+  }),
+  asksFor: (body, property) =>
+    JSON.stringify((body as { generationConfig?: unknown }).generationConfig ?? null).includes(property),
+};

@@ -35,7 +35,8 @@ export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStre
   }
   if (flags.json) return `${printableJson(JSON.stringify({ results, unknown }, null, 2))}\n`;
   if (chosen.length === 0) return `${NO_RUNS}\n`;
-  return wrapLines(`${[...tableOf(results, all), '', ...totals(results, unknown)].join('\n')}\n`, stdout);
+  const lines = [...tableOf(results, all), '', ...totals(results, unknown), ...forks(results, shortRunIds(all), flags)];
+  return wrapLines(`${lines.join('\n')}\n`, stdout);
 }
 
 const HEADINGS = ['run', 'ended', 'with these numbers', 'calls', 'tokens', 'seconds'] as const;
@@ -117,6 +118,29 @@ function totals(results: readonly Result[], unknown: readonly { readonly problem
           `Left out ${count(unknown.length, 'run')}${unknown.length > 1 ? ', the first' : ''} because ${oneLine(unknown[0]?.problem ?? '')}`,
         ]
       : []),
-    'What follows a different decision is not recorded. To run it: postchain fork <run> --at <entry> --set <path=value>',
+  ];
+}
+
+/** The most commands printed. */
+const MAX_FORKS = 3;
+
+/** Formats the commands that run what is not recorded. */
+function forks(
+  results: readonly Result[],
+  shortId: (runId: string) => string,
+  { set, journals }: WhatIfFlags,
+): readonly string[] {
+  const differing = results.filter(({ outcome }) => outcome !== 'same');
+  if (differing.length === 0) return [];
+  const options = [...set.map((change) => `--set ${change}`), ...(journals ? [`--journals ${journals}`] : [])].join(
+    ' ',
+  );
+  const more = differing.length - MAX_FORKS;
+  return [
+    'What follows a different decision is not recorded. To run it:',
+    ...differing
+      .slice(0, MAX_FORKS)
+      .map(({ runId, now }) => `  ${oneLine(`postchain fork ${shortId(runId)} --at ${now.seq} ${options}`)}`),
+    ...(more > 0 ? [`  … and ${count(more, 'other run')}, whose entries --json prints as "now.seq"`] : []),
   ];
 }

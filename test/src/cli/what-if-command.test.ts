@@ -34,6 +34,17 @@ describe('postchain what-if', () => {
     expect(text).toMatch(/1 run: 1 would continue beyond the recording\./u);
   });
 
+  it('prints the command that forks a run at the decision that differs, with its entry', async () => {
+    const journals = await recordedRun();
+    const set = ['thresholds.confidence=0.99', 'limits.maxCycles=4'];
+    const text = await whatIfCommand({ journals, set });
+    const { results } = JSON.parse(await whatIfCommand({ journals, set, json: true }));
+    expect(text).toContain(
+      `  postchain fork apple-ru --at ${results[0].now.seq} --set thresholds.confidence=0.99 --set limits.maxCycles=4 --journals ${journals}\n`,
+    );
+    expect(await whatIfCommand({ journals, set: ['thresholds.confidence=0.9'] })).not.toContain('fork');
+  });
+
   it('names the runs that it left out, with the reason', async () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, Redact, RunStart } from '../../machines/contracts/journal.ts';
 import { redactStrings, runStartOf } from '../journal/journal-lines.ts';
 import { promptSteps } from '../journal/recorded-prompts.ts';
 import { stateHistory } from '../journal/state-at.ts';
@@ -7,7 +7,7 @@ import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { figuresFold } from './run-figures.ts';
-import { frameWriter, limitationsOf, problemOf, runCharts, shownPrompt } from './source.ts';
+import { forkOf, frameWriter, limitationsOf, problemOf, runCharts, shownPrompt } from './source.ts';
 import { type ExportedRun, type InspectedRun, type PackedPrompts, type ShownPrompt, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
@@ -33,7 +33,7 @@ export async function exportRun(
   const shown = redact ? redacted(entries, redact) : entries;
   const lines = shown.map((entry) => JSON.stringify(entry));
   const { states, problem } = stateHistory(shown);
-  const run = runIn(shown);
+  const run = runIn(shown, runStartOf(entries), redact !== undefined);
   const exported: ExportedRun = {
     version: WIRE_VERSION,
     run: problem === null ? run : { ...run, fidelity: [...run.fidelity, problem] },
@@ -81,7 +81,8 @@ function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {
   return fold.figures(false);
 }
 
-function runIn(entries: readonly JournalEntry[]): InspectedRun {
+/** Returns the summary of an exported run. `recorded` is its start before the export, which may redact it. */
+function runIn(entries: readonly JournalEntry[], recorded: RunStart, isRedacted: boolean): InspectedRun {
   const start = runStartOf(entries);
   const last = entries.at(-1);
   return {
@@ -89,9 +90,13 @@ function runIn(entries: readonly JournalEntry[]): InspectedRun {
     kind: 'run',
     title: start.request,
     startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
+    ...forkOf(start),
     status: last?.type === 'run-end' ? last.status : 'interrupted',
     live: false,
-    fidelity: limitationsOf(start),
+    fidelity: [
+      ...limitationsOf(recorded),
+      ...(isRedacted ? ['The run was redacted when this file was exported; streamed text is left out.'] : []),
+    ],
     summary: figuresIn(entries),
   };
 }

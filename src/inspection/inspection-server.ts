@@ -84,7 +84,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   return {
     url: `http://127.0.0.1:${actualPort}/${authorizer.token}/`,
     statelyUrl: `ws://127.0.0.1:${actualPort}/${authorizer.token}/stately`,
-    watch: runs.watch,
+    watch: (run) => runs.watch(run),
     choose: runs.choose,
     close() {
       closed ??= closeAll(server, sockets.close);

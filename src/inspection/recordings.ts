@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import { grouped } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';
 import {
   isOwnStore,
@@ -14,6 +15,7 @@ import { stateSteps } from '../journal/state-at.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
   FRAME_CHARS,
+  forkOf,
   frameWriter,
   limitationsOf,
   problemOf,
@@ -187,6 +189,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   let idle = NO_SUMMARY;
   let isWritten = false;
   let damage: string | null = null;
+  let integrity: string | null = null;
   let start: z.infer<typeof modelsSchema> | null = null;
   let fold: FiguresFold | null = null;
   let counted: { readonly tail: JournalTail; fold: FiguresFold | null } | null = null;
@@ -258,7 +261,15 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     }
     if (isStopped()) return;
     if (problem !== null) setDamage(problem);
+    else setChecked(entries.length);
     sink.end(problem);
+  }
+
+  function setChecked(count: number): void {
+    const sentence = `Intact: the checksums of all ${grouped(count)} entries are correct.`;
+    if (!storedRunsOf(journals).hasChecksums || integrity === sentence) return;
+    integrity = sentence;
+    changed();
   }
 
   function setDamage(problem: string): void {
@@ -276,10 +287,12 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       kind: 'run',
       title: idle.request,
       startedAt: idle.startedAt,
+      ...forkOf(idle),
       status: status(),
       live: false,
       fidelity,
       summary: fold?.figures(status() === 'interrupted') ?? null,
+      ...(integrity !== null && { integrity }),
       ...(damage !== null && { problem: damage }),
     }),
     charts: runCharts,
@@ -291,13 +304,20 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         wake();
       };
     },
-    entries: () => entriesOf(journals.read(runId)),
+    async entries() {
+      try {
+        return await entriesOf(journals.read(runId));
+      } catch (error) {
+        setDamage(problemOf(error));
+        throw error;
+      }
+    },
     update(run) {
       const before = JSON.stringify([idle, status()]);
       const isNew = run.version !== version;
       version = run.version;
       isWritten = run.isWritten;
-      if (isNew) damage = null;
+      if (isNew) [damage, integrity] = [null, null];
       if (run.ends !== null) {
         const { first, last } = run.ends;
         idle = summarize(runId, first, last, false);

@@ -39,7 +39,7 @@ export async function act(
         ? await actions.resume(runId, options)
         : await actions.fork(runId, change as ForkChange, options);
     if ('doubt' in result) return { ...nothing, needsTrust: result };
-    runs.watch(result);
+    runs.watch(result, false);
     return { ...nothing, runId: result.runId };
   } catch (error) {
     return { ...nothing, problem: problemOf(error) };

@@ -5,7 +5,7 @@ import type { Run } from '../engine/runtime/run.ts';
 import { watchStates } from '../journal/state-at.ts';
 import { recordingsOf } from './recordings.ts';
 import { figuresFold } from './run-figures.ts';
-import { frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
+import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
 import type { InspectedRun, StateFrame } from './wire.ts';
 
 /** How many ended watched runs stay in memory. */
@@ -22,7 +22,8 @@ export interface RunList {
   all(): readonly InspectedRun[];
   /** Finds a source; refreshes the recordings first if the run is unknown. */
   find(runId: string): Promise<RunSource | undefined>;
-  watch(run: Run): void;
+  /** `isFirst`: pages open this run first; by default they do. */
+  watch(run: Run, isFirst?: boolean): void;
   /** Adds a source, replacing one with the same id. Returns a function that removes it. */
   add(source: RunSource): () => void;
   /** Sets the run that pages open first; by default the one watched last. */
@@ -113,11 +114,11 @@ export function runList(journals: JournalStore | null): RunList {
       if (!sources.has(runId) && recordings.find(runId) === undefined) await recordings.refresh([runId]);
       return sources.get(runId) ?? recordings.find(runId);
     },
-    watch(run) {
+    watch(run, isFirst = true) {
       const before = sources.get(run.runId) as Partial<LiveRun> | undefined;
       if (before?.run === run) return;
       const source = liveRun(run, () => changed(run.runId));
-      watched = run.runId;
+      if (isFirst) watched = run.runId;
       const remove = add(source);
       changedAll();
       void source.ended.then(async () => {
@@ -195,12 +196,13 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     changed();
   }
 
-  const about: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity'> =
+  const about: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity' | 'forkedFrom'> =
     start?.type === 'run-start'
       ? {
           title: start.request,
           startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
           fidelity: limitationsOf(start),
+          ...forkOf(start),
         }
       : { title: '', startedAt: '', fidelity: [] };
 

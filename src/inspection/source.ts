@@ -1,7 +1,7 @@
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { chartOf } from '../engine/charts/chart.ts';
 import { changesBetween } from '../engine/recording/state-changes.ts';
 import { chartVersion } from '../engine/runtime/run.ts';
@@ -188,6 +188,10 @@ export function shownPrompt({ name, version, request, isVerified, note }: Rebuil
     note,
   };
 }
+
+/** Returns which run a run is a fork of, as part of its summary. */
+export const forkOf = ({ forkedFrom }: Pick<RunSummary, 'forkedFrom'>): Pick<InspectedRun, 'forkedFrom'> =>
+  forkedFrom ? { forkedFrom: { runId: forkedFrom.runId, seq: forkedFrom.seq } } : {};
 
 /** Returns what the journal of a run omits, one sentence each. */
 export function limitationsOf({ chart, redacted }: RunStart): readonly string[] {

@@ -29,6 +29,10 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
+  /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
+  readonly forkedFrom?: { readonly runId: string; readonly seq: number };
+  /** How the record was checked, in one sentence; absent if it was not. */
+  readonly integrity?: string;
   /** Why the journal cannot be read completely; absent if it is intact or the reason is unknown. */
   readonly problem?: string;
 }

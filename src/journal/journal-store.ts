@@ -138,6 +138,7 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
     ...(backend.remove && { delete: async (runId: string) => backend.remove?.(runId) }),
   };
   registerStoredRuns(store, {
+    hasChecksums: true,
     openTail,
     scan,
     watch: backend.watch,
@@ -200,6 +201,8 @@ export interface StoredRun {
 
 /** Access to stored runs that the public interface does not have. */
 interface StoredRuns {
+  /** Whether reading a run checks a checksum of every line. */
+  readonly hasChecksums?: boolean;
   openTail(runId: string): JournalTail;
   scan(query?: BoundsQuery): AsyncIterable<StoredRun>;
   watch(onChange: (runIds: readonly string[] | null) => void): () => void;

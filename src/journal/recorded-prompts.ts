@@ -83,7 +83,7 @@ function rebuilt(prompt: Prompt, input: ReadReplyInput, digest: string, start: R
 }
 
 function whyUnverified(prompt: Prompt, task: string, { prompts, redacted }: RunStart): string {
-  if (redacted) return 'The journal was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.';
+  if (redacted) return 'The run was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.';
   const used = prompts[task];
   const isSame = used?.version === prompt.version && used.digest === promptDigest(prompt);
   return isSame

@@ -58,6 +58,10 @@ describe('a page acts on a recorded run', () => {
     const set = { 'limits.maxCycles': 2, 'thresholds.confidence': 0.99 };
     const { runId, problem } = await act(page, 'whole', { type: 'fork', at, set });
     expect({ runId, problem }).toEqual({ runId: 'new-2', problem: null });
+    // Its page opened it already; the address without a run still opens the list.
+    const { runs, chosen } = await page.runs((list) => list.runs.length === 3);
+    expect(chosen).toBe(null);
+    expect(runs.find((run) => run.runId === 'new-2')?.forkedFrom).toEqual({ runId: 'whole', seq: at });
     page.say({ type: 'open', runId: 'new-2', from: 0 });
     await page.end('new-2');
     expect(page.entries('new-2')[0]).toMatchObject({

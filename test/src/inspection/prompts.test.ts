@@ -78,7 +78,7 @@ describe('the prompt of a recorded model call', () => {
     const [seq = 0] = promptSeqs(run.journal);
     expect(promptIn(prompts, seq)).toMatchObject({
       verified: false,
-      note: 'The journal was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.',
+      note: 'The run was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.',
     });
     expect(JSON.stringify(promptIn(prompts, seq).turns)).toContain('Where does [redacted] live?');
     expect(JSON.stringify(prompts)).not.toContain('Okonkwo');

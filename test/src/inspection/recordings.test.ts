@@ -110,6 +110,29 @@ describe('a recording', () => {
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
   });
 
+  it('that is damaged in the middle is listed as damaged once something has read it', async () => {
+    const place = temporaryFolder();
+    const [journals, path] = [fileJournals(place), `${place}/run-1.jsonl`];
+    await recorded(journals);
+    writeFileSync(path, readFileSync(path, 'utf8').split('\n').with(9, 'garbage{').join('\n'));
+    const page = await openPage((await startInspector({ journals })).url);
+    expect((await page.runs()).runs).toMatchObject([{ status: 'completed' }]);
+    page.say({ type: 'what-if', id: 1, only: null, set: { 'limits.maxCycles': 1 } });
+    const { runs } = await page.runs((list) => list.runs[0]?.status === 'damaged');
+    expect(runs[0]?.problem).toMatch(/cannot read entry \d+: not valid JSON/u);
+  });
+
+  it('that was read to its end is listed with the result of its checksums', async () => {
+    const place = temporaryFolder();
+    const journal = await recorded(memoryJournals());
+    writeFileSync(`${place}/run-1.jsonl`, linesOf(journal));
+    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    expect((await page.runs()).runs[0]?.integrity).toBe(undefined);
+    page.say({ type: 'open', runId: 'run-1', from: 0 });
+    const { runs } = await page.runs((list) => list.runs[0]?.integrity !== undefined);
+    expect(runs[0]?.integrity).toBe(`Intact: the checksums of all ${journal.length} entries are correct.`);
+  });
+
   it.each([
     ['start', 0],
     ['end', -2],

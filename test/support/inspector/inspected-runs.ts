@@ -13,7 +13,7 @@ import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import type { Run } from '../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { packedPromptsOf } from '../../../src/inspection/export-run.ts';
-import { frameWriter, runCharts } from '../../../src/inspection/source.ts';
+import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
 import type { ExportedRun, InspectedRun, PackedPrompts, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
@@ -66,7 +66,7 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
   const { runId, request: title, startedAt } = start;
   const status = end?.type === 'run-end' ? end.status : 'interrupted';
   return {
-    run: { runId, kind: 'run', title, startedAt, status, live: false, fidelity: [], summary: null },
+    run: { runId, kind: 'run', title, startedAt, ...forkOf(start), status, live: false, fidelity: [], summary: null },
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),

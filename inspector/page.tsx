@@ -19,7 +19,15 @@ import { Timeline } from './panels/timeline/timeline.tsx';
 import { WhatIfPanel } from './panels/what-if/what-if-panel.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import { activePanel, isRunView, RUN_VIEWS, type RunViewName, STEP_TABS, showPanel } from './ui-state/panel.ts';
+import {
+  activePanel,
+  isAvailable,
+  isRunView,
+  RUN_VIEWS,
+  type RunViewName,
+  STEP_TABS,
+  showPanel,
+} from './ui-state/panel.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
 const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
@@ -94,7 +102,8 @@ function RunPage({ inspector, view }: PanelProps) {
 /** The selected step, or the view of the run that was opened in its place. */
 function StepOrView({ inspector, view }: PanelProps) {
   const name = activePanel.value;
-  if (!isRunView(name) || (name === 'proofs' && view.run.kind === 'system'))
+  const isShown = isRunView(name) && isAvailable(name, inspector.connection.value);
+  if (!isShown || (name === 'proofs' && view.run.kind === 'system'))
     return <StepPanel inspector={inspector} view={view} />;
   const View = views[name];
   const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';

@@ -1,3 +1,4 @@
+import type { ChartSelection } from '../fold/selection.ts';
 import {
   bringIntoView,
   createCamera,
@@ -11,15 +12,7 @@ import {
 import type { Box } from './drawing.ts';
 import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
-import {
-  type ChartSelection,
-  hasInside,
-  locateSelection,
-  type Scene,
-  type SceneChart,
-  selectionAt,
-  stateAt,
-} from './scene.ts';
+import { hasInside, locateSelection, type Scene, type SceneChart, selectionAt, stateAt } from './scene.ts';
 
 const ZOOM_STEP = 1.3;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);

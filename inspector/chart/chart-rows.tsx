@@ -4,11 +4,11 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart-rows.css';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
 import type { Marks, Overlay } from '../fold/marks.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { ownOf } from './drawing.ts';
 import { heatMark, transitionKey } from './highlight.ts';
 import { normalizeChart } from './normalize-chart.ts';
-import type { ChartSelection } from './scene.ts';
 
 /** A chart and what to highlight in it, as a picture or in rows. */
 export interface ChartProps {

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
+import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { type ChartController, createChartController } from './chart-controller.ts';
@@ -10,7 +11,7 @@ import { ChartShapes, type Hues } from './chart-shapes.tsx';
 import type { Drawing, LaidOut } from './drawing.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 import { Minimap, type ShowView } from './minimap.tsx';
-import { type ChartSelection, lineSelector, type Scene, sceneOf, stateRefOf, stateSelector } from './scene.ts';
+import { lineSelector, type Scene, sceneOf, stateRefOf, stateSelector } from './scene.ts';
 
 export interface ChartViewProps extends ChartProps {
   /** Must be the same object on each render: changed hues redraw all shapes. */

@@ -229,6 +229,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
     else element.setAttribute(name, value);
   };
   let before: Highlight | null = null;
+  const written: string[] = [];
 
   const paint = (input: HighlightInput): Highlight => {
     const highlight = highlightOf(scene, input);
@@ -263,10 +264,12 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
         set(element, 'class', lineClass(line) + classes);
         set(label, 'class', labelClass(line) + classes);
       }
-      const earlier = before?.counts[number];
-      if (words === earlier?.words && text === earlier.text && width === earlier.width) continue;
+      const shown = lineLabel(scene, number, input.marks, text);
+      const all = `${shown}\n${words}\n${width}`;
+      if (written[number] === all) continue;
+      written[number] = all;
       element?.style.setProperty('--count-width', `${width.toFixed(1)}px`);
-      const parts = labelParts(lineLabel(scene, number, input.marks, text), text);
+      const parts = labelParts(shown, text);
       const [name, title] = label?.children ?? [];
       setText(name, parts.name);
       setText(name?.firstElementChild, parts.number);
@@ -291,7 +294,7 @@ function statusOf({ states, active }: Highlight, number: number): string {
   return `${active.has(number) ? 'active' : 'not active'}${failed}`;
 }
 
-/** The label of a line: its transition that was taken most often, and how often the line was taken. */
+/** The label of a line: its transition that was taken most often, and how often. In a sum of runs, the line stands for all its transitions. */
 function lineLabel(scene: Scene, number: number, marks: Marks, count: string): string {
   const line = scene.lines[number] as SceneLine;
   const { edge, chart } = line;
@@ -299,7 +302,7 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
   if (count === '') return lineText(line, scene);
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
-  return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
+  return labelText(edge, { count, shown: marks.lineShares ? null : counts.indexOf(Math.max(...counts)) });
 }
 
 /** The tooltip of a label: what its number means. */

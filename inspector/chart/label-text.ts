@@ -40,18 +40,27 @@ interface Label {
   readonly labels: readonly string[];
 }
 
-/** The label of a line, with the number of others or a text on how often the line was taken. `shown` is the index of the label to show. */
-export function labelText({ text, more, labels }: Label, { shown = 0, count = '' } = {}): string {
+interface LabelOptions {
+  /** The index of the label to show; null stands for all of them, like the label of a line that was not taken. */
+  readonly shown?: number | null;
+  /** How often the line was taken. */
+  readonly count?: string;
+}
+
+/** The label of a line, with the number of others or a text on how often the line was taken. */
+export function labelText({ text, more, labels }: Label, { shown = null, count = '' }: LabelOptions = {}): string {
   const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
-  const label = more > 0 && shown > 0 ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
-  if (count !== '') return `${shortened(label, widthOf(`${first} ×9`, FONT.label) + FONT.label / 2, count)} ${count}`;
-  return more > 0 ? `${label} +${more}` : label;
+  const label = more > 0 && shown ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
+  const others = more > 0 && shown === null ? ` +${more}` : '';
+  if (count === '') return `${label}${others}`;
+  const end = `${others} ${count}`;
+  return `${shortened(label, widthOf(`${first} ×9`, FONT.label) + FONT.label / 2, end)}${end}`;
 }
 
 /** A name that leaves room for a share, which is wider than a count. */
-function shortened(name: string, room: number, count: string): string {
+function shortened(name: string, room: number, end: string): string {
   let [shown, length] = [name, name.length];
-  while (!count.startsWith('×') && length > 7 && widthOf(`${shown} ${count}`, FONT.label) > room) {
+  while (!end.startsWith(' ×') && length > 7 && widthOf(`${shown}${end}`, FONT.label) > room) {
     length -= 1;
     shown = excerpt(name, length);
   }

@@ -1,4 +1,5 @@
 import { copyKey, type StateRef } from '../fold/chart-copies.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { type Box, type Drawing, type DrawnEdge, type DrawnLevel, type DrawnState, ownOf } from './drawing.ts';
 
 /** A level in the picture: a whole chart, or the inside of a state. One level can appear several times. */
@@ -144,11 +145,6 @@ export function stateRefOf({ charts }: Scene, { chart, drawn }: SceneState): Sta
 export function hasInside({ inset, children }: SceneState): boolean {
   return inset !== null || children.length > 0;
 }
-
-/** What the user selected in the chart. */
-export type ChartSelection =
-  | ({ readonly kind: 'state' } & StateRef)
-  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
 /** The state, or the transitions of the line, at an event target. */
 export function selectionAt(scene: Scene, target: EventTarget | null): ChartSelection | null {

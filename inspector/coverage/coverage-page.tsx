@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ChartView } from '../chart/chart-view.tsx';
-import type { ChartSelection } from '../chart/scene.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { ErrorBoundary } from '../panels/panel.tsx';
 import { SelectionNote } from '../panels/selection-note.tsx';

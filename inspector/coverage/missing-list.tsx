@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Chart } from '../../src/engine/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
-import type { ChartSelection } from '../chart/scene.ts';
 import { formatNumber } from '../fold/format.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt, revealHidden } from '../fold/text.ts';
 import { type CoveredMachine, guardResultOf, placeOfItem, type ReportItem, shortName } from './report.ts';
 

@@ -14,9 +14,9 @@ import {
 } from '../chart/drawing.ts';
 import { transitionKey } from '../chart/highlight.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
-import type { ChartSelection } from '../chart/scene.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 
 /** Type guards for the parts of a report. */
 type Is<Type> = (value: unknown) => value is Type;

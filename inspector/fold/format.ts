@@ -56,6 +56,20 @@ export function humanizeGuard(guard: string): string {
   return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }
 
+const TIME = new Intl.DateTimeFormat('en-US', {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** `Nov 22, 22:14`, in local time; null if it is not a time. A journal may contain any text. */
+export function startedText(iso: string): string | null {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? null : TIME.format(date);
+}
+
 /** With a capital first letter. */
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 

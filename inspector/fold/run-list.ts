@@ -31,6 +31,7 @@ export const SORT_COLUMNS = [
   },
   { name: 'session', title: 'Session', of: ({ summary }) => summary?.sessionId ?? null },
   { name: 'started', title: 'Started', of: ({ startedAt }) => startedAt || null, isDescending: true },
+  { name: 'run', title: 'Run', of: ({ runId }) => runId },
 ] as const satisfies readonly SortColumn[];
 
 export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
@@ -44,6 +45,8 @@ export interface RunQuery {
   readonly status: string;
   readonly session: string;
   readonly model: string;
+  /** Whether forks of other runs are included. */
+  readonly forks: 'with' | 'without' | 'only';
   /** When the run started: from (inclusive) and to (exclusive), as local times like `2026-11-22T17:00`. */
   readonly since: string;
   readonly until: string;
@@ -53,7 +56,7 @@ export interface RunQuery {
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', since: '', until: '' };
+const ANY = { text: '', status: '', session: '', model: '', forks: 'with', since: '', until: '' } as const;
 
 /** All runs, newest first. */
 export const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
@@ -62,7 +65,7 @@ export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY
 
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
 export function parseRunQuery(parameters: Parameters): RunQuery {
-  const { q = '', status = '', session = '', model = '', since = '', until = '', sort = '' } = parameters;
+  const { q = '', status = '', session = '', model = '', forks = '', since = '', until = '', sort = '' } = parameters;
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
   return {
@@ -70,6 +73,7 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     status,
     session,
     model,
+    forks: forks === 'without' || forks === 'only' ? forks : 'with',
     since,
     until,
     sort: column?.name ?? DEFAULT_QUERY.sort,
@@ -78,9 +82,14 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
 }
 
 /** Returns the parameters of a query, without those that have their default. */
-export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery): Parameters {
+export function printRunQuery({ text, forks, sort, isDescending, ...filters }: RunQuery): Parameters {
   const isDefault = sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
-  const all = { q: text, ...filters, sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}` };
+  const all = {
+    q: text,
+    ...filters,
+    forks: forks === 'with' ? '' : forks,
+    sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}`,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
@@ -95,6 +104,7 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
       (run) =>
         (query.status === '' || run.status === query.status) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
+        (query.forks === 'with' || (query.forks === 'only') === (run.forkedFrom !== undefined)) &&
         // An invalid time accepts every run.
         !(Date.parse(run.startedAt) < since) &&
         !(Date.parse(run.startedAt) >= until) &&

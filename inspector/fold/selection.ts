@@ -1,8 +1,12 @@
+import type { StateRef } from './chart-copies.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastStartedBy } from './sorted.ts';
 
 /** What a selection is. `state` is a state of the chart, `entry` any single entry without a step of its own. */
-type SelectionKind = 'phase' | 'attempt' | 'decision' | 'capability' | 'retrieval' | 'operations' | 'state' | 'entry';
+const KINDS = ['phase', 'attempt', 'decision', 'capability', 'retrieval', 'operations', 'state', 'entry'] as const;
+type SelectionKind = (typeof KINDS)[number];
+
+export const isSelectionKind = (name: string): name is SelectionKind => KINDS.some((kind) => kind === name);
 
 /** A selected step of a run: its entries from `from` to `to`, both included. */
 export interface Selection {
@@ -12,6 +16,11 @@ export interface Selection {
   /** Of a state: its id in the chart. */
   readonly stateId?: string;
 }
+
+/** What the user selected in the chart. */
+export type ChartSelection =
+  | ({ readonly kind: 'state' } & StateRef)
+  | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
 interface Span {
   readonly from: number;

@@ -41,10 +41,13 @@ function jsonStart(value: unknown, minChars: number): string {
   return `${text}${isList ? ']' : '}'}`;
 }
 
+/** The first characters of a run's id. */
+export const shortRunId = (runId: string): string => excerpt(runId.slice(0, 8), 8);
+
 /** The name of a run in a list: request, status, start time and short id. */
-export function runName({ title, runId, status, startedAt }: InspectedRun): string {
-  const id = excerpt(runId.slice(0, 8), 8);
-  return `${excerpt(title, 60) || 'Untitled'} · ${status} · ${startedAt.slice(0, 19).replace('T', ' ')} · ${id}`;
+export function runName({ title, runId, status, startedAt, forkedFrom }: InspectedRun): string {
+  const fork = forkedFrom ? ` (fork of ${shortRunId(forkedFrom.runId)})` : '';
+  return `${excerpt(title, 60) || 'Untitled'} · ${status} · ${startedAt.slice(0, 19).replace('T', ' ')} · ${shortRunId(runId)}${fork}`;
 }
 
 /** A short state name, with its parent if that helps: `yield.deciding`. */

@@ -1,16 +1,16 @@
-import { signal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
 import { transitionKey } from '../chart/highlight.ts';
-import type { ChartSelection } from '../chart/scene.ts';
 import { chartIndexOf } from '../fold/chart-index.ts';
 import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { countUpTo, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
+import { chartPath, chartSelection } from '../ui-state/chart-selection.ts';
 import { fleetOf } from '../ui-state/fleet.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
@@ -36,12 +36,6 @@ const CHART_KEYS: readonly Key[] = [
   { keys: [' '], description: 'Select the state, and open or close it' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
-/** What is selected in the chart. */
-export const chartSelection = signal<ChartSelection | null>(null);
-
-/** Transitions to highlight besides it. */
-export const chartPath = signal<ChartSelection | null>(null);
-
 /** The chart of the run, with marks for the cursor's entry. */
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection } = view;
@@ -52,7 +46,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
   const outcome = outcomeOf(view);
   // A selected step is shown in its own state.
-  const isStep = inspector.chosen.value?.selection === selection && selection.kind !== 'entry';
+  const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';
   const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection) : at;
   const runMarks = useMemo(
@@ -146,7 +140,7 @@ interface TransitionNotesProps extends PanelProps {
   readonly marks: Marks;
 }
 
-const MAX_ITEMS = 6;
+const MAX_ITEMS = 12;
 
 function TransitionNotes({ inspector, view: { fold, at }, charts, selected, marks }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);

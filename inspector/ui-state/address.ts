@@ -1,10 +1,13 @@
 import { batch, effect, signal } from '@preact/signals';
+import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
+import { chartSelection } from './chart-selection.ts';
+import { printFleet, readFleet } from './fleet.ts';
 import type { Inspector } from './inspector.ts';
-import { activePanel, isPanel, isRunView, type PanelName } from './panel.ts';
+import { activePanel, comparedWith, isPanel, isRunView, type PanelName } from './panel.ts';
 
 /**
  * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and
- * `/run/ID/SEQ` a run with a selected entry; `?panel=why` follows, with what the list of runs or a view adds.
+ * `/run/ID/SEQ` a run with the cursor at an entry; `?panel=why` follows, with the selection and what a view adds.
  */
 interface Address {
   /** Null is the list of runs; undefined leaves the choice to the server. */
@@ -44,7 +47,42 @@ function decoded(text: string): string {
   }
 }
 
-/** The parts of the address that belong to one view, for example the filter of the list of runs. Going to another run clears them. */
+/** The selected step, by its kind and first entry; `step=state-12-ID` also names a state. Null if there is none, or it is invalid. */
+export function parseStep({ step = '' }: Parameters, to: number | null): Selection | null {
+  const [, kind = '', from = '', stateId] = /^([a-z]+)-(\d{1,15})(?:-(.*))?$/su.exec(step) ?? [];
+  if (!isSelectionKind(kind) || to === null || Number(from) > to) return null;
+  return { kind, from: Number(from), to, ...(stateId !== undefined && { stateId }) };
+}
+
+export const printStep = ({ kind, from, stateId }: Selection): Parameters => ({
+  step: `${kind}-${from}${stateId === undefined ? '' : `-${stateId}`}`,
+});
+
+/** What is selected in the chart: a state, or the transitions of a line. */
+export function parseChartSelection({ chart: chartId, state: stateId, lines }: Parameters): ChartSelection | null {
+  if (chartId === undefined) return null;
+  if (stateId !== undefined) return { kind: 'state', chartId, stateId };
+  const transitions = lines?.split('-').map(Number).filter(Number.isSafeInteger) ?? [];
+  return transitions.length === 0 ? null : { kind: 'transitions', chartId, transitions };
+}
+
+export const printChartSelection = (selected: ChartSelection): Parameters => ({
+  chart: selected.chartId,
+  ...(selected.kind === 'state' ? { state: selected.stateId } : { lines: selected.transitions.join('-') }),
+});
+
+/** What is selected in a run, and the settings of the view that is open. */
+function runParameters({ held }: Inspector): Parameters {
+  const [step, marked, panel] = [held.value, chartSelection.value, activePanel.value];
+  return {
+    ...(step !== null && printStep(step)),
+    ...(marked !== null && printChartSelection(marked)),
+    ...(panel === 'compare' && comparedWith.value !== null && { with: comparedWith.value }),
+    ...(panel === 'fleet' && printFleet()),
+  };
+}
+
+/** The search, filters and order of the list of runs. Leaving it clears them. */
 export const addressParameters = signal<Parameters>({});
 
 /** What adds an address to the history when it changes. */
@@ -71,35 +109,44 @@ export function followAddress(inspector: Inspector): void {
 
   function read(): void {
     const { runId, seq, panel, parameters } = parseAddress(location.hash);
+    const step = parseStep(parameters, seq);
+    const choice = runId && step !== null ? { runId, selection: step } : null;
     // Before the effect below runs: a value from the address is not a choice of the user.
     const shown = panel ?? activePanel.peek();
-    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: chosen.peek(), view: viewOf(shown) };
+    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: choice, view: viewOf(shown) };
     batch(() => {
       if (runId !== undefined) selectRun(runId);
       cursor.value = seq;
+      chosen.value = choice;
       if (panel !== null) activePanel.value = panel;
-      addressParameters.value = parameters;
+      if (runId) {
+        chartSelection.value = parseChartSelection(parameters);
+        if (panel === 'compare') comparedWith.value = parameters['with'] ?? comparedWith.peek();
+        if (panel === 'fleet') readFleet(parameters);
+      } else addressParameters.value = parameters;
     });
+  }
+
+  function address(): string {
+    const [runId, panel] = [selectedRunId.value ?? null, activePanel.value];
+    return runId === null
+      ? printAddress({ runId, seq: null, panel: null, parameters: addressParameters.value })
+      : printAddress({ runId, seq: cursor.value, panel, parameters: runParameters(inspector) });
   }
 
   function write(how: 'pushState' | 'replaceState'): void {
     clearTimeout(timer);
-    const [runId, panel] = [selectedRunId.value, activePanel.value];
+    const runId = selectedRunId.value;
     if (written?.runId !== undefined && written.runId !== runId) addressParameters.value = {};
-    const address = printAddress({
-      runId,
-      seq: cursor.value,
-      panel: runId === null ? null : panel,
-      parameters: addressParameters.value,
-    });
-    written = { runId, chosen: chosen.value, view: viewOf(panel) };
-    if (address !== location.hash) history[how](null, '', address);
+    written = { runId, chosen: chosen.value, view: viewOf(activePanel.value) };
+    const now = address();
+    if (now !== location.hash) history[how](null, '', now);
   }
 
   read();
   effect(() => {
     const now: Choice = { runId: selectedRunId.value, chosen: chosen.value, view: viewOf(activePanel.value) };
-    void [cursor.value, addressParameters.value];
+    void address();
     if (now.runId === undefined) return;
     const before = written?.runId === undefined ? now : written;
     const isChoice = now.runId !== before.runId || now.chosen !== before.chosen || now.view !== before.view;

@@ -4,7 +4,7 @@ import { coverageOf } from '../fold/coverage.ts';
 import { type RunTotals, runsThatTook, type StateNumbers, sumTotals, totalsOf } from '../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, pluralize } from '../fold/format.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
-import { DEFAULT_QUERY, queriedRuns, type RunQuery } from '../fold/run-list.ts';
+import { DEFAULT_QUERY, parseRunQuery, printRunQuery, queriedRuns, type RunQuery } from '../fold/run-list.ts';
 import { type Measure, NOTHING } from '../fold/state-measures.ts';
 import type { Inspector } from './inspector.ts';
 import { activePanel } from './panel.ts';
@@ -40,8 +40,31 @@ export const activeMeasure = signal<MeasureName | null>(null);
 /** Counts the selected run up to the cursor, or all runs of the sets. */
 export const fleetScope = signal<'run' | 'sets'>('sets');
 
+/** Forks are left out, because each repeats the start of another run. */
+const DEFAULT_SET: RunQuery = { ...DEFAULT_QUERY, forks: 'without' };
+
 /** The filters of set A and of set B. */
-export const fleetQueries = signal<readonly RunQuery[]>([DEFAULT_QUERY]);
+export const fleetQueries = signal<readonly RunQuery[]>([DEFAULT_SET]);
+
+const printed = (query: RunQuery): string => String(new URLSearchParams(printRunQuery(query)));
+
+/** The settings of Fleet as parameters of the address, without those that have their default. */
+export function printFleet(): Readonly<Record<string, string>> {
+  const [a, b] = fleetQueries.value.map(printed);
+  return {
+    ...(fleetScope.value === 'run' && { scope: 'run' }),
+    ...(activeMeasure.value !== null && { color: activeMeasure.value }),
+    ...(a !== undefined && a !== printed(DEFAULT_SET) && { a }),
+    ...(b !== undefined && { b }),
+  };
+}
+
+export function readFleet({ scope, color, a, b }: Readonly<Record<string, string>>): void {
+  const queryIn = (text: string): RunQuery => parseRunQuery(Object.fromEntries(new URLSearchParams(text)));
+  fleetScope.value = scope === 'run' ? 'run' : 'sets';
+  activeMeasure.value = MEASURES.find(({ name }) => name === color)?.name ?? null;
+  fleetQueries.value = [a === undefined ? DEFAULT_SET : queryIn(a), ...(b === undefined ? [] : [queryIn(b)])];
+}
 
 /** Whether transitions never taken are marked in the chart. */
 export const marksNeverTaken = signal(false);
@@ -82,7 +105,9 @@ function createFleet({ view, runs, readRun }: Inspector) {
   const chosen = computed(() => {
     const kind = view.value?.run.kind;
     const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
-    return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, query)) : [];
+    // A fork may be the only run that took a transition.
+    const queryOf = (query: RunQuery): RunQuery => (isFleet.value ? query : { ...query, forks: 'with' });
+    return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, queryOf(query))) : [];
   });
   /** The ended runs of the sets, of each the newest: `MAX_RUNS` in all. */
   const wanted = computed(() => {

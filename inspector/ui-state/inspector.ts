@@ -31,8 +31,10 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly unread: ReadonlySignal<number>;
   /** Null is the list of runs; undefined until the address or the server chooses. */
   readonly selectedRunId: ReadonlySignal<string | null | undefined>;
-  /** The last `select`; it holds while the cursor stays there. */
-  readonly chosen: ReadonlySignal<{ readonly selection: Selection; readonly runId: string } | null>;
+  /** The step that was selected last. */
+  readonly chosen: Signal<{ readonly selection: Selection; readonly runId: string } | null>;
+  /** That step, while the cursor stays there. */
+  readonly held: ReadonlySignal<Selection | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
@@ -102,6 +104,11 @@ export function createInspector(source: PageSource): Inspector {
     cursor.value = Math.max(0, Math.min(seq, last));
   }
 
+  const held = computed(() => {
+    const { runId = null, selection = null } = chosen.value ?? {};
+    return runId === selectedRunId.value && selection?.to === cursor.value ? selection : null;
+  });
+
   const view = computed<RunView | null>(() => {
     const run = runs.value.find(({ runId }) => runId === selectedRunId.value);
     if (run === undefined) return null;
@@ -110,8 +117,7 @@ export function createInspector(source: PageSource): Inspector {
     const { log, fold, count, stateCount, charts, end } = cached;
     const last = Math.max(0, count.value - 1);
     const at = Math.min(cursor.value ?? last, last);
-    const selected = chosen.value;
-    const isHere = selected?.runId === run.runId && selected.selection.to === cursor.value;
+    const step = held.value;
     return {
       run,
       log,
@@ -119,7 +125,8 @@ export function createInspector(source: PageSource): Inspector {
       charts: charts.value,
       count: count.value,
       at,
-      selection: isHere ? selected.selection : selectionAt(fold, at, count.value),
+      // The address may name a step that has not arrived yet.
+      selection: step !== null && step.to <= last ? step : selectionAt(fold, at, count.value),
       stateCount: stateCount.value,
       end: end.value,
     };
@@ -161,6 +168,7 @@ export function createInspector(source: PageSource): Inspector {
     unread,
     selectedRunId,
     chosen,
+    held,
     cursor,
     view,
     loaded,

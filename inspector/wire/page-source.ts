@@ -218,9 +218,14 @@ export function embeddedRun(page: Document): EmbeddedRun | null {
 /** The run in an exported file. Rejects with one line if the file is invalid or was changed. */
 export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageSource> {
   // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
-  if (crypto.subtle !== undefined && (await sha256(data)) !== checksum)
+  const isChecked = crypto.subtle !== undefined;
+  if (isChecked && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
-  const { run, charts, lines, states, prompts } = read(data);
+  const { charts, lines, states, prompts, ...exported } = read(data);
+  const integrity = isChecked
+    ? `Intact: this file matches its SHA-256 checksum, ${checksum}.`
+    : `Not checked: this browser cannot compute the SHA-256 checksum of this file, ${checksum}.`;
+  const run = { ...exported.run, integrity };
   return {
     start(listener) {
       listener.connection('file');

@@ -84,7 +84,6 @@ function keepsAtMs({ run, fold, count }: RunView, { askedAt, ...waiting }: Waiti
 function whyNoEvents({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
   if (run.kind === 'system')
     return 'This actor system belongs to another program. The inspector can show it, but not send it events.';
-  if (connection.value === 'file') return 'This page is an exported file: its run has ended and accepts no events.';
   if (!run.live || lastUpTo(fold.entries.of('run-end'), count) !== undefined)
     return 'This run has ended and accepts no more events.';
   if (connection.value !== 'open') return 'The inspector is not connected, so it cannot send events now.';

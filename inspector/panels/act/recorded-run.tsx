@@ -7,8 +7,7 @@ import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { activePanel } from '../../ui-state/panel.ts';
-import { compareWith } from '../compare/compare-panel.tsx';
+import { activePanel, comparedWith } from '../../ui-state/panel.ts';
 import type { PanelProps } from '../panel.tsx';
 import { Problem } from './event-forms.tsx';
 
@@ -33,7 +32,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
     setBusy(false);
     setAsked({ action, result });
     if (result.runId === null || result.runId === runId) return;
-    compareWith(inspector, runId);
+    comparedWith.value = runId;
     inspector.selectRun(result.runId);
     activePanel.value = 'compare';
   }
@@ -132,15 +131,20 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
   const { at, count } = view;
   const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);
   const known = knownValues(view);
+  const complete = changes.filter(({ path, value }) => path.trim() !== '' && value.trim() !== '');
+  const isHalf = changes.some(({ path, value }) => (path.trim() === '') !== (value.trim() === ''));
+  const obstacle =
+    at < 1 || at >= count
+      ? 'Move the cursor past entry 0.'
+      : complete.length === 0 || isHalf
+        ? 'Enter what to change and its new value. Without a change, the fork would repeat this run.'
+        : null;
   const change = (index: number, part: Partial<Change>): void =>
     setChanges((before) => before.map((one, place) => (place === index ? { ...one, ...part } : one)));
 
   function submit(submitted: Event): void {
     submitted.preventDefault();
-    const set = changes
-      .filter(({ path }) => path.trim() !== '')
-      .map(({ path, value }) => [path.trim(), valueIn(value)]);
-    onFork(Object.fromEntries(set));
+    onFork(Object.fromEntries(complete.map(({ path, value }) => [path.trim(), valueIn(value)])));
   }
 
   return (
@@ -162,7 +166,7 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
             <span class="visually-hidden">Change {index + 1}</span>
             <input
               list="fork-paths"
-              placeholder="thresholds.confidence"
+              placeholder="what to change"
               value={path}
               onInput={({ currentTarget }) => change(index, { path: currentTarget.value })}
             />
@@ -170,7 +174,7 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
           <label>
             <span class="visually-hidden">Value {index + 1}</span>
             <input
-              placeholder={known[path] === undefined ? 'value' : `now ${jsonExcerpt(known[path], 60)}`}
+              placeholder={known[path] === undefined ? 'new value' : `new value, now ${jsonExcerpt(known[path], 60)}`}
               value={value}
               onInput={({ currentTarget }) => change(index, { value: currentTarget.value })}
             />
@@ -181,9 +185,10 @@ function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
         <button type="button" onClick={() => setChanges([...changes, NO_CHANGE])}>
           Add a change
         </button>
-        <button type="submit" class="primary" disabled={isBusy || at < 1 || at >= count}>
+        <button type="submit" class="primary" disabled={isBusy || obstacle !== null}>
           Fork at entry {formatNumber(at)}
         </button>
+        {obstacle !== null && <span class="muted">{obstacle}</span>}
       </div>
     </form>
   );

@@ -1,29 +1,22 @@
 import './compare.css';
-import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { excerpt, runName } from '../../fold/text.ts';
-import { type Inspector, isLoaded, type OpenedRun, type RunView } from '../../ui-state/inspector.ts';
+import { isLoaded, type OpenedRun, type RunView } from '../../ui-state/inspector.ts';
+import { comparedWith } from '../../ui-state/panel.ts';
 import type { PanelProps } from '../panel.tsx';
 import { FirstDifference, Totals } from './differences.tsx';
 import { StepTable } from './step-table.tsx';
-
-/** The id of run B. */
-const comparedWith = signal<string | null>(null);
-
-/** Sets run B. */
-export function compareWith(inspector: Inspector, runId: string | null): void {
-  if (runId !== null) inspector.openRun(runId);
-  comparedWith.value = runId;
-}
 
 /** The selected run (A) next to another one (B): where they diverge, and what differed before. */
 export function ComparePanel({ inspector, view }: PanelProps) {
   const { run } = view;
   const others = inspector.runs.value.filter(({ runId, kind }) => kind === run.kind && runId !== run.runId);
   const other = others.find(({ runId }) => runId === comparedWith.value);
+  const otherId = other?.runId;
+  useEffect(() => void (otherId && inspector.openRun(otherId)), [otherId]);
   const openedOf = ({ runId }: InspectedRun) => inspector.loaded.value.find((opened) => opened.runId === runId);
   const [left, right] = [openedOf(run), other && openedOf(other)];
   const missing = [run, ...(other ? [other] : [])].filter((one) => {
@@ -33,17 +26,10 @@ export function ComparePanel({ inspector, view }: PanelProps) {
   const opened: Pair<OpenedRun> | null = left && right && missing.length === 0 ? [left, right] : null;
   const comparison = useComparison(opened);
 
-  if (others.length === 0)
-    return (
-      <p class="muted">
-        {inspector.connection.value === 'file'
-          ? 'This file contains one run. To compare runs, open them with "postchain inspect".'
-          : 'There is only one run so far. Comparing takes two.'}
-      </p>
-    );
+  if (others.length === 0) return <p class="muted">There is only one run so far. Comparing takes two.</p>;
   return (
     <div class="compare-panel">
-      <RunChoice inspector={inspector} view={view} others={others} />
+      <RunChoice view={view} others={others} />
       {other === undefined && (
         <p class="muted">
           Choose a second run to see the steps of both side by side, with the first difference marked.
@@ -84,19 +70,16 @@ export function ComparePanel({ inspector, view }: PanelProps) {
 }
 
 interface RunChoiceProps {
-  readonly inspector: Inspector;
   readonly view: RunView;
   readonly others: readonly InspectedRun[];
 }
 
 /** Selects run B; runs with the same request come first. */
-function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
+function RunChoice({ view: { run }, others }: RunChoiceProps) {
   const groups = [
     { name: 'Same request', runs: others.filter(({ title }) => title === run.title) },
     { name: 'Other requests', runs: others.filter(({ title }) => title !== run.title) },
   ];
-
-  const choose = (runId: string): void => compareWith(inspector, runId === '' ? null : runId);
 
   return (
     <div class="compare-choices stack">
@@ -106,7 +89,12 @@ function RunChoice({ inspector, view: { run }, others }: RunChoiceProps) {
       <label class="row">
         <b class="letter">B</b>
         <span class="visually-hidden">Second run</span>
-        <select value={comparedWith.value ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        <select
+          value={comparedWith.value ?? ''}
+          onChange={({ currentTarget }) => {
+            comparedWith.value = currentTarget.value || null;
+          }}
+        >
           <option value="">Choose a run…</option>
           {groups.map(
             ({ name, runs }) =>

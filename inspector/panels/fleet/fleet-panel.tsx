@@ -1,4 +1,5 @@
 import './fleet.css';
+import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Chart, ChartTransition } from '../../../src/engine/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
@@ -103,6 +104,7 @@ const classOf = (at: number): string => (at === 0 ? 'of-a' : 'of-b');
 function Sets({ inspector }: { readonly inspector: Inspector }) {
   const queries = fleetQueries.value;
   const isOne = queries.length < 2;
+  const hasForks = inspector.runs.value.some(({ forkedFrom }) => forkedFrom !== undefined);
   return (
     <>
       {queries.map((query, at) => (
@@ -120,6 +122,9 @@ function Sets({ inspector }: { readonly inspector: Inspector }) {
           />
         </div>
       ))}
+      {hasForks && queries.every(({ forks }) => forks === 'without') && (
+        <p class="muted">Forks are left out, because each repeats the start of another run.</p>
+      )}
     </>
   );
 }
@@ -290,24 +295,51 @@ function Paths({ inspector, sets }: SetsProps) {
   const all = sets.flatMap(({ runs }, at) =>
     runs.map(({ run, totals }) => ({ run, at, path: totals.path, seq: null })),
   );
-  const paths = [...groupBy(all, ({ path }) => path)].sort(([, one], [, other]) => other.length - one.length);
-  const items = paths.map(([path, own]) => (
-    <li key={path}>
+  const paths = [...groupBy(all, ({ path }) => path.join(' → '))]
+    .map(([key, own]) => ({ key, own, path: own[0]?.path ?? [] }))
+    .sort((one, other) => other.own.length - one.own.length);
+  const first = paths[0]?.path ?? [];
+  const items = paths.map(({ key, own, path }, rank) => (
+    <li key={key}>
       {sets.map(({ runs }, at) => (
         <b key={SET_NAMES[at]} class={sets.length < 2 ? '' : classOf(at)}>
           {formatShare(own.filter((one) => one.at === at).length / Math.max(1, runs.length))}{' '}
         </b>
       ))}
-      {excerpt(path, 300)}{' '}
+      {rank === 0 ? excerpt(key, 600) : <PathDifference path={path} from={first} />}{' '}
       <OpenRuns inspector={inspector} runs={[...new Map(own.map((one) => [one.run, one])).values()]} />
     </li>
   ));
   return (
     <section class="fleet-list" aria-labelledby="paths-title">
       <h2 id="paths-title">{pluralize(paths.length, 'path')}</h2>
-      <p class="muted">Most frequent first. Repeated states and cycles are shown once.</p>
+      <p class="muted">Most frequent first; the others show where they differ from it.</p>
       <ul>{items}</ul>
     </section>
+  );
+}
+
+/** What a path has instead of a part of another path, and the states around it. */
+function PathDifference({ path, from }: { readonly path: readonly string[]; readonly from: readonly string[] }) {
+  const start = path.findIndex((state, at) => state !== from[at]);
+  const common = start < 0 ? path.length : start;
+  let end = 0;
+  while (end < Math.min(path.length, from.length) - common && path.at(-1 - end) === from.at(-1 - end)) end += 1;
+  const last = path.length - end;
+  const instead = from.slice(common, from.length - end).join(' → ');
+  return (
+    <>
+      {common > 0 && `${common > 1 ? '… → ' : ''}${path[common - 1]}`}
+      {path.slice(common, last).map((state, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the states of a path keep their order
+        <Fragment key={at}>
+          {common + at > 0 && ' → '}
+          <mark>{excerpt(state, 120)}</mark>
+        </Fragment>
+      ))}
+      {end > 0 && ` → ${path[last]}${end > 1 ? ' → …' : ''}`}
+      {instead !== '' && <span class="muted"> instead of {excerpt(instead, 300)}</span>}
+    </>
   );
 }
 

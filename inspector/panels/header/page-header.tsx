@@ -9,10 +9,12 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
+import { activePanel, isAvailable, NOT_IN_A_FILE, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
+import type { Connection } from '../../wire/page-source.ts';
 import { plainMarkdown } from '../markdown.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
+import { RunDetails } from './run-details.tsx';
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -34,7 +36,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
           {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
         </h1>
-        {view !== null && <ViewButtons kind={view.run.kind} />}
+        {view !== null && <ViewButtons kind={view.run.kind} connection={connection.value} />}
         {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
         <label class="theme-choice">
           <span class="visually-hidden">Theme</span>
@@ -68,18 +70,20 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
 }
 
 /** The views of the whole run: each takes the place of the selected step. */
-function ViewButtons({ kind }: Pick<RunView['run'], 'kind'>) {
+function ViewButtons({ kind, connection }: Pick<RunView['run'], 'kind'> & { readonly connection: Connection }) {
   return (
     <nav class="run-views row" aria-label="Views of the run">
       {RUN_VIEWS.map(({ name, title }) => {
         if (name === 'proofs' && kind === 'system') return null;
-        const isShown = activePanel.value === name;
+        const isShown = activePanel.value === name && isAvailable(name, connection);
         return (
           <button
             key={name}
             type="button"
             id={`view-${name}`}
             aria-pressed={isShown}
+            disabled={!isAvailable(name, connection)}
+            title={isAvailable(name, connection) ? undefined : NOT_IN_A_FILE}
             onClick={() => showPanel(isShown ? 'reply' : name)}
           >
             {title}
@@ -122,16 +126,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
           excerpt(statusReason(run, log, fold, count), 300)
         )}
       </p>
-      {run.fidelity.length > 0 && (
-        <details class="fidelity">
-          <summary>Recording limits</summary>
-          <ul>
-            {run.fidelity.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <RunDetails inspector={inspector} run={run} />
       {run.kind === 'run' && (
         <p class="answer-line one-line">
           <button
@@ -195,6 +190,7 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
   const [result, setResult] = useState<WrittenTest | null>(null);
   const [isAsking, setAsking] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
+  const isFile = inspector.connection.value === 'file';
 
   async function ask(): Promise<void> {
     setAsking(true);
@@ -223,10 +219,10 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
       <button
         ref={button}
         type="button"
-        disabled={isAsking}
+        disabled={isAsking || isFile}
         onClick={() => void ask()}
         aria-haspopup="dialog"
-        title="Copy as Vitest test (t)"
+        title={isFile ? NOT_IN_A_FILE : 'Copy as Vitest test (t)'}
       >
         Copy test
       </button>

@@ -6,11 +6,13 @@ import { type ChartProof, type ProvenPath, pathEndingAt, testOfPath } from '../.
 import { chartDigest, ownOf } from '../../chart/drawing.ts';
 import { activeStatesAt } from '../../fold/active-states.ts';
 import { callsLeftAt } from '../../fold/budget-at.ts';
+import type { StateRef } from '../../fold/chart-copies.ts';
+import { chartIndexOf } from '../../fold/chart-index.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { chartPath, chartSelection } from '../../ui-state/chart-selection.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { chartPath, chartSelection } from '../chart-panel.tsx';
 import { NeverTaken } from '../fleet/fleet-panel.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
@@ -85,10 +87,9 @@ function StateProof({ view, charts, proofs }: StateProofProps) {
       ? selected
       : { chartId: first, stateId: activeStatesAt(fold.transitions, charts, at).leaf[first]?.[0] ?? first };
   const proof = proofs.get(chartId);
-  const end = proof?.toState[stateId];
   const path = useMemo(
-    () => (proof === undefined || end === undefined ? null : pathEndingAt(proof, end)),
-    [proof, end],
+    () => (proof === undefined ? null : pathTo(charts, proof, { chartId, stateId })),
+    [charts, proof, chartId, stateId],
   );
   useEffect(() => {
     if (selected?.kind !== 'state' || path === null) return;
@@ -134,7 +135,7 @@ function StateProof({ view, charts, proofs }: StateProofProps) {
       <section aria-label="Shortest path">
         <h3>Shortest path to this state</h3>
         {selected?.kind === 'state' ? (
-          <PathSteps chart={chart} path={path} />
+          <PathSteps chart={chart} path={path} end={stateId} />
         ) : (
           <p class="muted">Select a state in the chart to see the shortest path to it.</p>
         )}
@@ -156,22 +157,46 @@ function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['call
   return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
 }
 
+/** The shortest path to a state. A step may lead through it at once: then the path ends there. */
+function pathTo(charts: RunCharts, proof: ChartProof, { chartId, stateId }: StateRef): ProvenPath | null {
+  const end = proof.toState[stateId];
+  const chart = chartIndexOf(charts).chart(chartId);
+  if (end === undefined || chart === undefined) return null;
+  const { start, steps } = pathEndingAt(proof, end);
+  const targets = charts.charts.find(({ id }) => id === chartId)?.transitions ?? [];
+  const enters = (transition: number): boolean => chart.entered(targets[transition]?.target ?? []).active.has(stateId);
+  const last = steps.at(-1);
+  const at = last?.taken.findIndex(enters) ?? -1;
+  if (last === undefined || at < 0) return { start, steps };
+  return { start, steps: steps.with(-1, { ...last, taken: last.taken.slice(0, at + 1) }) };
+}
+
+interface PathStepsProps {
+  readonly chart: Chart;
+  readonly path: ProvenPath;
+  readonly end: string;
+}
+
 /** What occurs on a path, and the state that each step leads to. */
-function PathSteps({ chart, path: { start, steps } }: { readonly chart: Chart; readonly path: ProvenPath }) {
+function PathSteps({ chart, path: { start, steps }, end }: PathStepsProps) {
+  const items = [{ name: `${start} (start)`, taken: [] }, ...steps];
   return (
     <ol class="proven-path">
-      <li>
-        {start} <span class="muted">start</span>
-      </li>
-      {steps.map(({ name, taken }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a path have no other identity
-        <li key={index}>
-          {name}{' '}
-          <span class="muted">
-            <Icon name="arrow-right" /> {stateName(chart.transitions[taken.at(-1) ?? -1]?.target[0] ?? 'same state')}
-          </span>
-        </li>
-      ))}
+      {items.map(({ name, taken }, index) => {
+        const target = chart.transitions[taken.at(-1) ?? -1]?.target[0];
+        const state = index === items.length - 1 ? end : index === 0 ? null : (target ?? 'same state');
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a path have no other identity
+          <li key={index}>
+            {name}{' '}
+            {state !== null && (
+              <span class="muted">
+                <Icon name="arrow-right" /> {stateName(state)}
+              </span>
+            )}
+          </li>
+        );
+      })}
     </ol>
   );
 }

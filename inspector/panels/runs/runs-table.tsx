@@ -2,7 +2,15 @@ import './runs.css';
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { formatCost, formatDecimal, formatDuration, formatNumber, humanize, pluralize } from '../../fold/format.ts';
+import {
+  formatCost,
+  formatDecimal,
+  formatDuration,
+  formatNumber,
+  humanize,
+  pluralize,
+  startedText,
+} from '../../fold/format.ts';
 import {
   type ColumnName,
   columnNamed,
@@ -14,15 +22,15 @@ import {
   valuesOf,
   withoutFilters,
 } from '../../fold/run-list.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, shortRunId } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
 import { fleetQueries, fleetScope } from '../../ui-state/fleet.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
-import { activePanel } from '../../ui-state/panel.ts';
-import { compareWith } from '../compare/compare-panel.tsx';
+import { activePanel, comparedWith } from '../../ui-state/panel.ts';
 import { useRows } from '../events/use-rows.ts';
+import { ForkMark } from '../header/run-details.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 
 const ROW_PX = 30;
@@ -50,14 +58,14 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
 
   function compare([first, second]: readonly InspectedRun[]): void {
     if (first === undefined || second === undefined) return;
-    compareWith(inspector, second.runId);
+    comparedWith.value = second.runId;
     inspector.selectRun(first.runId);
     activePanel.value = 'compare';
   }
 
   /** Shows the listed runs on the chart of the first. */
   function showFleet(): void {
-    fleetQueries.value = [query];
+    fleetQueries.value = [{ ...query, forks: query.forks === 'with' ? 'without' : query.forks }];
     fleetScope.value = 'sets';
     inspector.selectRun(found[0]?.runId ?? null);
     activePanel.value = 'fleet';
@@ -196,6 +204,20 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
             </label>
           ),
       )}
+      {(runs.some(({ forkedFrom }) => forkedFrom !== undefined) || query.forks !== 'with') && (
+        <label>
+          <span class="visually-hidden">Forks</span>
+          <select
+            value={query.forks}
+            title="A fork repeats the start of the run that it was forked from."
+            onChange={({ currentTarget: { value } }) => setQuery({ ...query, forks: value as RunQuery['forks'] })}
+          >
+            <option value="with">With forks</option>
+            <option value="without">Without forks</option>
+            <option value="only">Forks only</option>
+          </select>
+        </label>
+      )}
       {hasTimes &&
         (['since', 'until'] as const).map((name) => (
           <label key={name}>
@@ -289,7 +311,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
   }
 
   const visible = runs.slice(rows.first, rows.end);
-  const template = `28px ${columns.map(({ name }) => WIDTHS[name]).join(' ')} 64px`;
+  const template = `28px ${columns.map(({ name }) => WIDTHS[name]).join(' ')} 56px`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the links inside
     <div ref={box} class="runs-grid" style={{ '--columns': template }} onKeyDown={onKeyDown}>
@@ -313,7 +335,9 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
                 aria-rowindex={rows.first + at + 2}
                 class={checked.value.has(runId) ? 'checked' : ''}
                 onClick={(event) => {
-                  if (!(event.target as Element).closest('a, button, input')) inspector.selectRun(runId);
+                  const isOther = (event.target as Element).closest('a, button, input') !== null;
+                  // A click also ends the selection of text, for example of the id.
+                  if (!isOther && getSelection()?.isCollapsed !== false) inspector.selectRun(runId);
                 }}
               >
                 <td>
@@ -328,6 +352,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
                 {columns.map(({ name }) =>
                   name === 'question' ? (
                     <td key={name}>
+                      <ForkMark inspector={inspector} run={run} isInTable />
                       <a
                         ref={isActive ? link : null}
                         href={`#/run/${encodeURIComponent(runId)}`}
@@ -383,17 +408,18 @@ function toggle({ runId }: InspectedRun): void {
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   status: '104px',
-  question: 'minmax(150px, 3fr)',
+  question: 'minmax(134px, 3fr)',
   rule: 'minmax(124px, 1fr)',
   cycles: '64px',
   calls: '58px',
   tokens: '72px',
   cost: '84px',
   duration: '80px',
-  model: 'minmax(128px, 0.7fr)',
+  model: 'minmax(96px, 1.5fr)',
   confidence: '98px',
-  session: '92px',
-  started: '100px',
+  session: '76px',
+  started: '104px',
+  run: '76px',
 };
 
 const NUMERIC: ReadonlySet<ColumnName> = new Set(['cycles', 'calls', 'tokens', 'cost', 'duration', 'confidence']);
@@ -425,7 +451,7 @@ function SortHeader({ name, query }: { readonly name: ColumnName; readonly query
 function Cell({ name, run }: { readonly name: ColumnName; readonly run: InspectedRun }) {
   const text = cellText(name, run);
   return (
-    <td class={classOf(name)} title={name === 'rule' ? reasonOf(run) : text}>
+    <td class={classOf(name)} title={name === 'rule' ? reasonOf(run) : name === 'run' ? run.runId : text}>
       {name === 'status' ? <span class={`pill ${run.status}`}>{text}</span> : text}
     </td>
   );
@@ -467,22 +493,10 @@ function cellText(name: ColumnName, run: InspectedRun): string {
     case 'session':
       return shown(summary?.sessionId, (id) => excerpt(id, 80));
     case 'started':
-      return startedAt === '' ? UNKNOWN : started(startedAt);
+      return shown(startedText(startedAt), String);
+    case 'run':
+      return shortRunId(run.runId);
     default:
       return name satisfies never;
   }
-}
-
-const TIME = new Intl.DateTimeFormat('en-US', {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
-
-/** `Nov 22, 22:14`, in local time. A journal may contain any text. */
-function started(iso: string): string {
-  const date = new Date(iso);
-  return Number.isNaN(date.getTime()) ? UNKNOWN : TIME.format(date);
 }

@@ -62,10 +62,6 @@ export function WhatIfPanel({ inspector, view }: PanelProps) {
   const recorded = recordedNumbers(view);
   const decided = useDecisionStates(view);
   const isChanged = Object.keys(set).length > 0;
-  if (inspector.connection.value === 'file')
-    return (
-      <p class="muted">This page is an exported file. To try other numbers, open the run with "postchain inspect".</p>
-    );
   if (view.count === 0) return <p class="muted">Nothing is recorded.</p>;
   return (
     <div class="what-if">

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runsThatTook, sumTotals, totalsOf } from '../../../inspector/fold/fleet.ts';
 import { stateMeasuresOf } from '../../../inspector/fold/state-measures.ts';
-import { folded, ownCharts, randomRuns } from '../../support/inspector/inspected-runs.ts';
+import { folded, ownCharts, randomRuns, runToAnswer } from '../../support/inspector/inspected-runs.ts';
+import { unsureAnswer } from '../../support/run-chain.ts';
 
 const runs = (await randomRuns(12, 11)).map((entries) => ({ entries, ...folded(entries) }));
 const totals = runs.map(({ fold, entries }) => totalsOf(fold, ownCharts, entries.length - 1));
@@ -30,13 +31,30 @@ describe('the sum of many runs', () => {
     expect(together).toBeLessThan(alone.reduce((sum, count) => sum + count, 0));
   });
 
-  it('names the phases of a path once, however often a run repeats its cycle', () => {
-    const text = (path: string) => path.split(' → ');
+  it('names the phases of a path once, and how often a run repeats its cycle', () => {
     for (const { path } of totals) {
-      expect(text(path)[0]).toBe('routing');
-      for (let length = 1; length <= text(path).length / 2; length += 1)
-        for (let at = 0; at + 2 * length <= text(path).length; at += 1)
-          expect(text(path).slice(at, at + length)).not.toEqual(text(path).slice(at + length, at + 2 * length));
+      expect(path[0]).toBe('routing');
+      for (let length = 1; length <= path.length / 2; length += 1)
+        for (let at = 0; at + 2 * length <= path.length; at += 1)
+          expect(path.slice(at, at + length)).not.toEqual(path.slice(at + length, at + 2 * length));
     }
+  });
+
+  it('tells runs apart that differ in their number of cycles, or in the guard that ended them', async () => {
+    const pathOf = async (confidences: readonly number[]) => {
+      const run = await runToAnswer(
+        { yield: (call: number) => unsureAnswer(call, { confidence: confidences[call - 1] ?? 1 }) },
+        { limits: { maxCycles: 4 } },
+      );
+      return totalsOf(folded(run.journal).fold, ownCharts, run.journal.length - 1).path;
+    };
+    const [one, three, limit] = [await pathOf([1]), await pathOf([0.2, 0.3, 1]), await pathOf([0.2, 0.3, 0.4, 0.5])];
+    expect(one).toContain('synthesizing (confidence reached)');
+    expect(one.filter((state) => state.includes('×'))).toEqual([]);
+    expect(three.filter((state) => !one.includes(state))).toEqual(['3× from action (next phase is action)']);
+    expect(limit.filter((state) => !three.includes(state))).toEqual([
+      '4× from action (next phase is action)',
+      'synthesizing (cycle limit reached)',
+    ]);
   });
 });

@@ -42,7 +42,7 @@ const runs: readonly InspectedRun[] = [
   aRun('c', { startedAt: '2026-01-02T00:00:00.000Z', summary: null, kind: 'system' }),
   aRun(
     'd',
-    { startedAt: '2026-01-04T00:00:00.000Z' },
+    { startedAt: '2026-01-04T00:00:00.000Z', forkedFrom: { runId: 'a', seq: 3 } },
     { cost: { amount: 0.5, currency: 'EUR' }, models: ['x', 'gpt-two'] },
   ),
 ];
@@ -70,6 +70,9 @@ describe('the list of runs', () => {
     [{ status: 'interrupted' }, 'b'],
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
+    [{ forks: 'only' }, 'd'],
+    [{ forks: 'without' }, 'bca'],
+    [{ forks: 'anything' }, 'dbca'],
     [{ since: local('2026-01-02T00:00Z') }, 'dbc'],
     [{ since: local('2026-01-02T00:00Z'), until: local('2026-01-04T00:00Z') }, 'bc'],
     [{ since: 'soon' }, 'dbca'],
@@ -83,6 +86,7 @@ describe('the list of runs', () => {
       status: 'completed',
       session: 's',
       model: 'm',
+      forks: 'only',
       since: '2026-01-02T00:00',
       sort: '-cost',
     };

@@ -39,7 +39,72 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await positionOf(page, 7);
     await page.goForward();
     await positionOf(page, 20);
-    expect(await hashOf(page)).toBe('#/run/run-0/20?panel=why');
+    expect(await hashOf(page)).toBe('#/run/run-0/20?panel=why&step=phase-9');
+  });
+
+  const look = (page: Page) =>
+    page.evaluate(() => ({
+      step: document.querySelector('.step-title')?.textContent,
+      position: document.querySelector('.position')?.textContent,
+      tab: document.querySelector('[role=tab][aria-selected=true]')?.textContent,
+      note: document.querySelector('.selection-note')?.textContent ?? '',
+      marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')].map((part) =>
+        part.getAttribute('class'),
+      ),
+    }));
+  const ready = (page: Page) =>
+    page.locator('.chart-picture .state.selected, .chart-picture .state.active').first().waitFor();
+
+  it('restores a selected phase: the step, its state in the chart, the tab and the cursor', async () => {
+    const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
+    await page.locator('.story-area').getByText('intention').first().click();
+    await page.getByRole('tab', { name: 'Reply' }).click();
+    await expect.poll(() => hashOf(page)).toMatch(/\?panel=reply&step=phase-\d+$/u);
+    const before = await look(page);
+    expect(before.step).toMatch(/^Phase intention, cycle 1/u);
+    const again = await openRecordedRuns(tests, runs, (await hashOf(page)).slice(1));
+    await ready(again);
+    await expect.poll(() => look(again)).toEqual(before);
+  });
+
+  it('restores a selected state, and a selected line of the chart', async () => {
+    const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
+    await page
+      .getByRole('treeitem', { name: /^observation/i })
+      .first()
+      .click();
+    await expect.poll(() => hashOf(page)).toMatch(/&step=state-\d+-observation&chart=postChain&state=observation$/u);
+    const before = await look(page);
+    expect(before.note).toContain('observation');
+    const again = await openRecordedRuns(tests, runs, (await hashOf(page)).slice(1));
+    await ready(again);
+    await expect.poll(() => look(again)).toEqual(before);
+    await again.locator('.chart-picture [data-label]', { hasText: 'modelUnavailable' }).locator('text').click();
+    await expect.poll(() => hashOf(again)).toMatch(/&chart=postChain&lines=[\d-]+$/u);
+    await again.locator('.selection-note').getByText('modelUnavailable').waitFor();
+    const line = await openRecordedRuns(tests, runs, (await hashOf(again)).slice(1));
+    await line.locator('.selection-note').getByText('modelUnavailable').waitFor();
+  });
+
+  it('ignores a step, a state or a line that the run does not have', async () => {
+    const page = await openRecordedRuns(
+      tests,
+      runs,
+      '/run/run-0/99999?panel=reply&step=phase-9&chart=nothing&lines=7-9999',
+    );
+    await runOf(page, 'run-0');
+    await page.locator('.step-title').getByText('Answer').waitFor();
+    await page.evaluate(() => {
+      location.hash = '#/run/run-0/7?panel=why&step=attempt-0&chart=postChain&state=nothing';
+    });
+    await positionOf(page, 7);
+  });
+
+  it('restores the run that Compare shows beside the selected one', async () => {
+    const page = await openRecordedRuns(tests, runs, '/run/run-0?panel=compare&with=run-2');
+    await page.getByRole('heading', { name: 'First difference' }).waitFor();
+    expect(await page.getByRole('combobox', { name: 'Second run' }).inputValue()).toBe('run-2');
+    expect(await hashOf(page)).toBe('#/run/run-0?panel=compare&with=run-2');
   });
 
   it('goes back from a view to what was shown before', async () => {

@@ -59,6 +59,33 @@ describe.skipIf(browser === null)('the exported page', () => {
     await server.close();
   });
 
+  it('disables what needs a server or another run, with the reason, also by its key and address', async () => {
+    const { page, close } = await open('run.html', html, '?panel=act');
+    await page.getByRole('tab', { name: 'Why' }).waitFor();
+    for (const name of ['Act', 'Compare', 'What if', 'Copy test']) {
+      const button = page.getByRole('button', { name, exact: true });
+      expect(await button.isDisabled()).toBe(true);
+      expect(await button.getAttribute('title')).toMatch(/^Not available in an exported file\. Open the journal/u);
+    }
+    for (const name of ['Fleet', 'Proofs', 'Origins'])
+      expect(await page.getByRole('button', { name }).isDisabled()).toBe(false);
+    await page.locator('body').press('8');
+    expect(await page.locator('.view-head').count()).toBe(0);
+    await close();
+  });
+
+  it('shows the id of the run, that its checksum was compared, and that it was redacted when it was exported', async () => {
+    const redacted = await exportRun(run.journal, { redact: (text) => text.replaceAll('Yield', '[redacted]') });
+    const { page, close } = await open('redacted.html', redacted.html);
+    await page.getByText(`Run ${run.runId.slice(0, 8)} · recording limits`).click();
+    const details = page.locator('.run-details');
+    await details.getByText(`Intact: this file matches its SHA-256 checksum, ${redacted.checksum}.`).waitFor();
+    await details.getByText('The run was redacted when this file was exported').waitFor();
+    expect(await details.innerText()).not.toContain('when it was written');
+    expect(await details.locator('code').textContent()).toBe(run.runId);
+    await close();
+  });
+
   it('rejects a modified or truncated run with a message', async () => {
     const changed = html.replace('What does the Yield phase decide', 'What does the Yield phase derive');
     const cutOff = html.slice(0, html.indexOf('id="recording"') + 20_000);

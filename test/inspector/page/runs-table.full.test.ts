@@ -103,6 +103,38 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await close();
   });
 
+  it('marks a fork with a link to where it left its run, and shows and copies the id of a run', async () => {
+    const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run-of-the-first' });
+    await (await chain.fork('first', { at: 30, set: { 'thresholds.confidence': 0.2 } })).answer;
+    const { page, close } = await open('/');
+    const row = page.locator('tbody tr', { hasText: 'fork of first' });
+    expect(await row.locator('td').nth(-2).innerText()).toBe('forked-r');
+    expect(await row.locator('td').nth(-2).getAttribute('title')).toBe('forked-run-of-the-first');
+    await page.getByRole('combobox', { name: 'Forks' }).selectOption('Without forks');
+    await row.waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'Forks' }).selectOption('Forks only');
+    await page.waitForFunction(() => location.hash === '#/?forks=only');
+    await row.getByText('fork of first').click();
+    await page.locator('main[data-run="first"]').waitFor();
+    await page.locator('.position').getByText('entry 30 /').waitFor();
+    await page.goBack();
+    await row.getByRole('link').last().click();
+    await page.getByText('Run forked-r').click();
+    const details = page.locator('.run-details');
+    await details.getByRole('link', { name: 'fork of first' }).waitFor();
+    await page.evaluate(() => {
+      const clipboard = { writeText: async (text: string) => void Object.assign(window, { written: text }) };
+      Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
+    });
+    await details.getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate(() => (window as unknown as { written: string }).written)).toBe(
+      'forked-run-of-the-first',
+    );
+    expect(await axeViolations(page, 'html')).toEqual([]);
+    await close();
+    await journals.delete?.('forked-run-of-the-first');
+  });
+
   it.each([
     { theme: 'light', width: 1280 },
     { theme: 'dark', width: 700 },

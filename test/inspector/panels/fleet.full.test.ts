@@ -9,9 +9,10 @@ const runs = await threeRecordedRuns();
 
 beforeAll(() => buildTestPage(tests), 60_000);
 
-/** Opens the view with the first run alone, or with all runs. */
+/** Opens the view with the first run alone, or with all runs. The second is a fork of the first. */
 async function open(shows: 'many runs' | 'this run up to the cursor', width = 1280, panel = 'fleet'): Promise<Page> {
   const page = await openRecordedRuns(tests, runs, `?panel=${panel}`, width);
+  if (panel === 'fleet') await page.getByRole('combobox', { name: 'Forks' }).selectOption('With forks');
   await page.getByText('3 runs read').waitFor();
   await page.getByRole('combobox', { name: 'Show' }).selectOption(shows);
   await page.locator('.measure-table, .never-taken').first().waitFor();
@@ -123,6 +124,52 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Show set A only' }).click();
     await page.getByText('1 run read').waitFor();
+  });
+
+  it('leaves forks out, says so, and includes them on request', async () => {
+    const page = await openRecordedRuns(tests, runs, '?panel=fleet');
+    await page.getByText('2 runs read').waitFor();
+    await page.getByText('Forks are left out, because each repeats the start of another run.').waitFor();
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('3 runs read').waitFor();
+    expect(await page.getByText('Forks are left out').count()).toBe(0);
+  });
+
+  it('labels a line of several transitions as the chart of one run does, and lists the share of each', async () => {
+    const page = await open('many runs');
+    const label = page.locator('.chart-picture .label.taken', { hasText: /\+6 all/u });
+    await label.first().waitFor();
+    await label.first().locator('text').click();
+    const note = page.locator('.selection-note');
+    await note.getByText('cycleLimitReached').waitFor();
+    const shares = (await note.getByRole('listitem').allInnerTexts()).map((text) => text.replace(/\s+/gu, ' '));
+    expect(shares).toHaveLength(7);
+    expect(shares).toContain('cycleLimitReached taken by 33% of the runs');
+  });
+
+  it('shows where the paths of the runs differ', async () => {
+    const page = await open('many runs');
+    const paths = page.getByRole('region', { name: /^\d paths$/u }).locator('li');
+    await expect.poll(() => paths.count()).toBeGreaterThan(1);
+    expect(await paths.nth(0).locator('mark').count()).toBe(0);
+    const marked = await page.locator('.fleet-list mark').allInnerTexts();
+    expect(marked.join()).toMatch(/synthesizing \((?:confidence|cycle limit) reached\)/u);
+  });
+
+  it('is opened by its address with the same sets, color and scope', async () => {
+    const page = await open('many runs');
+    await page.getByRole('button', { name: 'Compare with a second set' }).click();
+    const [a, b] = ['A', 'B'].map((name) => page.getByRole('search', { name: `Filters of set ${name}` }));
+    await a?.getByRole('searchbox').fill('run-0 so');
+    await b?.getByRole('combobox', { name: 'Forks' }).selectOption('Forks only');
+    await page.getByRole('combobox', { name: 'Color by' }).selectOption('tokens');
+    await expect.poll(() => page.url()).toMatch(/\?panel=fleet&color=tokens&a=q%3Drun-0%2Bso&b=forks%3Donly$/u);
+    const again = await openRecordedRuns(tests, runs, page.url().replace(/^[^#]*#/u, ''));
+    await again.getByText('2 runs read').waitFor();
+    const first = again.getByRole('search', { name: 'Filters of set A' });
+    expect(await first.getByRole('searchbox').inputValue()).toBe('run-0 so');
+    expect(await again.getByRole('search', { name: 'Filters of set B' }).getByText('1 of 3 runs').count()).toBe(1);
+    expect(await again.getByRole('combobox', { name: 'Color by' }).inputValue()).toBe('tokens');
   });
 
   it('passes the accessibility checks in both themes, and fits its panel', async () => {

@@ -48,7 +48,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     await expect.poll(() => steps.count()).toBe(4);
     const texts = (await steps.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '));
     expect(texts).toEqual([
-      'a question start',
+      'a question (start)',
       'action: replied experience',
       'retrievePassages: done experience.reading',
       'attempt: replied intention',
@@ -56,6 +56,18 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     await expect.poll(onPath).toBeGreaterThan(1);
     await page.getByRole('button', { name: 'Back to the step' }).click();
     await expect.poll(onPath).toBe(0);
+  });
+
+  it('end the path at a state that a step only passes through, or in which every run starts', async () => {
+    const page = await open();
+    const steps = page.getByRole('region', { name: 'Shortest path' }).getByRole('listitem');
+    const texts = async () => (await steps.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '));
+    await select(page, 'recovering');
+    await expect.poll(texts).toEqual(['a question (start)', 'action: invalid reply recovering']);
+    const drawn = page.locator('.chart-picture > svg [data-chart="0"] > [data-line].selected');
+    await expect.poll(() => drawn.count()).toBe(1);
+    await select(page, 'routing');
+    await expect.poll(texts).toEqual(['a question (start) routing']);
   });
 
   it('write a test for a transition that no run took, and copy it', async () => {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { addressParameters, parseAddress, printAddress } from '../../../inspector/ui-state/address.ts';
+import {
+  addressParameters,
+  parseAddress,
+  parseChartSelection,
+  parseStep,
+  printAddress,
+  printChartSelection,
+  printStep,
+} from '../../../inspector/ui-state/address.ts';
 
 describe('an address of the page', () => {
   it('names the list of runs, a run, or a run with a selected entry, and a panel', () => {
@@ -12,6 +20,25 @@ describe('an address of the page', () => {
       parameters: { state: 'x' },
     });
     expect(addressParameters.value).toEqual({});
+  });
+
+  it('names the selected step, and what is selected in the chart', () => {
+    const phase = { kind: 'phase', from: 3, to: 12 } as const;
+    const state = { kind: 'state', from: 0, to: 12, stateId: 'a-1.b c' } as const;
+    for (const step of [phase, state]) expect(parseStep(printStep(step), 12)).toEqual(step);
+    for (const selected of [
+      { kind: 'state', chartId: 'door', stateId: 'a-1.b c' },
+      { kind: 'transitions', chartId: 'door', transitions: [3, 14] },
+    ] as const)
+      expect(parseChartSelection(printChartSelection(selected))).toEqual(selected);
+  });
+
+  it('selects nothing for an address without a step, or with an invalid one', () => {
+    for (const step of [undefined, '', 'phase', 'nonsense-3', 'phase-13', 'phase--1', 'phase-1e3'])
+      expect(parseStep(step === undefined ? {} : { step }, 12)).toBe(null);
+    expect(parseStep({ step: 'phase-3' }, null)).toBe(null);
+    for (const parameters of [{}, { state: 'x' }, { chart: 'door' }, { chart: 'door', lines: 'x' }])
+      expect(parseChartSelection(parameters)).toBe(null);
   });
 
   it('leaves out what makes no sense, and leaves the run open if it names none', () => {

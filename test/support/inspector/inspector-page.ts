@@ -174,7 +174,7 @@ export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
   const isOpen = page.locator('.run-views [aria-pressed=true]');
   if (VIEWS.includes(name)) {
     const button = page.locator(`#view-${name}`);
-    if ((await button.count()) === 0) return false;
+    if ((await button.count()) === 0 || (await button.isDisabled())) return false;
     if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
   } else {
     if ((await isOpen.count()) > 0) await isOpen.click();

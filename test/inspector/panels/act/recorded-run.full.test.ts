@@ -42,9 +42,12 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     const { page, close } = await open(`/run/whole/${at}?panel=act`);
     await page.getByText('This run has ended').waitFor();
     const form = page.getByRole('form', { name: 'Fork' });
-    await form.getByLabel('Change 1').fill('thresholds.nothing');
-    await form.getByLabel('Value 1').fill('0.99');
     const fork = form.getByRole('button', { name: `Fork at entry ${at}` });
+    expect(await fork.isDisabled()).toBe(true);
+    await form.getByText('Without a change, the fork would repeat this run.').waitFor();
+    await form.getByLabel('Change 1').fill('thresholds.nothing');
+    expect(await fork.isDisabled()).toBe(true);
+    await form.getByLabel('Value 1').fill('0.99');
     await fork.click();
     await page.getByText('"thresholds.nothing" does not exist').waitFor();
     expect(await axeViolations(page, '.step-area')).toEqual([]);

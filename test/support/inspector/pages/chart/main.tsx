@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../../inspector/chart/chart-view.tsx';
-import type { ChartSelection } from '../../../../../inspector/chart/scene.ts';
 import { PHASE_NAMES } from '../../../../../inspector/fold/format.ts';
 import type { HeatMark, Marks } from '../../../../../inspector/fold/marks.ts';
+import type { ChartSelection } from '../../../../../inspector/fold/selection.ts';
 import '../../../../../inspector/ui-state/basics.css';
 import '../../../../../inspector/ui-state/colors.css';
 import type { RunCharts } from '../../../../../src/inspection/wire.ts';

@@ -1,0 +1,8 @@
+import { signal } from '@preact/signals';
+import type { ChartSelection } from '../fold/selection.ts';
+
+/** What is selected in the chart. */
+export const chartSelection = signal<ChartSelection | null>(null);
+
+/** Transitions to highlight besides it. */
+export const chartPath = signal<ChartSelection | null>(null);

@@ -478,7 +478,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
                           {target.map(stateName).join(', ') || '–'}
                           {onTest !== undefined && (
                             <button type="button" class="link-button" onClick={() => onTest(chart, index)}>
-                              Copy test
+                              Copy path test
                             </button>
                           )}
                         </td>

@@ -204,7 +204,7 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
   useEffect(
     () =>
       addKeys([
-        { keys: ['t'], description: 'Copy as Vitest test', group: 'Page', act: () => void button.current?.click() },
+        { keys: ['t'], description: 'Copy the replay test', group: 'Page', act: () => void button.current?.click() },
       ]),
     [],
   );
@@ -222,16 +222,19 @@ function CopyTest({ inspector, runId }: CopyTestProps) {
         disabled={isAsking || isFile}
         onClick={() => void ask()}
         aria-haspopup="dialog"
-        title={isFile ? NOT_IN_A_FILE : 'Copy as Vitest test (t)'}
+        title={isFile ? NOT_IN_A_FILE : 'A Vitest test that replays this run (t)'}
       >
-        Copy test
+        Copy replay test
       </button>
       {result !== null && (
-        <TestDialog title="Vitest test of this run" test={result} onClose={close}>
+        <TestDialog title="Replay test of this run" test={result} onClose={close}>
           <p>
-            The test expects the recording next to it, as <code>./run.jsonl</code>. This command writes both:
+            The test expects the recording next to it, as <code>run.jsonl</code>. In a project with{' '}
+            <code>postchain</code> and <code>vitest</code>, these commands write both and run the test:
           </p>
-          <pre class="verbatim">postchain replay {revealHidden(runId)} --vitest run.test.ts</pre>
+          <pre class="verbatim">
+            {`npx postchain replay ${revealHidden(runId)} --vitest run.test.ts\nnpx vitest run run.test.ts`}
+          </pre>
         </TestDialog>
       )}
     </>

@@ -39,8 +39,13 @@ export function ProofsPanel({ inspector, view }: PanelProps) {
       <StateProof view={view} charts={charts} proofs={proofs} />
       <NeverTaken inspector={inspector} charts={charts} onTest={write} />
       {test !== null && (
-        <TestDialog title="Vitest test of this transition" test={test} onClose={() => setTest(null)}>
-          <p>It drives the machine along the shortest path through this transition. No model is called.</p>
+        <TestDialog title="Path test of this transition" test={test} onClose={() => setTest(null)}>
+          <p>
+            It drives the machine along the shortest path through this transition. No model is called. Save it in a
+            project with <code>postchain</code> and <code>vitest</code>, for example as <code>path.test.ts</code>, and
+            run it:
+          </p>
+          <pre>npx vitest run path.test.ts</pre>
         </TestDialog>
       )}
     </div>

@@ -259,7 +259,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         await closed();
       }),
       'Page t': pressed(async () => {
-        const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
+        const dialog = page.getByRole('dialog', { name: 'Replay test of this run' });
         await dialog.waitFor();
         expect(await dialog.getByRole('textbox').inputValue()).toContain('replay');
         await closed();

@@ -115,14 +115,14 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
       Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
     });
     await page.keyboard.press('t');
-    const dialog = page.getByRole('dialog', { name: 'Vitest test of this run' });
+    const dialog = page.getByRole('dialog', { name: 'Replay test of this run' });
     await dialog.waitFor();
     expect(await dialog.getByRole('textbox', { name: 'The test' }).inputValue()).toBe('// a test of run-0');
     expect(await page.evaluate(() => getSelection()?.toString())).toBe('// a test of run-0');
     expect(await dialog.innerText()).toMatch(/\.\/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Copy test');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Copy replay test');
   });
 
   it('is copied to the clipboard', async () => {
@@ -133,7 +133,7 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
       const clipboard = { writeText: async (text: string) => void written.push(text) };
       Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
     });
-    await page.getByRole('button', { name: 'Copy test' }).click();
+    await page.getByRole('button', { name: 'Copy replay test' }).click();
     await page.getByRole('dialog').getByText('Copied.').waitFor();
     expect(await page.evaluate(() => (window as unknown as { written: string[] }).written)).toEqual([
       '// a test of run-0',
@@ -143,7 +143,7 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
   it('shows why there is no test', async () => {
     const page = await open();
     await page.evaluate(() => window.inspector.selectRun('run-2'));
-    await page.getByRole('button', { name: 'Copy test' }).click();
+    await page.getByRole('button', { name: 'Copy replay test' }).click();
     expect(await page.getByRole('dialog').getByRole('alert').innerText()).toBe('It cannot be replayed.');
   });
 });

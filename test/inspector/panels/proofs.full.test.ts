@@ -79,7 +79,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     await page.getByText('3 runs read').waitFor();
     await page.getByText(/^postChain: \d+ never taken/u).click();
     const row = page.getByRole('row', { name: 'modelUnavailable' });
-    await row.getByRole('button', { name: 'Copy test' }).click();
+    await row.getByRole('button', { name: 'Copy path test' }).click();
     await page.getByRole('dialog').getByText('Copied.').waitFor();
     const text = await page.evaluate(() => (window as unknown as { written: string }).written);
     expect(await page.getByRole('dialog').getByRole('textbox').inputValue()).toBe(text);

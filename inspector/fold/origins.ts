@@ -10,6 +10,7 @@ export interface Origin {
   /** Its location: a file with its lines, a phase, or a capability. */
   readonly place: string;
   readonly excerpt: string;
+  readonly content: string;
 }
 
 const EXCERPT_CHARS = 160;
@@ -28,16 +29,11 @@ export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly 
   const found =
     exact.length > 0 ? exact : texts.filter(({ folded }) => words.every((word) => folded.includes(` ${word} `)));
   return found
-    .map(({ seq, kind, place, content }) => ({ seq, kind, place, excerpt: around(content, words) }))
+    .map((text) => ({ ...text, excerpt: around(text.content, words) }))
     .toSorted((one, other) => one.seq - other.seq);
 }
 
-interface Text {
-  readonly seq: number;
-  readonly kind: Origin['kind'];
-  readonly place: string;
-  readonly content: string;
-}
+type Text = Omit<Origin, 'excerpt'>;
 
 function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   const messages = fold.context.arrivals.map(({ from, message }) => ({ seq: from, ...aboutMessage(message) }));
@@ -73,9 +69,43 @@ const wordsIn = (text: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** The text around the first word of the phrase that it contains. */
-function around(content: string, [first = '']: readonly string[]): string {
-  const at = content.toLowerCase().indexOf(first);
-  const start = Math.max(0, at - LEAD_CHARS);
+/** The text around the first place of the phrase. */
+function around(content: string, words: readonly string[]): string {
+  const start = Math.max(0, (placesOf(content, words)[0]?.from ?? 0) - LEAD_CHARS);
   return `${start > 0 ? '…' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
+}
+
+interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The places of a phrase in a text or, if it is not there as a whole, of its words. */
+function placesOf(text: string, words: readonly string[]): readonly Place[] {
+  if (words.length === 0) return [];
+  const tokens = [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map(({ 0: token, index }) => ({
+    place: { from: index, to: index + token.length },
+    word: wordsIn(token).join(' '),
+  }));
+  const whole = tokens.flatMap(({ place: { from } }, at): readonly Place[] => {
+    const last = tokens[at + words.length - 1];
+    return last !== undefined && words.every((word, nth) => tokens[at + nth]?.word === word)
+      ? [{ from, to: last.place.to }]
+      : [];
+  });
+  return whole.length > 0 ? whole : tokens.flatMap(({ word, place }) => (words.includes(word) ? [place] : []));
+}
+
+/** A text in parts: what belongs to the phrase, and what does not. */
+export function markedParts(
+  text: string,
+  phrase: string,
+): readonly { readonly text: string; readonly isMatch: boolean }[] {
+  let end = 0;
+  const parts = placesOf(text, wordsIn(phrase)).flatMap(({ from, to }) => {
+    const before = { text: text.slice(end, from), isMatch: false };
+    end = to;
+    return [before, { text: text.slice(from, to), isMatch: true }];
+  });
+  return [...parts, { text: text.slice(end), isMatch: false }].filter((part) => part.text !== '');
 }

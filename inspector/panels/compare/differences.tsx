@@ -1,7 +1,8 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import type { ComparedCandidate, Comparison, FirstContent, FirstStep } from '../../fold/compare/comparison.ts';
-import { formatDuration, formatNumber, humanizeGuard, pluralize } from '../../fold/format.ts';
+import { formatDuration, formatNumber, humanize, humanizeGuard, pluralize } from '../../fold/format.ts';
+import { meaningOf } from '../../fold/guard-words.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 
@@ -108,7 +109,7 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
               </th>
             </tr>
             {starts.slice(0, MAX_STARTS).map(({ path, values }) => (
-              <PairRow key={path} name={path} values={values} />
+              <PairRow key={path} name={path.replace(/^host\./u, 'of the program: ')} values={values} />
             ))}
             {starts.length > MAX_STARTS && (
               <tr>
@@ -208,10 +209,11 @@ function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) 
           {result !== null && result !== 'not-evaluated' && (
             <span class="inputs">
               {inputs.map(({ name, values, differs }) => {
-                const text = excerpt(cellText(values[run]), 60);
+                const value = values[run];
+                const text = typeof value === 'boolean' ? (value ? 'yes' : 'no') : excerpt(cellText(value), 60);
                 return (
                   <span key={name} class="verbatim">
-                    {name} {differs ? <mark>{text}</mark> : text}
+                    {meaningOf(name) ?? humanize(name)}: {differs ? <mark>{text}</mark> : text}
                   </span>
                 );
               })}

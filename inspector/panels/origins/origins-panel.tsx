@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import { type Origin, originsOf } from '../../fold/origins.ts';
+import { markedParts, type Origin, originsOf } from '../../fold/origins.ts';
+import { revealHidden } from '../../fold/text.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
@@ -13,10 +14,13 @@ const KINDS: Readonly<Record<Origin['kind'], string>> = {
 };
 
 const MAX_SHOWN = 100;
+/** The most characters of an opened text. */
+const MAX_CHARS = 20_000;
 
 /** Finds where words of the answer come from: every text of the run that contains them, in order. */
 export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
   const [phrase, search] = useState(selectedText);
+  const [opened, open] = useState<number | null>(null);
   const { log, fold, count } = view;
   const origins = useMemo(() => originsOf(log, fold, phrase), [log, fold, count, phrase]);
   return (
@@ -27,7 +31,10 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
           type="search"
           value={phrase}
           placeholder="words of the answer"
-          onInput={({ currentTarget }) => search(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            search(currentTarget.value);
+            open(null);
+          }}
         />
       </label>
       <p class="muted" role="status">
@@ -35,16 +42,28 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
           ? 'Select words on the page before you open this view, or type them.'
           : origins.length === 0
             ? 'No text of the run contains these words.'
-            : 'In the order in which the run received them. The first one is the source.'}
+            : 'In the order in which the run received them. The first one is the source. A click opens the whole text.'}
       </p>
       <ol>
-        {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
+        {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt, content }, index) => (
           <li key={`${seq} ${kind} ${place}`}>
-            <EntryLink seq={seq} moveTo={moveTo}>
+            <EntryLink
+              seq={seq}
+              moveTo={() => {
+                open(index);
+                moveTo(seq);
+              }}
+            >
               {KINDS[kind]}
             </EntryLink>{' '}
             <span class="muted">{place}</span>
-            <p class="verbatim">{excerpt}</p>
+            <p class="verbatim">
+              {markedParts(index === opened ? revealHidden(content.slice(0, MAX_CHARS)) : excerpt, phrase).map(
+                ({ text, isMatch }, nth) =>
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
+                  isMatch ? <mark key={nth}>{text}</mark> : text,
+              )}
+            </p>
           </li>
         ))}
       </ol>

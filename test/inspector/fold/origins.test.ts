@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { originsOf } from '../../../inspector/fold/origins.ts';
+import { markedParts, originsOf } from '../../../inspector/fold/origins.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -30,6 +30,16 @@ describe('the origins of a phrase', () => {
 
   it('fall back to texts with all of the words', () => {
     expect(found('1932 bridge')).toEqual(['passage: bridge.md, lines 4 to 4']);
+  });
+
+  it('are marked in their texts: the phrase, or else its words', () => {
+    const marked = (content: string, phrase: string) =>
+      markedParts(content, phrase)
+        .map(({ text: part, isMatch }) => (isMatch ? `[${part}]` : part))
+        .join('');
+    expect(marked('The brídge: the bridge  was opened.', 'BRIDGE was')).toBe('The brídge: the [bridge  was] opened.');
+    expect(marked(text, '1932 brídge')).toBe('The [bridge] was opened on 19 March [1932].');
+    expect(marked(text, '')).toBe(text);
   });
 
   it('are none for words that the run never had, or for none', () => {

@@ -123,7 +123,10 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     const request = page.locator('.origins li', { hasText: 'the user' });
     await request.waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    expect(await request.locator('mark').allTextContents()).toEqual(['apple so']);
     await request.getByRole('button', { name: 'Request' }).click();
+    expect(await request.locator('p').textContent()).toBe('Is apple so?');
+    expect(await request.locator('mark').allTextContents()).toEqual(['apple so']);
     await page.waitForFunction(() => location.hash.startsWith('#/run/apple/0'));
     await close();
   });

@@ -62,7 +62,7 @@ describe.skipIf(browser === null)('the exported page', () => {
   it('disables what needs a server or another run, with the reason, also by its key and address', async () => {
     const { page, close } = await open('run.html', html, '?panel=act');
     await page.getByRole('tab', { name: 'Why' }).waitFor();
-    for (const name of ['Act', 'Compare', 'What if', 'Copy test']) {
+    for (const name of ['Act', 'Compare', 'What if', 'Copy replay test']) {
       const button = page.getByRole('button', { name, exact: true });
       expect(await button.isDisabled()).toBe(true);
       expect(await button.getAttribute('title')).toMatch(/^Not available in an exported file\. Open the journal/u);

@@ -119,7 +119,7 @@ describe.skipIf(tests.areSkipped)('a test of a run, copied', () => {
     await dialog.waitFor();
     expect(await dialog.getByRole('textbox', { name: 'The test' }).inputValue()).toBe('// a test of run-0');
     expect(await page.evaluate(() => getSelection()?.toString())).toBe('// a test of run-0');
-    expect(await dialog.innerText()).toMatch(/\.\/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
+    expect(await dialog.innerText()).toMatch(/run\.jsonl[\s\S]*postchain replay run-0 --vitest run\.test\.ts/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Copy replay test');

@@ -14,12 +14,15 @@ const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 export interface OpenAIModelOptions {
   readonly model: string;
   /**
-   * Default: chat completions, or the Responses API if the server reports that the model requires it. Responses are not stored on the
+   * Default: chat completions, or the Responses API if the server reports that the model requires it. Replies are not stored on the
    * server (`store: false`).
    */
   readonly api?: OpenAIApi;
-  /** Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. */
-  readonly apiKey?: string;
+  /**
+   * Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. If it is undefined, as
+   * an environment variable that is not set, `OPENAI_API_KEY` is used for OpenAI only.
+   */
+  readonly apiKey?: string | undefined;
   /** Including `/v1`, for example `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, otherwise OpenAI. */
   readonly baseURL?: string;
   /** The size of the context window (prompt and reply together), in tokens. Default: 128,000. Local models often have far less. */
@@ -148,7 +151,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
       `reasoningSummary requires the Responses API; add api: "responses" or remove "reasoningSummary"`,
     );
   const url = resolveBaseURL(options.baseURL);
-  const key = resolveApiKey(options.apiKey, url);
+  const key = resolveApiKey(options, url);
   if (key.secret && isWebPage() && !read.dangerouslyAllowBrowser)
     throw new PostChainError(
       'invalid_key',
@@ -156,7 +159,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     );
   requireValidHeaders(headers);
   const account = (given: string | undefined, variable: string): string | null =>
-    given ?? (isOpenAI(url.href) ? process.env[variable]?.trim() || null : null);
+    given ?? (isOpenAI(url.href) ? environment(variable)?.trim() || null : null);
   const organization = account(read.organization, 'OPENAI_ORG_ID');
   const project = account(read.project, 'OPENAI_PROJECT_ID');
   return {
@@ -194,19 +197,24 @@ interface ApiKey {
 }
 
 /**
- * Returns the given key, otherwise `OPENAI_API_KEY`. A server on loopback usually needs none and gets a placeholder. Surrounding white
- * space, common in files and shells, is removed.
+ * Returns the given key, otherwise `OPENAI_API_KEY`, but not to another company in place of a key that was meant to be given. A server on
+ * loopback usually needs none and gets a placeholder. Surrounding white space, common in files and shells, is removed.
  *
  * @throws PostChainError `invalid_key`. The message never contains the key or a part of it.
  */
-function resolveApiKey(given: string | undefined, url: URL): ApiKey {
+function resolveApiKey(options: Pick<OpenAIModelOptions, 'apiKey'>, url: URL): ApiKey {
+  const { apiKey: given } = options;
   const from = given === undefined ? 'OPENAI_API_KEY' : 'apiKey';
-  const text = (given ?? environment('OPENAI_API_KEY') ?? '').trim();
+  const isForgotten = given === undefined && 'apiKey' in options && !isOpenAI(url.href);
+  const text = (given ?? (isForgotten ? '' : environment('OPENAI_API_KEY')) ?? '').trim();
   if (text === '') {
     if (isLoopback(url.hostname)) return { text: 'not-needed', secret: false };
+    const advice = isForgotten
+      ? '"apiKey" is undefined; set the environment variable that it is read from'
+      : 'set OPENAI_API_KEY or pass "apiKey"';
     throw new PostChainError(
       'invalid_key',
-      `${url.host} requires an API key; set OPENAI_API_KEY or pass "apiKey" (any text if the server needs none)`,
+      `${url.host} requires an API key; ${advice} (any text if the server needs none)`,
     );
   }
   const wrong = invalidPart(text);

@@ -3,7 +3,7 @@ import type { FunctionTool, ResponseCreateParamsNonStreaming } from 'openai/reso
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
-import type { OpenAIApi, OpenAISettings } from './options.ts';
+import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
@@ -52,7 +52,10 @@ type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'stream'> & { reado
 type Effort = NonNullable<ChatBody['reasoning_effort']>;
 type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readonly stream: boolean };
 
-/** Returns the JSON body of a chat completion. `parallel_tool_calls` is never sent, because reasoning models and many servers reject it. */
+/**
+ * Returns the JSON body of a chat completion. OpenAI stores those of new accounts unless told otherwise. `parallel_tool_calls` is never
+ * sent, because reasoning models and many servers reject it.
+ */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
   const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort } = settings;
@@ -65,6 +68,7 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
     ...(choice !== null && {
       tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
     }),
+    ...(isOpenAI(settings.baseURL) && { store: false }),
     ...(stream && dialect.usage && { stream_options: { include_usage: true } }),
     ...(maxOutputTokens !== null && { [dialect.tokenLimit]: maxOutputTokens }),
     ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort as Effort }),

@@ -55,6 +55,17 @@ describe('the options of the openai model', () => {
     expect(message).toMatch(/^api\.openai\.com requires an API key; set OPENAI_API_KEY or pass "apiKey" \(any text/);
   });
 
+  test('OPENAI_API_KEY does not stand in for another company’s key that is not set', () => {
+    vi.stubEnv('OPENAI_API_KEY', KEY);
+    const { code, message } = errorOf({ baseURL: 'https://api.groq.com/openai/v1', apiKey: undefined });
+    expect({ code, message }).toEqual({
+      code: 'invalid_key',
+      message: expect.stringMatching(/^api\.groq\.com requires an API key; "apiKey" is undefined; set the environment/),
+    });
+    expect(openaiSettings({ model: 'm', apiKey: undefined }).apiKey).toBe(KEY);
+    expect(openaiSettings({ model: 'm', apiKey: undefined, baseURL: LOCAL }).apiKey).toBe('not-needed');
+  });
+
   test.each([
     ['sk-test 1234567890', 'white space'],
     ['sk-test\n1234567890', 'white space'],

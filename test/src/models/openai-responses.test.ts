@@ -268,27 +268,43 @@ describe('the openai model with the Responses API', () => {
 });
 
 describe('the openai model without a chosen API', () => {
-  const only = { error: { message: 'This model is only supported in v1/responses and not in v1/chat/completions.' } };
-  const server = (respond: (body: ChatBody) => boolean) =>
+  const ONLY = 'This model is only supported in v1/responses and not in v1/chat/completions.';
+  const WITH_TOOLS =
+    'Function tools with reasoning_effort are not supported for m in /v1/chat/completions. Please use /v1/responses instead.';
+  const search = { name: 'search', description: 'Searches.', parameters: { type: 'object', properties: {} } };
+
+  /** A server that rejects these chat completions, with the text that OpenAI has for them. */
+  const server = (rejects: (body: ChatBody) => boolean, status: number, message: string) =>
     chatServer(({ path, body, response }) => {
       if (path === '/v1/responses') streaming(response).end(responseOf('{}'));
-      else if (respond(body)) streaming(response).end(completion('{}'));
-      else respondWithJson(response, 404, only);
+      else if (rejects(body)) respondWithJson(response, status, { error: { message, param: 'model' } });
+      else streaming(response).end(completion('{}'));
     });
 
-  test('uses chat completions, and the Responses API for a model that requires it', async () => {
-    const picky = await server(() => false);
-    const subject = openaiModel({ model: 'm', apiKey: 'k', baseURL: picky.baseURL });
-    for (let reply = 0; reply < 2; reply += 1) expect(textOf(await partsOf(subject))).toBe('{}');
-    const paths = picky.exchanges.map(({ path }) => path);
-    expect(paths).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/responses']);
-    const other = await server(() => true);
-    await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: other.baseURL }));
-    expect(other.exchanges.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+  test.each([
+    [404, ONLY, () => true],
+    [400, WITH_TOOLS, ({ tools }: ChatBody) => tools !== undefined],
+  ])(
+    'uses the Responses API if chat completions lack the model or a combination: %i %s',
+    async (status, message, rejects) => {
+      const picky = await server(rejects, status, message);
+      const subject = openaiModel({ model: 'm', apiKey: 'k', baseURL: picky.baseURL });
+      for (let reply = 0; reply < 2; reply += 1)
+        expect(textOf(await partsOf(subject, modelRequest({ tools: [search] })))).toBe('{}');
+      const paths = picky.exchanges.map(({ path }) => path);
+      expect(paths).toEqual(['/v1/chat/completions', '/v1/responses', '/v1/responses']);
+      expect(picky.exchanges[1]?.body.tools).toHaveLength(1);
+    },
+  );
+
+  test('otherwise uses chat completions', async () => {
+    const any = await server(() => false, 404, ONLY);
+    await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: any.baseURL }), modelRequest({ tools: [search] }));
+    expect(any.exchanges.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
   });
 
   test('does not change an API that was chosen', async () => {
-    const picky = await server(() => false);
+    const picky = await server(() => true, 404, ONLY);
     const subject = openaiModel({ model: 'm', apiKey: 'k', baseURL: picky.baseURL, api: 'chat' });
     expect((await failureFrom(subject)).message).toContain('only supported in v1/responses');
     expect(picky.exchanges).toHaveLength(1);

@@ -77,7 +77,7 @@ describe('the default fetch of the openai model', () => {
       openaiModel({ model: 'm', apiKey: 'k', maxOutputTokens: 9, baseURL: 'https://api.openai.com/v1', fetch }),
     );
     expect(asked).toMatchObject([
-      { url: 'https://api.openai.com/v1/chat/completions', body: { max_completion_tokens: 9 } },
+      { url: 'https://api.openai.com/v1/chat/completions', body: { max_completion_tokens: 9, store: false } },
     ]);
     expect(asked[0]?.body).not.toHaveProperty('max_tokens');
   });

@@ -14,7 +14,13 @@ import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { aiSdkModel } from '../../../../src/integrations/ai-sdk/index.ts';
 import type { AiSdkLanguageModel } from '../../../../src/integrations/ai-sdk/language-model.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
-import { anthropicMessages, chatCompletions, googleGenerate, type WireFormat } from './wire-formats.ts';
+import {
+  anthropicMessages,
+  chatCompletions,
+  googleGenerate,
+  openaiResponses,
+  type WireFormat,
+} from './wire-formats.ts';
 
 /** A model under test: how to create it for a server, and the format in which that server replies. */
 export interface Subject {
@@ -53,6 +59,11 @@ export const SUBJECTS: readonly Subject[] = [
     name: 'openai chat',
     wire: chatCompletions,
     create: (baseURL, apiKey) => openaiModel({ model: 'recorded', baseURL, apiKey }),
+  },
+  {
+    name: 'openai responses',
+    wire: openaiResponses,
+    create: (baseURL, apiKey) => openaiModel({ model: 'recorded', api: 'responses', baseURL, apiKey }),
   },
   aiSdk('V2 openai', chatCompletions, 'gpt-4.1', (given) => createOpenAIV2(given).chat, hidden),
   aiSdk('V3 openai', chatCompletions, 'gpt-4.1', (given) => createOpenAIV3(given).chat, hidden),

@@ -75,6 +75,93 @@ export const chatCompletions: WireFormat = {
   asksFor: (body, property) => JSON.stringify((body as Exchange['body']).response_format ?? null).includes(property),
 };
 
+const RESPONSES_INCOMPLETE: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  'content-filter': 'content_filter',
+  other: 'other',
+};
+
+const responseEvent = (type: string, members: object): string => `event: ${type}\n${data({ type, ...members })}`;
+
+/** One entry of a response's output: when it is complete, and how it is streamed. */
+interface OutputItem {
+  readonly whole: object;
+  readonly added: object;
+  readonly deltas: readonly { readonly type: string; readonly delta: string }[];
+}
+
+function outputItems({ reasoning = [], text = [], calls = [] }: RecordedReply): readonly OutputItem[] {
+  const thought = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning.join('') }] };
+  const content = [{ type: 'output_text', text: text.join(''), annotations: [] }];
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content };
+  return [
+    ...(reasoning.length === 0
+      ? []
+      : [
+          {
+            whole: thought,
+            added: { ...thought, summary: [] },
+            deltas: reasoning.map((delta) => ({ type: 'response.reasoning_summary_text.delta', delta })),
+          },
+        ]),
+    ...(text.length === 0
+      ? []
+      : [
+          {
+            whole: message,
+            added: { ...message, status: 'in_progress', content: [] },
+            deltas: text.map((delta) => ({ type: 'response.output_text.delta', delta })),
+          },
+        ]),
+    ...calls.map(({ name, arguments: pieces }, at) => {
+      const call = { id: `fc_${at}`, type: 'function_call', call_id: `call_${at}`, name };
+      return {
+        whole: { ...call, arguments: pieces.join('') },
+        added: { ...call, arguments: '' },
+        deltas: pieces.map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      };
+    }),
+  ];
+}
+
+export const openaiResponses: WireFormat = {
+  keyHeader: 'authorization',
+  reportsReasoning: true,
+  endEvents: 1,
+  events(reply) {
+    const items = outputItems(reply);
+    const response = { id: 'resp_1', object: 'response', created_at: 1_760_000_000, model: 'recorded' };
+    const reason = RESPONSES_INCOMPLETE[reply.finish];
+    const end = reason === undefined ? 'completed' : 'incomplete';
+    return [
+      responseEvent('response.created', { response: { ...response, status: 'in_progress', output: [] } }),
+      ...items.flatMap(({ whole, added, deltas }, output_index) => [
+        responseEvent('response.output_item.added', { output_index, item: added }),
+        ...deltas.map(({ type, delta }) => responseEvent(type, { output_index, delta })),
+        responseEvent('response.output_item.done', { output_index, item: whole }),
+      ]),
+      responseEvent(`response.${end}`, {
+        response: {
+          ...response,
+          status: end,
+          error: null,
+          incomplete_details: reason === undefined ? null : { reason },
+          output: items.map(({ whole }) => whole),
+          usage: {
+            input_tokens: USAGE.input,
+            input_tokens_details: { cached_tokens: USAGE.cached },
+            output_tokens: USAGE.output,
+            output_tokens_details: { reasoning_tokens: USAGE.reasoning },
+            total_tokens: USAGE.input + USAGE.output,
+          },
+        },
+      }),
+    ];
+  },
+  error: (_, message) => ({ error: { message, type: 'error' } }),
+  asksFor: (body, property) => JSON.stringify((body as Exchange['body']).text ?? null).includes(property),
+};
+
 function anthropicEvent(type: string, members: object): string {
   return `event: ${type}\n${data({ type, ...members })}`;
 }

@@ -1,0 +1,305 @@
+import * as z from 'zod';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { ChatModel } from '../../../machines/contracts/model.ts';
+import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
+import { addUsage } from '../../../machines/policies/usage.ts';
+import type { Run } from '../../engine/runtime/run.ts';
+import type { RunOptions } from '../../engine/runtime/run-options.ts';
+import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
+import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest } from './chain-request.ts';
+import { jsonAnswer } from './json-answer.ts';
+
+/** The part of a chain that is exposed. */
+export interface RunsRequests {
+  run(options: RunOptions): Run;
+}
+
+export interface ChainLanguageModelOptions<Version extends 'v3' | 'v4' = 'v3' | 'v4'> {
+  /** The version of the interface. Default: `v3`, which `ai` 6 and 7 accept. */
+  readonly specificationVersion?: Version;
+  /** The name of the model in results and telemetry. Default: `chain`. */
+  readonly modelId?: string;
+  /** Converts an answer to JSON if a caller requests JSON, for example with `generateObject`. Without it, such calls are rejected. */
+  readonly model?: ChatModel;
+  /**
+   * Whether a stream has the text of the answer while it is written. Default: true. If false, the text comes when it is valid, at once: text
+   * of an attempt that fails is never streamed.
+   */
+  readonly live?: boolean;
+}
+
+/** A chain as a language model of the AI SDK. */
+export interface ChainLanguageModel<Version extends 'v3' | 'v4' = 'v3' | 'v4'> {
+  readonly specificationVersion: Version;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly supportedUrls: Record<string, RegExp[]>;
+  doGenerate(options: ChainCallOptions): Promise<Generated>;
+  doStream(options: ChainCallOptions): Promise<{ stream: ReadableStream<ChainStreamPart> }>;
+}
+
+interface Generated {
+  content: ({ type: 'text'; text: string } | Source)[];
+  finishReason: FinishReason;
+  usage: ReportedUsage;
+  providerMetadata: Metadata;
+  warnings: ChainWarning[];
+  response: { id: string; modelId: string };
+}
+
+type ChainStreamPart =
+  | { type: 'stream-start'; warnings: ChainWarning[] }
+  | { type: 'response-metadata'; id: string; modelId: string }
+  | { type: 'text-start'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'text-end'; id: string; providerMetadata?: Metadata }
+  | Source
+  | { type: 'finish'; finishReason: FinishReason; usage: ReportedUsage; providerMetadata: Metadata }
+  | { type: 'error'; error: unknown };
+
+type Source =
+  | { type: 'source'; sourceType: 'url'; id: string; url: string; title: string; providerMetadata: Metadata }
+  | {
+      type: 'source';
+      sourceType: 'document';
+      id: string;
+      mediaType: string;
+      title: string;
+      filename: string;
+      providerMetadata: Metadata;
+    };
+
+interface FinishReason {
+  unified: 'stop' | 'error' | 'other';
+  raw: string | undefined;
+}
+
+interface ReportedUsage {
+  inputTokens: {
+    total: number;
+    noCache: number | undefined;
+    cacheRead: number | undefined;
+    cacheWrite: number | undefined;
+  };
+  outputTokens: { total: number; text: number | undefined; reasoning: number | undefined };
+}
+
+type Json = null | string | number | boolean | Json[] | { [member: string]: Json | undefined };
+type Metadata = { postchain: { [member: string]: Json | undefined } };
+
+const optionsSchema = z.strictObject({
+  specificationVersion: z.enum(['v3', 'v4']).default('v3'),
+  modelId: z.string().min(1).default('chain'),
+  model: modelSchema.optional(),
+  live: z.boolean().default(true),
+});
+
+/**
+ * Returns a language model of the AI SDK whose replies are a chain's answers, for `generateText`, `streamText`, `generateObject` and
+ * everything built on them.
+ *
+ * 1. The last message of the user is the request, and the messages before it are the history. The answer's sources become `source` parts.
+ * 2. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
+ * 3. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
+ *
+ * @throws PostChainError `invalid_option`
+ * @example
+ * const { textStream } = streamText({ model: asLanguageModel(chain), prompt: 'What does Yield decide?' });
+ */
+export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
+  chain: RunsRequests,
+  options: ChainLanguageModelOptions<Version> = {},
+): ChainLanguageModel<Version> {
+  parseOption(hasMethod('run', 'expected a chain, for example createPostChain({ model })'), chain, 'chain');
+  const { specificationVersion, modelId, live } = parseOption(optionsSchema, options, 'options of asLanguageModel');
+  const { model } = options;
+
+  function start(call: ChainCallOptions): { readonly run: Run; readonly request: ChainRequest } {
+    if (call.responseFormat?.type === 'json' && model === undefined) {
+      throw new PostChainError(
+        'invalid_option',
+        'responseFormat: JSON requires a model that converts the answer; pass one: asLanguageModel(chain, { model }).',
+      );
+    }
+    call.abortSignal?.throwIfAborted();
+    const request = chainRequest(call);
+    const { request: text, history } = request;
+    const run = chain.run({ request: text, history, ...(call.abortSignal && { signal: call.abortSignal }) });
+    return { run, request };
+  }
+
+  /** Rejects with the signal's reason if the call was aborted: the answer of an interrupted run is not what the caller asked for. */
+  async function finish(run: Run, { request }: ChainRequest, call: ChainCallOptions): Promise<Finished> {
+    const { responseFormat: format, abortSignal: signal } = call;
+    const answer = await run.answer;
+    signal?.throwIfAborted();
+    if (format?.type !== 'json' || model === undefined) {
+      return { ...finishedBy(run, answer, answer.metadata.usage), text: answer.answerText };
+    }
+    const { text, usage } = await jsonAnswer(model, { request, answer }, format, signal);
+    return { ...finishedBy(run, answer, addUsage(answer.metadata.usage, usage)), text };
+  }
+
+  return {
+    specificationVersion: specificationVersion as Version,
+    provider: 'postchain',
+    modelId,
+    supportedUrls: {},
+    async doGenerate(call) {
+      const { run, request } = start(call);
+      const { text, sources, ...rest } = await finish(run, request, call);
+      const response = { id: run.runId, modelId };
+      return { content: [{ type: 'text', text }, ...sources], ...rest, warnings: [...request.warnings], response };
+    },
+    async doStream(call) {
+      const { run, request } = start(call);
+      const isLive = live && call.responseFormat?.type !== 'json';
+
+      async function* parts(): AsyncGenerator<ChainStreamPart, void> {
+        yield { type: 'stream-start', warnings: [...request.warnings] };
+        yield { type: 'response-metadata', id: run.runId, modelId };
+        const blocks = new TextBlocks();
+        if (isLive) for await (const text of answerTexts(run)) yield* blocks.show(text);
+        const { text, sources, ...rest } = await finish(run, request, call);
+        yield* blocks.finish(text);
+        yield* sources;
+        yield { type: 'finish', ...rest };
+      }
+      return { stream: streamOf(parts(), run) };
+    },
+  };
+}
+
+interface Finished {
+  readonly text: string;
+  readonly sources: readonly Source[];
+  readonly finishReason: FinishReason;
+  readonly usage: ReportedUsage;
+  readonly providerMetadata: Metadata;
+}
+
+/** Yields the text of the answer so far, whenever it has grown. */
+async function* answerTexts(run: Run): AsyncGenerator<string, void> {
+  for await (const event of run.events) {
+    if (event.type !== 'partial' || event.task !== 'synthesis') continue;
+    const { answerText } = event.value;
+    if (typeof answerText === 'string') yield answerText;
+  }
+}
+
+/**
+ * Writes text that grows as the deltas of one block. Streamed text cannot be taken back: if an attempt fails and the answer begins
+ * differently, the block is marked as void, and a new block has the whole answer.
+ */
+class TextBlocks {
+  #sent = '';
+  #count = 0;
+
+  *show(text: string): Generator<ChainStreamPart, void> {
+    // The end may be half of a surrogate pair, or space that the final text does not have.
+    const settled = text.replace(/[\s\ud800-\udbff]+$/u, '');
+    if (settled.startsWith(this.#sent)) yield* this.#write(settled);
+  }
+
+  *finish(text: string): Generator<ChainStreamPart, void> {
+    if (!text.startsWith(this.#sent)) {
+      yield { type: 'text-end', id: String(this.#count), providerMetadata: { postchain: { void: true } } };
+      this.#sent = '';
+    }
+    yield* this.#write(text);
+    if (this.#count > 0) yield { type: 'text-end', id: String(this.#count) };
+  }
+
+  *#write(text: string): Generator<ChainStreamPart, void> {
+    if (text.length === this.#sent.length) return;
+    if (this.#sent === '') {
+      this.#count += 1;
+      yield { type: 'text-start', id: String(this.#count) };
+    }
+    yield { type: 'text-delta', id: String(this.#count), delta: text.slice(this.#sent.length) };
+    this.#sent = text;
+  }
+}
+
+/** Returns a stream of the parts. An error becomes its last part, an abort its error; cancelling it cancels the run. */
+function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): ReadableStream<ChainStreamPart> {
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        if ((error as Error | null)?.name === 'AbortError') {
+          controller.error(error);
+          return;
+        }
+        controller.enqueue({ type: 'error', error });
+        controller.close();
+      }
+    },
+    cancel() {
+      run.cancel('nobody reads the stream anymore');
+    },
+  });
+}
+
+function finishedBy(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished, 'text'> {
+  const { status, confidence, sources, usedStepIds, notes, metadata } = answer;
+  const { reason, explanation, missingFields, cycles, cost } = metadata;
+  return {
+    sources: sources.map(sourceOf),
+    finishReason: finishReasonOf(answer),
+    usage: reportedUsage(usage),
+    providerMetadata: {
+      postchain: {
+        runId: run.runId,
+        status,
+        confidence,
+        reason,
+        explanation,
+        notes,
+        cycles,
+        usedStepIds: [...usedStepIds],
+        missingFields: [...missingFields],
+        modelCalls: usage.modelCalls,
+        cost: cost && { ...cost },
+      },
+    },
+  };
+}
+
+function finishReasonOf({ status, metadata: { reason } }: FinalAnswer): FinishReason {
+  if (status === 'completed') return { unified: 'stop', raw: status };
+  return { unified: reason === 'model_unavailable' ? 'error' : 'other', raw: reason ?? status };
+}
+
+function reportedUsage({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage): ReportedUsage {
+  return {
+    inputTokens: {
+      total: inputTokens,
+      noCache: cachedInputTokens === undefined ? undefined : inputTokens - cachedInputTokens,
+      cacheRead: cachedInputTokens,
+      cacheWrite: undefined,
+    },
+    outputTokens: {
+      total: outputTokens,
+      text: reasoningTokens === undefined ? undefined : outputTokens - reasoningTokens,
+      reasoning: reasoningTokens,
+    },
+  };
+}
+
+function sourceOf({ path, startLine, endLine, quote, messageId: id }: Citation): Source {
+  const title = `${path}:${startLine === endLine ? startLine : `${startLine}-${endLine}`}`;
+  const shared = {
+    type: 'source',
+    id,
+    title,
+    providerMetadata: { postchain: { path, startLine, endLine, quote } },
+  } as const;
+  if (/^https?:/u.test(path)) return { ...shared, sourceType: 'url', url: path };
+  const mediaType = /\.(md|markdown)$/iu.test(path) ? 'text/markdown' : 'text/plain';
+  return { ...shared, sourceType: 'document', mediaType, filename: path };
+}

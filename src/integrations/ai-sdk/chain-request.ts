@@ -1,0 +1,101 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { Turn } from '../../engine/runtime/run-options.ts';
+
+/** The options of a call that apply to a chain. Everything else is only warned about. */
+export interface ChainCallOptions {
+  prompt: readonly ChainMessage[];
+  responseFormat?: ChainResponseFormat | undefined;
+  abortSignal?: AbortSignal | undefined;
+}
+
+export type ChainResponseFormat =
+  | { type: 'text' }
+  | { type: 'json'; schema?: unknown; name?: string | undefined; description?: string | undefined };
+
+interface ChainMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string | readonly { type: string; text?: string }[];
+}
+
+export type ChainWarning =
+  | { type: 'unsupported'; feature: string; details?: string }
+  | { type: 'compatibility'; feature: string; details?: string };
+
+/** A call as a request to a chain: the last message of the user, the turns before it, and what does not apply. */
+export interface ChainRequest {
+  readonly request: string;
+  readonly history: readonly Turn[];
+  readonly warnings: readonly ChainWarning[];
+}
+
+/** Settings of one model call. A chain makes several, each with the settings of its own model. */
+const SETTINGS = [
+  'maxOutputTokens',
+  'temperature',
+  'stopSequences',
+  'topP',
+  'topK',
+  'presencePenalty',
+  'frequencyPenalty',
+  'seed',
+] as const;
+
+/** @throws PostChainError `invalid_request` if the prompt has no text of a user. */
+export function chainRequest(options: ChainCallOptions): ChainRequest {
+  const { prompt } = options;
+  const at = prompt.findLastIndex(({ role, content }) => role === 'user' && textOf(content).trim() !== '');
+  const last = prompt[at];
+  if (last === undefined) {
+    throw new PostChainError('invalid_request', 'prompt: expected a user message with text; received none.');
+  }
+  const history = prompt.flatMap((message, index): Turn[] => {
+    const content = textOf(message.content);
+    if (index >= at && message.role !== 'system') return [];
+    return content.trim() === '' || message.role === 'tool' ? [] : [turnOf(message.role, content)];
+  });
+  return { request: textOf(last.content), history, warnings: warningsFor(options, prompt.slice(at + 1)) };
+}
+
+/** A chain has no system turn: the system message is the first turn of the user. */
+function turnOf(role: 'system' | 'user' | 'assistant', content: string): Turn {
+  return role === 'system'
+    ? { role: 'user', content: `Instructions for the conversation:\n${content}` }
+    : { role, content };
+}
+
+function textOf(content: ChainMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+}
+
+function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]): readonly ChainWarning[] {
+  const given = options as ChainCallOptions & Readonly<Record<string, unknown>>;
+  const { prompt } = options;
+  const parts = new Set(
+    prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : content.map(({ type }) => type))),
+  );
+  const isReasoning = given['reasoning'] !== undefined && given['reasoning'] !== 'provider-default';
+  const tools = given['tools'];
+  return [
+    ...SETTINGS.filter((name) => given[name] !== undefined).map((name) => unsupported(name, SET_ON_MODEL)),
+    ...(isReasoning ? [unsupported('reasoning', SET_ON_MODEL)] : []),
+    ...(Array.isArray(tools) && tools.length > 0 ? [unsupported('tools', 'Give the chain capabilities instead.')] : []),
+    ...[...parts]
+      .filter((type) => type !== 'text')
+      .map((type) => unsupported(`${type} parts`, 'They are left out of the request.')),
+    ...(after.some(({ role }) => role !== 'system')
+      ? [unsupported('messages after the last message of the user', 'They are left out of the request.')]
+      : []),
+    ...(prompt.some(({ role }) => role === 'system') ? [SYSTEM_MESSAGES] : []),
+  ];
+}
+
+const SET_ON_MODEL = 'Set it on the model of the chain.';
+
+const SYSTEM_MESSAGES: ChainWarning = {
+  type: 'compatibility',
+  feature: 'system messages',
+  details: 'They become turns of the user before the request.',
+};
+
+const unsupported = (feature: string, details: string): ChainWarning => ({ type: 'unsupported', feature, details });

@@ -1,0 +1,51 @@
+import * as z from 'zod';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { ChatModel } from '../../../machines/contracts/model.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
+import { createStructuredOutput } from '../../engine/attempts/structured-output.ts';
+import type { ChainResponseFormat } from './chain-request.ts';
+
+const SYSTEM = `You convert the answer of another program to JSON. Use only what the answer says: add, guess and correct nothing. If it does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`;
+
+/** JSON with the content of an answer, and the usage of the calls that wrote it. */
+export interface JsonAnswer {
+  readonly text: string;
+  readonly usage: Usage;
+}
+
+/**
+ * Converts an answer to JSON with one structured call. A chain that could not reach its model has no content to convert.
+ *
+ * @throws PostChainError `attempts_exhausted` in that case, or if no reply matches the schema.
+ */
+export async function jsonAnswer(
+  model: ChatModel,
+  { request, answer }: { readonly request: string; readonly answer: FinalAnswer },
+  { schema: given, name }: Extract<ChainResponseFormat, { type: 'json' }>,
+  signal: AbortSignal | undefined,
+): Promise<JsonAnswer> {
+  const { reason, explanation } = answer.metadata;
+  if (reason === 'model_unavailable')
+    throw new PostChainError('attempts_exhausted', `No answer to convert to JSON: ${explanation}`);
+  const jsonSchema = (given ?? { type: 'object' }) as Readonly<Record<string, unknown>>;
+  const output = createStructuredOutput({
+    model,
+    schema: validatorOf(jsonSchema),
+    jsonSchema,
+    ...(name !== undefined && { name }),
+    system: SYSTEM,
+    prompt: `Request:\n${request}\n\nAnswer:\n${answer.answerText}`,
+    ...(signal !== undefined && { signal }),
+  });
+  return { text: JSON.stringify(await output.value), usage: output.execution.usage };
+}
+
+/** Returns a validator for the schema; for one that zod cannot read, any value is valid here, and the AI SDK validates it. */
+function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema);
+  } catch {
+    return z.unknown();
+  }
+}

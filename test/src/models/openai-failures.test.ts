@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
 import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
@@ -200,6 +200,8 @@ describe('broken replies to the openai model', () => {
         /^http:\/\/127\.0\.0\.1:\d+ closed the connection before it responded \(ECONNRESET\)/,
       ),
     });
+    for (const name of ['http_proxy', 'HTTP_PROXY']) vi.stubEnv(name, undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
     expect(await failureFrom(model('http://postchain.invalid/v1'))).toMatchObject({ code: 'connection_failed' });
   });
 

@@ -45,8 +45,8 @@ export interface RunQuery {
   readonly status: string;
   readonly session: string;
   readonly model: string;
-  /** Whether forks of other runs are included. */
-  readonly forks: 'with' | 'without' | 'only';
+  /** `without`, or `only`: forks of other runs. */
+  readonly forks: string;
   /** When the run started: from (inclusive) and to (exclusive), as local times like `2026-11-22T17:00`. */
   readonly since: string;
   readonly until: string;
@@ -56,7 +56,7 @@ export interface RunQuery {
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', forks: 'with', since: '', until: '' } as const;
+const ANY = { text: '', status: '', session: '', model: '', forks: '', since: '', until: '' };
 
 /** All runs, newest first. */
 export const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
@@ -73,7 +73,7 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     status,
     session,
     model,
-    forks: forks === 'without' || forks === 'only' ? forks : 'with',
+    forks,
     since,
     until,
     sort: column?.name ?? DEFAULT_QUERY.sort,
@@ -82,14 +82,9 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
 }
 
 /** Returns the parameters of a query, without those that have their default. */
-export function printRunQuery({ text, forks, sort, isDescending, ...filters }: RunQuery): Parameters {
+export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery): Parameters {
   const isDefault = sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
-  const all = {
-    q: text,
-    ...filters,
-    forks: forks === 'with' ? '' : forks,
-    sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}`,
-  };
+  const all = { q: text, ...filters, sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}` };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
@@ -104,7 +99,8 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
       (run) =>
         (query.status === '' || run.status === query.status) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
-        (query.forks === 'with' || (query.forks === 'only') === (run.forkedFrom !== undefined)) &&
+        (query.forks !== 'only' || run.forkedFrom !== undefined) &&
+        (query.forks !== 'without' || run.forkedFrom === undefined) &&
         // An invalid time accepts every run.
         !(Date.parse(run.startedAt) < since) &&
         !(Date.parse(run.startedAt) >= until) &&

@@ -106,7 +106,7 @@ function createFleet({ view, runs, readRun }: Inspector) {
     const kind = view.value?.run.kind;
     const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
     // A fork may be the only run that took a transition.
-    const queryOf = (query: RunQuery): RunQuery => (isFleet.value ? query : { ...query, forks: 'with' });
+    const queryOf = (query: RunQuery): RunQuery => (isFleet.value ? query : { ...query, forks: '' });
     return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, queryOf(query))) : [];
   });
   /** The ended runs of the sets, of each the newest: `MAX_RUNS` in all. */

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
@@ -10,8 +12,30 @@ interface RunDetailsProps {
 
 /** The run's id, the run that it is a fork of, how its record was checked, and what it omits. */
 export function RunDetails({ inspector, run }: RunDetailsProps) {
-  const { runId, startedAt, kind, fidelity, problem, integrity } = run;
+  const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
+  const [copied, setCopied] = useState('');
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
+  const copy = (): void => void navigator.clipboard?.writeText(runId).then(() => setCopied(runId));
+  const id = (
+    <>
+      <code class="verbatim">{excerpt(runId, 200)}</code>{' '}
+      <button type="button" class="link-button" onClick={copy}>
+        {copied === runId ? 'Copied' : 'Copy'}
+      </button>
+    </>
+  );
+  const origin = forkedFrom && (
+    <>
+      <ForkMark inspector={inspector} run={run} /> at entry {forkedFrom.seq}
+    </>
+  );
+  const rows: readonly (readonly [string, ComponentChildren])[] = [
+    ['Id', id],
+    ['Started', startedText(startedAt)],
+    ['Fork', origin],
+    ['Journal', kind === 'run' && excerpt(problem ?? integrity ?? unchecked, 400)],
+    ['Limits', fidelity.length > 0 && fidelity.map((sentence) => <p key={sentence}>{sentence}</p>)],
+  ];
   return (
     <details class="run-details">
       <summary>
@@ -19,42 +43,14 @@ export function RunDetails({ inspector, run }: RunDetailsProps) {
         {fidelity.length > 0 && ' · recording limits'}
       </summary>
       <dl class="facts card">
-        <div>
-          <dt>Id</dt>
-          <dd class="row">
-            <code class="verbatim">{excerpt(runId, 200)}</code>
-            <button type="button" class="link-button" onClick={() => void navigator.clipboard?.writeText(runId)}>
-              Copy
-            </button>
-          </dd>
-        </div>
-        <div>
-          <dt>Started</dt>
-          <dd>{startedText(startedAt) ?? 'unknown'}</dd>
-        </div>
-        {run.forkedFrom && (
-          <div>
-            <dt>Fork</dt>
-            <dd>
-              <ForkMark inspector={inspector} run={run} /> at entry {run.forkedFrom.seq}
-            </dd>
-          </div>
-        )}
-        {kind === 'run' && (
-          <div>
-            <dt>Journal</dt>
-            <dd>{excerpt(problem ?? integrity ?? unchecked, 400)}</dd>
-          </div>
-        )}
-        {fidelity.length > 0 && (
-          <div>
-            <dt>Limits</dt>
-            <dd>
-              {fidelity.map((sentence) => (
-                <p key={sentence}>{sentence}</p>
-              ))}
-            </dd>
-          </div>
+        {rows.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
         )}
       </dl>
     </details>
@@ -69,11 +65,11 @@ export function ForkMark({
 }: RunDetailsProps & { readonly isInTable?: boolean }) {
   if (forkedFrom === undefined) return null;
   const { runId, seq } = forkedFrom;
-  const text = `fork of ${shortRunId(runId)}`;
-  if (!inspector.runs.value.some((run) => run.runId === runId)) return <span class="fork-mark muted">{text}</span>;
+  const isKnown = inspector.runs.value.some((run) => run.runId === runId);
+  const link = isKnown && { href: `#/run/${encodeURIComponent(runId)}/${seq}`, tabIndex: isInTable ? -1 : 0 };
   return (
-    <a class="fork-mark" href={`#/run/${encodeURIComponent(runId)}/${seq}`} tabIndex={isInTable ? -1 : 0}>
-      {text}
+    <a class="fork-mark" {...link}>
+      fork of {shortRunId(runId)}
     </a>
   );
 }

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import {
+  capitalize,
   formatCost,
   formatDecimal,
   formatDuration,
@@ -65,7 +66,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
 
   /** Shows the listed runs on the chart of the first. */
   function showFleet(): void {
-    fleetQueries.value = [{ ...query, forks: query.forks === 'with' ? 'without' : query.forks }];
+    fleetQueries.value = [{ ...query, forks: query.forks || 'without' }];
     fleetScope.value = 'sets';
     inspector.selectRun(found[0]?.runId ?? null);
     activePanel.value = 'fleet';
@@ -163,6 +164,8 @@ interface FiltersProps {
   readonly hasTimes?: boolean;
 }
 
+const FORKS: Readonly<Record<string, string>> = { without: 'Without forks', only: 'Forks only' };
+
 /** The search and the filters of a list of runs. */
 export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, count, hasTimes = false }: FiltersProps) {
   const options = useMemo(
@@ -170,6 +173,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
       status: valuesOf(runs, ({ status }) => [status]),
       model: valuesOf(runs, ({ summary }) => summary?.models ?? []),
       session: valuesOf(runs, ({ summary }) => (summary?.sessionId ? [summary.sessionId] : [])),
+      forks: runs.some(({ forkedFrom }) => forkedFrom !== undefined) ? Object.keys(FORKS) : [],
     }),
     [runs],
   );
@@ -185,38 +189,24 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
           onInput={({ currentTarget }) => setQuery({ ...query, text: currentTarget.value })}
         />
       </label>
-      {(['status', 'model', 'session'] as const).map(
+      {(['status', 'model', 'session', 'forks'] as const).map(
         (name) =>
           (options[name].length > 1 || query[name] !== '') && (
             <label key={name}>
-              <span class="visually-hidden">{columnNamed(name).title}</span>
+              <span class="visually-hidden">{capitalize(name)}</span>
               <select
                 value={query[name]}
                 onChange={({ currentTarget }) => setQuery({ ...query, [name]: currentTarget.value })}
               >
-                <option value="">Any {name}</option>
+                <option value="">{name === 'forks' ? 'With forks' : `Any ${name}`}</option>
                 {options[name].map((value) => (
                   <option key={value} value={value}>
-                    {excerpt(value, 40)}
+                    {name === 'forks' ? FORKS[value] : excerpt(value, 40)}
                   </option>
                 ))}
               </select>
             </label>
           ),
-      )}
-      {(runs.some(({ forkedFrom }) => forkedFrom !== undefined) || query.forks !== 'with') && (
-        <label>
-          <span class="visually-hidden">Forks</span>
-          <select
-            value={query.forks}
-            title="A fork repeats the start of the run that it was forked from."
-            onChange={({ currentTarget: { value } }) => setQuery({ ...query, forks: value as RunQuery['forks'] })}
-          >
-            <option value="with">With forks</option>
-            <option value="without">Without forks</option>
-            <option value="only">Forks only</option>
-          </select>
-        </label>
       )}
       {hasTimes &&
         (['since', 'until'] as const).map((name) => (

@@ -96,7 +96,7 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
 
   it('replays a run', async () => {
     const { page, close } = await open('/run/whole?panel=act');
-    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page
       .getByText(`Identical: the charts of this version produce the same ${run.journal.length} entries.`)
       .waitFor();

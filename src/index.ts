@@ -59,8 +59,15 @@ export type { SessionStore, SessionTurn } from '../machines/contracts/session.ts
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
 
 export { failureOf } from '../machines/policies/failures.ts';
-export type { Document } from './documents/document.ts';
+export type { ReadDocument } from './documents/document.ts';
 export { createPassageIndex } from './documents/passage-index.ts';
+export {
+  type Document,
+  type DocumentType,
+  documentsFrom,
+  type LoadedDocuments,
+  readDocument,
+} from './documents/read-document.ts';
 export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './engine/attempts/attempt-options.ts';
 export { AttemptsExhausted } from './engine/attempts/attempts-exhausted.ts';
 export {

@@ -18,7 +18,8 @@ export function AnswerView({ answer }: { readonly answer: FinalAnswer }) {
         {sources.map(({ messageId, path, startLine, endLine, quote }) => (
           <li key={messageId}>
             <cite>
-              {path}:{startLine === endLine ? startLine : `${startLine}-${endLine}`}
+              {path}
+              {startLine !== undefined && `:${startLine === endLine ? startLine : `${startLine}-${endLine}`}`}
             </cite>
             <blockquote>{quote}</blockquote>
           </li>

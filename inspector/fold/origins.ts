@@ -1,7 +1,7 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { RunFold } from './run-fold.ts';
-import { excerpt } from './text.ts';
+import { excerpt, sourceText } from './text.ts';
 
 /** A text of the run that contains a phrase. */
 export interface Origin {
@@ -53,8 +53,7 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
 }
 
 function aboutMessage({ role, phase, source, tags, content }: Message): Omit<Text, 'seq'> {
-  if (source !== null)
-    return { kind: 'passage', place: `${source.path}, lines ${source.startLine} to ${source.endLine}`, content };
+  if (source !== null) return { kind: 'passage', place: sourceText(source), content };
   if (role === 'search') return { kind: 'passage', place: phase ?? 'search', content };
   if (tags.includes('request')) return { kind: 'request', place: 'the user', content };
   if (phase === null) return { kind: 'earlier turn', place: role, content };

@@ -1,3 +1,4 @@
+import type { Message } from '../../machines/contracts/message.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 
 /** Control and format characters, which could hide or reorder text, and unpaired surrogates; not line breaks and tabs. */
@@ -57,4 +58,10 @@ export function stateName(id: string): string {
     .slice(-2)
     .join('.')
     .replace(/^(?:postChain|attempt|actionLoop|cycling)\./u, '');
+}
+
+/** Returns a source as `path:line` or `path:from-to`, or as its path if it has no lines. */
+export function sourceText({ path, startLine, endLine }: NonNullable<Message['source']>): string {
+  if (startLine === undefined) return path;
+  return `${path}:${endLine === undefined || endLine === startLine ? startLine : `${startLine}-${endLine}`}`;
 }

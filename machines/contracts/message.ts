@@ -2,12 +2,13 @@ import * as z from 'zod';
 import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
 
-/** A range of lines in a document, counted from 1, both ends included. */
+/** A document, or a range of its lines, counted from 1, both ends included. A record of a database has no lines. */
 export const sourceSchema = z.object({
   path: z.string(),
-  startLine: z.int().min(1),
-  endLine: z.int().min(1),
+  startLine: z.int().min(1).exactOptional(),
+  endLine: z.int().min(1).exactOptional(),
 });
+export type Source = Readonly<z.infer<typeof sourceSchema>>;
 
 export const roleSchema = z.enum(['user', 'assistant', 'search']);
 

@@ -1,11 +1,18 @@
-import type { Message } from '../contracts/message.ts';
+import type { Message, Source } from '../contracts/message.ts';
 import { tokensPerCharOf } from './usage.ts';
 
 /** Returns the attributes of a message that every prompt prints. */
 export function messageAttributes({ id, role, phase, source }: Message): string {
-  const where = source === null ? '' : ` source="${attribute(source.path)}:${source.startLine}-${source.endLine}"`;
+  const where = source === null ? '' : ` source="${attribute(source.path)}${after(':', linesOf(source))}"`;
   return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
 }
+
+/** Returns the lines of a source as `from-to`; empty if it has none. */
+export function linesOf({ startLine, endLine = startLine }: Source): string {
+  return startLine === undefined ? '' : `${startLine}-${endLine}`;
+}
+
+const after = (separator: string, text: string): string => (text === '' ? '' : `${separator}${text}`);
 
 /** Tags, links and references of a message that a prompt shows. */
 const SHOWN_ITEMS = 8;

@@ -4,23 +4,18 @@ import { requestTerms, type TermWeight, termWeights } from '../../machines/text/
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import { definitionOf } from './definitions.ts';
-import type { Block, Document } from './document.ts';
+import type { ReadDocument } from './document.ts';
 import { documentTerms } from './passage-terms.ts';
 import type { UnrankedPassage } from './passages.ts';
+import { anyDocumentSchema, type Document, readDocument } from './read-document.ts';
 import { buildTermIndex, searchTerms, type TermIndex } from './term-index.ts';
 
-const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
-const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
-const documentSchema = z.object({ path: z.string().min(1), blocks: z.array(blockSchema) });
 const argumentsSchema = z.object({
-  documents: z.array(documentSchema, 'expected an array of documents, for example from loadDocuments'),
+  documents: z.array(
+    anyDocumentSchema,
+    'expected an array of documents, each with a path and a text, for example from loadDocuments',
+  ),
 });
-
-function isBlock(value: unknown): boolean {
-  const { text, heading, startLine, endLine, kind, lines } = (value ?? {}) as Partial<Record<keyof Block, unknown>>;
-  const isText = typeof text === 'string' && Array.isArray(heading) && KINDS.has(kind);
-  return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
-}
 
 interface BuiltIndex {
   readonly passages: readonly UnrankedPassage[];
@@ -29,7 +24,7 @@ interface BuiltIndex {
 }
 
 /**
- * Returns a passage source that searches the documents with BM25+ (Lv and Zhai 2011) over English stems, with boosted headings.
+ * Returns a passage source that searches the documents (each with a path and a text, or read already) with BM25+ (Lv and Zhai 2011) over English stems, with boosted headings.
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like
@@ -39,13 +34,13 @@ interface BuiltIndex {
  *
  * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
  */
-export function createPassageIndex(documents: readonly Document[]): PassageSource {
+export function createPassageIndex(documents: readonly (Document | ReadDocument)[]): PassageSource {
   parseOption(argumentsSchema, { documents }, 'documents');
   let built: Promise<BuiltIndex> | undefined;
   return {
     async search(query: string, options: SearchOptions): Promise<Retrieval> {
       options.signal.throwIfAborted();
-      built ??= inTurns(buildIndex(documents));
+      built ??= indexOf(documents);
       const index = await unlessAborted(built, options.signal);
       const stems = requestTerms(query).map(({ stem }) => stem);
       const limit = Math.max(0, Math.floor(options.limit));
@@ -68,7 +63,13 @@ interface Search extends Pick<SearchOptions, 'minRelevance' | 'limit'> {
   readonly widened: boolean;
 }
 
-function* buildIndex(documents: readonly Document[]): Steps<BuiltIndex> {
+async function indexOf(documents: readonly (Document | ReadDocument)[]): Promise<BuiltIndex> {
+  const read: ReadDocument[] = [];
+  for (const document of documents) read.push('blocks' in document ? document : await readDocument(document));
+  return inTurns(buildIndex(read));
+}
+
+function* buildIndex(documents: readonly ReadDocument[]): Steps<BuiltIndex> {
   const read = [];
   for (const document of documents) {
     read.push(yield* documentTerms(document));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { oneLine } from '../../machines/text/clip.ts';
-import type { Document } from '../documents/document.ts';
+import type { ReadDocument } from '../documents/document.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { listed, quoted } from './error-text.ts';
 
@@ -19,7 +19,7 @@ const args = z.object({
  * at a time. It reads the given documents only, never a file. An unknown path, or a first line beyond the end, fails with what is
  * available. A reversed range is swapped.
  */
-export function readPassage(documents: readonly Document[]): Capability {
+export function readPassage(documents: readonly (ReadDocument | TextDocument)[]): Capability {
   const paths = [...new Set(documents.map(({ path }) => path))];
   const read = new Map<string, LinedDocument>();
   const documentAt = (path: string): LinedDocument | undefined => {
@@ -81,10 +81,21 @@ interface LinedDocument {
   readonly lines: readonly DocumentLine[];
 }
 
+/** A document that was not read into blocks. */
+interface TextDocument {
+  readonly path: string;
+  readonly text: string;
+}
+
 /** Several blocks may come from one line of the file. */
-function withLines({ path, blocks }: Document): LinedDocument {
+function withLines(document: ReadDocument | TextDocument): LinedDocument {
+  const { path } = document;
+  if ('text' in document) {
+    const lines = document.text.split(/\r\n?|\n/u).map((text, at) => ({ number: at + 1, text }));
+    return { path, lines: lines.filter(({ text }) => text.trim() !== '') };
+  }
   const texts = new Map<number, string[]>();
-  for (const block of blocks) {
+  for (const block of document.blocks) {
     for (const [at, text] of block.text.split('\n').entries()) {
       const number = block.lines[at] ?? block.endLine;
       const known = texts.get(number);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
+import { linesOf } from '../../machines/policies/message-attributes.ts';
 import { type Capability, defineCapability } from './capability.ts';
 
 /** Returns a capability that lets the model search the documents with its own query, in addition to the search of Experience. */
@@ -12,7 +13,7 @@ export function searchDocuments(source: PassageSource): Capability {
       const { passages } = await source.search(query, { limit, minRelevance: 0, signal });
       if (passages.length === 0) return 'Nothing was found.';
       return passages
-        .map(({ source: { path, startLine, endLine }, text }) => `${path}:${startLine}-${endLine}\n${text}`)
+        .map(({ source, text }) => `${[source.path, linesOf(source)].filter(Boolean).join(':')}\n${text}`)
         .join('\n\n');
     },
   });

@@ -49,6 +49,9 @@ async function bundle(name: string, platform: string, ...options: readonly strin
   return to;
 }
 
+/** As Cloudflare's bundler resolves packages. */
+const WORKER = ['--conditions=workerd,worker,browser', '--main-fields=module,main'];
+
 let expected: unknown;
 beforeAll(async () => {
   expected = await run(process.execPath, 'main.mjs');
@@ -74,13 +77,21 @@ it.each([
 });
 
 it('workerd gives the same result', async () => {
-  const script = await bundle(
-    'worker.mjs',
-    'neutral',
-    '--conditions=workerd,worker,browser',
-    '--main-fields=module,main',
-  );
-  expect(await run(node24, join(TOOLS_FOLDER, 'miniflare.mjs'), script)).toEqual(expected);
+  const script = await bundle('worker.mjs', 'neutral', ...WORKER);
+  const url = `http://worker/?server=${encodeURIComponent(server.baseURL)}`;
+  const { stdout } = await inProgram(node24, join(TOOLS_FOLDER, 'miniflare.mjs'), script, url);
+  expect(JSON.parse(stdout)).toEqual(expected);
+});
+
+it("workerd runs the documentation's worker", async () => {
+  cpSync('examples/worker/worker.ts', join(PROGRAM_FOLDER, 'documented.ts'));
+  const script = await bundle('documented.ts', 'neutral', ...WORKER);
+  const url = 'http://worker/?question=When%20does%20the%20library%20open%3F';
+  const { stdout } = await inProgram(node24, join(TOOLS_FOLDER, 'miniflare.mjs'), script, url);
+  expect(JSON.parse(stdout)).toMatchObject({
+    answerText: 'The library opens at nine and closes at five.',
+    sources: [{ path: 'hours.md', startLine: 1 }],
+  });
 });
 
 it('Chromium gives the same result', async ({ skip }) => {

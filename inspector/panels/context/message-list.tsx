@@ -3,7 +3,7 @@ import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import { consentOf, lastPage, operationDetails, operationVerb, Pager, PhaseName, sizeText } from './list-parts.tsx';
@@ -157,11 +157,7 @@ function MessageLinks({ message: { tags, links, references, source } }: { readon
   if (tags.length + links.length + references.length === 0 && source === null) return null;
   return (
     <p class="ties row">
-      {source !== null && (
-        <code class="verbatim">
-          {revealHidden(source.path)}:{source.startLine}-{source.endLine}
-        </code>
-      )}
+      {source !== null && <code class="verbatim">{revealHidden(sourceText(source))}</code>}
       {tags.map((tag) => (
         <span key={tag} class="tag verbatim">
           {excerpt(tag, 40)}

@@ -6,7 +6,7 @@ import { type AttemptAt, type Field, fieldsOf, issuesByPlace, replyAt } from '..
 import { type NumberedCall, stepCalls } from '../../fold/step.ts';
 import { answerUpTo } from '../../fold/story.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
@@ -86,9 +86,9 @@ function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; r
         {sources.length > 0 && (
           <Fact label="Sources">
             <ul>
-              {sources.slice(0, MAX_SOURCES).map(({ path, startLine, endLine, messageId }) => (
-                <li key={messageId} class="verbatim mono">
-                  {revealHidden(path)}:{startLine === endLine ? startLine : `${startLine}-${endLine}`}
+              {sources.slice(0, MAX_SOURCES).map((source) => (
+                <li key={source.messageId} class="verbatim mono">
+                  {revealHidden(sourceText(source))}
                 </li>
               ))}
               {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}

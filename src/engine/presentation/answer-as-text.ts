@@ -130,8 +130,8 @@ function isIn(text: string, line: string): boolean {
   return line === '' || oneLine(text).includes(line);
 }
 
-/** Returns a source as `path:line` or `path:from-to`, on one line. */
-export function locationOf({ path, startLine, endLine }: Citation): string {
-  const lines = endLine > startLine ? `${startLine}-${endLine}` : `${startLine}`;
-  return `${printable(path).replace(/[\n\t\u2028\u2029]/g, ' ')}:${lines}`;
+/** Returns a source as `path:line` or `path:from-to`, or as its path if it has no lines; on one line. */
+export function locationOf({ path, startLine, endLine = startLine }: Citation): string {
+  const lines = startLine === undefined ? '' : endLine === startLine ? `:${startLine}` : `:${startLine}-${endLine}`;
+  return `${printable(path).replace(/[\n\t\u2028\u2029]/g, ' ')}${lines}`;
 }

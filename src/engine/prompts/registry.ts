@@ -34,7 +34,12 @@ import {
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
-import { attribute, detailedAttributes, messageAttributes } from '../../../machines/policies/message-attributes.ts';
+import {
+  attribute,
+  detailedAttributes,
+  linesOf,
+  messageAttributes,
+} from '../../../machines/policies/message-attributes.ts';
 import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 
 import { definePrompt, PROSE_CONFIDENCE, type Prompt } from './prompt.ts';
@@ -367,7 +372,7 @@ function passageBlocks(passages: readonly Passage[]): string {
     .map(({ id, source, heading, text }) =>
       block(
         'passage',
-        `id="${attribute(id)}" lines="${source.startLine}-${source.endLine}"`,
+        `id="${attribute(id)}"${source.startLine === undefined ? '' : ` lines="${linesOf(source)}"`}`,
         [...heading, text].join('\n'),
       ),
     )

@@ -75,10 +75,16 @@ describe('the passage index', () => {
   const circular: unknown[] = [];
   circular.push({ path: 'a.md', blocks: circular });
   it.each([
-    ['x', 'documents: expected an array of documents, for example from loadDocuments; received "x".'],
-    [undefined, 'documents: expected an array of documents, for example from loadDocuments; received undefined.'],
+    [
+      'x',
+      'documents: expected an array of documents, each with a path and a text, for example from loadDocuments; received "x".',
+    ],
+    [
+      undefined,
+      'documents: expected an array of documents, each with a path and a text, for example from loadDocuments; received undefined.',
+    ],
     [{ documents: [] }, /^documents: expected an array of documents.* received an object with documents\.$/],
-    [[{ path: 'a.md', text: 'x' }], 'documents.0.blocks: expected an array; received undefined.'],
+    [[{ path: 'a.md' }], /^documents\.0: expected either text, bytes or blocks; received an object with path\.$/],
     [[{ path: '', blocks: [] }], /^documents\.0\.path: /],
     [[{ path: 'a.md', blocks: ['x'] }], /^documents\.0\.blocks\.0: expected a block .* received "x"\.$/],
     [circular, /^documents\.0\.blocks\.0: expected a block .* received an object with path, blocks\.$/],

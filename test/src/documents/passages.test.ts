@@ -57,8 +57,8 @@ describe('passages', () => {
     const lines = Array.from({ length: 60 }, (_, at) => `Sentence number ${at} stands in its own line of the file.`);
     for (const { text, source } of passages(lines.join('\n'))) {
       expect(text).toMatch(/^Sentence .*\.$/);
-      expect(text).toContain(lines[source.startLine - 1]);
-      expect(text.endsWith(lines[source.endLine - 1] ?? '?')).toBe(true);
+      expect(text).toContain(lines[(source.startLine ?? 0) - 1]);
+      expect(text.endsWith(lines[(source.endLine ?? 0) - 1] ?? '?')).toBe(true);
     }
   });
 
@@ -78,7 +78,7 @@ describe('passages', () => {
         const lines = text.split('\n');
         const made = passages(text);
         for (const { text: passage, source } of made) {
-          const there = lines.slice(source.startLine - 1, source.endLine).join('\n');
+          const there = lines.slice((source.startLine ?? 0) - 1, source.endLine).join('\n');
           expect(wordsOf(there).join(' ')).toContain(wordsOf(passage).join(' '));
         }
         const body = lines.filter((line) => !line.startsWith('#')).join('\n');
@@ -102,7 +102,7 @@ describe('passages', () => {
             expect(passage.text.trim()).not.toBe('');
             expect(passage.text.length).toBeLessThanOrEqual(1_210);
             expect(passage.source.startLine).toBeGreaterThanOrEqual(1);
-            expect(passage.source.endLine).toBeGreaterThanOrEqual(passage.source.startLine);
+            expect(passage.source.endLine).toBeGreaterThanOrEqual(passage.source.startLine ?? 0);
             expect(passage.source.endLine).toBeLessThanOrEqual(text.split('\n').length);
           }
         },

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Document } from '../../../src/documents/document.ts';
+import type { ReadDocument } from '../../../src/documents/document.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
@@ -14,17 +14,19 @@ const context = {
   sessionId: null,
   idempotencyKey: 'run-1.s1.action.1',
 };
-const guide: Document = {
+const guide: ReadDocument = {
   path: 'docs/guide.md',
   blocks: atOnce(readMarkdown('# Guide\n\nFirst.\nSecond.\n\nThird.\n')),
 };
-const long: Document = {
+const long: ReadDocument = {
   path: 'long.txt',
   blocks: atOnce(readText(Array.from({ length: 450 }, (_, at) => `line ${at + 1}`).join('\n'))),
 };
 
-const read = (args: { path: string; startLine?: number; endLine?: number }, documents: Document[] = [guide, long]) =>
-  readPassage(documents).execute(args, context);
+const read = (
+  args: { path: string; startLine?: number; endLine?: number },
+  documents: ReadDocument[] = [guide, long],
+) => readPassage(documents).execute(args, context);
 const failure = (...given: Parameters<typeof read>): string => {
   try {
     read(...given);
@@ -117,7 +119,7 @@ describe('reading a passage', () => {
   it('[R10] returns every word of every passage found by a search', () => {
     for (const document of [guide, long])
       for (const { source, text } of atOnce(passagesOf(document))) {
-        const given = String(read({ path: source.path, startLine: source.startLine, endLine: source.endLine }));
+        const given = String(read(source));
         for (const word of text.split(/\s+/)) expect(given).toContain(word);
       }
   });

@@ -14,7 +14,7 @@ const NOT_PRINTABLE = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
 /** Paths keep their spaces, while HTML collapses them. */
 const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-const placeOf = ({ path, startLine, endLine }: FinalAnswer['sources'][number]): string =>
+const placeOf = ({ path, startLine = 0, endLine = 0 }: FinalAnswer['sources'][number]): string =>
   squeezed(`${printable(path)}:${endLine > startLine ? `${startLine}-${endLine}` : startLine}`);
 
 function expectPage(markdown: string, { notes, sources }: FinalAnswer): void {

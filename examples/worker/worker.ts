@@ -1,0 +1,12 @@
+import { createPassageIndex, createPostChain } from 'postchain';
+
+const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine and closes at five.' }]);
+const chain = createPostChain({ documents });
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const question = new URL(request.url).searchParams.get('question') ?? '';
+    const { answerText, sources } = await chain.run({ request: question, signal: request.signal }).answer;
+    return Response.json({ answerText, sources });
+  },
+};

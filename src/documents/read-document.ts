@@ -1,0 +1,198 @@
+import * as z from 'zod';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { inTurns, type Steps } from '../internal/async.ts';
+import { importByName, loadOptional } from '../internal/optional-package.ts';
+import { parseOption } from '../internal/options.ts';
+import type { Block, ReadDocument } from './document.ts';
+import { readText } from './read-text.ts';
+
+const TYPES = ['markdown', 'html', 'json', 'text', 'pdf', 'docx'] as const;
+
+/** The format of a document. */
+export type DocumentType = (typeof TYPES)[number];
+
+/**
+ * A document to read. `path` is shown to people and models; it need not be that of a file. `type` is its format, by default that of the
+ * path's extension, otherwise `text`. A PDF or DOCX file is given as `bytes`; other formats as text, or as bytes in UTF-8.
+ */
+export type Document = { readonly path: string; readonly type?: DocumentType } & (
+  | { readonly text: string }
+  | { readonly bytes: Uint8Array }
+);
+
+const fields = z.object({
+  path: z.string().min(1),
+  type: z.enum(TYPES).optional(),
+  text: z.string().optional(),
+  bytes: z.instanceof(Uint8Array, { error: 'expected a Uint8Array' }).optional(),
+});
+const documentSchema = fields.refine(
+  ({ text, bytes }) => (text === undefined) !== (bytes === undefined),
+  'expected either text or bytes',
+);
+
+const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
+const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
+
+function isBlock(value: unknown): boolean {
+  const { text, heading, startLine, endLine, kind, lines } = (value ?? {}) as Partial<Record<keyof Block, unknown>>;
+  const isText = typeof text === 'string' && Array.isArray(heading) && KINDS.has(kind);
+  return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
+}
+
+/** A document to read, or one that was read. */
+export const anyDocumentSchema = fields
+  .extend({ blocks: z.array(blockSchema).optional() })
+  .refine(
+    ({ text, bytes, blocks }) => [text, bytes, blocks].filter((content) => content !== undefined).length === 1,
+    'expected either text, bytes or blocks',
+  );
+
+const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
+  md: 'markdown',
+  markdown: 'markdown',
+  mdx: 'markdown',
+  html: 'html',
+  htm: 'html',
+  json: 'json',
+  pdf: 'pdf',
+  docx: 'docx',
+};
+
+/** Returns the format that a path's extension names; null if it names none. */
+export function typeOfPath(path: string): DocumentType | null {
+  const extension = /(?<=[^/\\]\.)[^./\\]*$/u.exec(path)?.[0].toLowerCase() ?? '';
+  return Object.hasOwn(EXTENSIONS, extension) ? (EXTENSIONS[extension] ?? null) : null;
+}
+
+/**
+ * Reads a document into blocks, which `createPassageIndex` and `readPassage` accept. PDF requires the package `unpdf` and DOCX the
+ * package `mammoth`; both need Node. A page of a PDF is a heading, and lines are counted in the extracted text. Markdown, HTML or JSON that
+ * cannot be parsed is read as plain text. Timers and I/O get their turn while it reads.
+ *
+ * @throws PostChainError `invalid_option` if it is not a document, or its bytes are not of its type; `package_missing`
+ * @example
+ * const index = createPassageIndex([await readDocument({ path: 'faq.md', text: '# Opening hours\n\nFrom nine to five.' })]);
+ */
+export async function readDocument(document: Document): Promise<ReadDocument> {
+  const { path } = parseOption(documentSchema, document, 'document');
+  const blocks = await blocksOf(document);
+  if (typeof blocks !== 'string') return { path, blocks };
+  throw new PostChainError('invalid_option', `document ${JSON.stringify(path)}: ${blocks}.`);
+}
+
+/** Returns the blocks of a document, or why it cannot be read. */
+async function blocksOf(document: Document): Promise<readonly Block[] | string> {
+  const type = document.type ?? typeOfPath(document.path);
+  if (type === 'pdf' || type === 'docx') {
+    if ('text' in document) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
+    const blocks = await (type === 'pdf' ? pdfBlocks : docxBlocks)(document.bytes);
+    return blocks ?? `it is not a ${type.toUpperCase()} file, or it is damaged or encrypted`;
+  }
+  const text = 'text' in document ? document.text : textOf(document.bytes);
+  if (text === null) return 'binary or not UTF-8';
+  const lines = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
+  const read = await readerFor(type);
+  try {
+    return await inTurns(read(lines));
+  } catch {
+    return inTurns(readText(lines));
+  }
+}
+
+const BINARY_PROBE_BYTES = 8_192;
+
+/** Returns bytes as text; null if they are not UTF-8, or contain a NUL byte near the start. */
+function textOf(bytes: Uint8Array): string | null {
+  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Loads the reader on first use. */
+async function readerFor(type: DocumentType | null): Promise<(text: string) => Steps<Block[]>> {
+  if (type === 'markdown') return (await import('./read-markdown.ts')).readMarkdown;
+  if (type === 'html') return (await import('./read-html.ts')).readHtml;
+  if (type === 'json') return (await import('./read-json.ts')).readJson;
+  return readText;
+}
+
+/** Returns the extracted text of a PDF, page by page; null if it cannot be parsed. A scanned page without text has no block. */
+async function pdfBlocks(bytes: Uint8Array): Promise<readonly Block[] | null> {
+  const { extractText } = await loadOptional('unpdf', 'a PDF document', () =>
+    importByName<typeof import('unpdf')>('unpdf'),
+  );
+  // A copy, because the library takes over the memory that it gets, and refuses a Node Buffer.
+  const extracted = await extractText(new Uint8Array(bytes), { mergePages: false }).catch(() => null);
+  if (extracted === null) return null;
+  const blocks: Block[] = [];
+  let line = 0;
+  for (const [at, page] of extracted.text.entries()) {
+    const text = page.replace(/\r\n?/gu, '\n');
+    for (const block of await inTurns(readText(text))) blocks.push(onPage(block, at + 1, line));
+    line += text.split('\n').length;
+  }
+  return blocks;
+}
+
+/** `before` is the number of lines on earlier pages. */
+const onPage = (block: Block, page: number, before: number): Block => ({
+  ...block,
+  heading: [`Page ${page}`],
+  startLine: block.startLine + before,
+  endLine: block.endLine + before,
+  lines: block.lines.map((line) => line + before),
+});
+
+/** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed. */
+async function docxBlocks(bytes: Uint8Array): Promise<readonly Block[] | null> {
+  const { default: mammoth } = await loadOptional('mammoth', 'a DOCX document', () =>
+    importByName<{ default: typeof import('mammoth') }>('mammoth'),
+  );
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const converted = await mammoth.convertToHtml({ buffer }).catch(() => null);
+  if (converted === null) return null;
+  // Each block on its own line, because the file has no lines.
+  const html = converted.value.replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  return inTurns((await import('./read-html.ts')).readHtml(html));
+}
+
+/** A document that was not read, and why. */
+export interface SkippedDocument {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface LoadedDocuments {
+  readonly documents: ReadDocument[];
+  readonly skipped: SkippedDocument[];
+}
+
+/**
+ * Reads documents one after another, for example from a database or a crawler. Those that cannot be read, or have no text, are skipped with
+ * a reason. Rejects if the source of the documents does, or if the package for a format is missing.
+ *
+ * @example
+ * const { documents } = await documentsFrom(rows.map(({ id, body }) => ({ path: `faq/${id}`, text: body })));
+ */
+export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Document>): Promise<LoadedDocuments> {
+  const documents: ReadDocument[] = [];
+  const skipped: SkippedDocument[] = [];
+  for await (const document of given) {
+    const outcome = await readOrReason(document);
+    if ('reason' in outcome) skipped.push(outcome);
+    else documents.push(outcome);
+  }
+  return { documents, skipped };
+}
+
+/** Returns a document, or why it has nothing to search. */
+export async function readOrReason(document: Document): Promise<ReadDocument | SkippedDocument> {
+  const { path } = parseOption(documentSchema, document, 'document');
+  const blocks = await blocksOf(document);
+  if (typeof blocks === 'string') return { path, reason: blocks };
+  return blocks.length === 0 ? { path, reason: 'contains no text' } : { path, blocks };
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadDocuments } from '../../../src/documents/load-documents.ts';
+import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import { type Document, documentsFrom, readDocument } from '../../../src/documents/read-document.ts';
+import { readPassage } from '../../../src/tools/read-passage.ts';
+import { docxOf, pdfOf } from '../../support/office-files.ts';
+
+const { signal } = new AbortController();
+const search = (documents: Parameters<typeof createPassageIndex>[0], query: string) =>
+  createPassageIndex(documents).search(query, { limit: 5, minRelevance: 0, signal });
+
+describe('a document', () => {
+  it('needs only a path and a text to be searched', async () => {
+    const { passages } = await search([{ path: 'faq/17', text: 'The library opens at nine.' }], 'When does it open?');
+    expect(passages).toMatchObject([{ text: 'The library opens at nine.', source: { path: 'faq/17', startLine: 1 } }]);
+  });
+
+  it('is read by its type, otherwise by the extension of its path, otherwise as text', async () => {
+    const text = '# Hours\n\nFrom nine to five.';
+    const [first] = (await readDocument({ path: 'a', text, type: 'markdown' })).blocks;
+    expect(first).toMatchObject({ text: 'From nine to five.', heading: ['Hours'] });
+    expect((await readDocument({ path: 'a.MD', text })).blocks[0]).toEqual(first);
+    expect((await readDocument({ path: 'a.rst', text })).blocks[0]).toMatchObject({ text: '# Hours', heading: [] });
+    const bytes = new TextEncoder().encode(`\uFEFF${text.replaceAll('\n', '\r\n')}`);
+    expect((await readDocument({ path: 'a.md', bytes })).blocks[0]).toEqual(first);
+  });
+
+  it('may be a PDF, in which each page is a heading and lines are counted in its text', async () => {
+    const bytes = pdfOf([['The library opens at nine.'], ['Lost books cost ten euros.']]);
+    const { blocks } = await readDocument({ path: 'rules.pdf', bytes });
+    expect(blocks).toMatchObject([
+      { text: 'The library opens at nine.', heading: ['Page 1'], startLine: 1 },
+      { text: 'Lost books cost ten euros.', heading: ['Page 2'], startLine: 2, lines: [2] },
+    ]);
+    // The caller keeps its bytes.
+    expect(bytes.length).toBeGreaterThan(0);
+  });
+
+  it('may be a DOCX file, of which headings are kept', async () => {
+    const bytes = docxOf('Loans', ['Lost books cost ten euros.', 'Magazines stay here.']);
+    const { blocks } = await readDocument({ path: 'rules.docx', bytes });
+    expect(blocks.map(({ text, heading }) => ({ text, heading }))).toEqual([
+      { text: 'Lost books cost ten euros.', heading: ['Loans'] },
+      { text: 'Magazines stay here.', heading: ['Loans'] },
+    ]);
+  });
+
+  it.each([
+    [{ path: 'a.pdf', text: 'x' }, 'document "a.pdf": expected the bytes of a PDF file; received text.'],
+    [
+      { path: 'a.pdf', bytes: new Uint8Array(9) },
+      'document "a.pdf": it is not a PDF file, or it is damaged or encrypted.',
+    ],
+    [
+      { path: 'a.docx', bytes: new Uint8Array(9) },
+      'document "a.docx": it is not a DOCX file, or it is damaged or encrypted.',
+    ],
+    [{ path: 'a.txt', bytes: new Uint8Array(9) }, 'document "a.txt": binary or not UTF-8.'],
+  ])('that cannot be read is refused with the reason: %j', async (document: Document, message) => {
+    await expect(readDocument(document)).rejects.toMatchObject({ code: 'invalid_option', message });
+  });
+
+  it.each([
+    [{ path: 'a' }],
+    [{ path: '', text: 'x' }],
+    [{ text: 'x' }],
+    [null],
+    [{ path: 'a', text: 'x', type: 'doc' }],
+  ])('of the wrong form is refused: %j', async (document) => {
+    await expect(readDocument(document as never)).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('is read by line for a model that asks for a passage', async () => {
+    const capability = readPassage([{ path: 'notes', text: 'one\ntwo\n\nthree' }]);
+    const result = await capability.execute({ path: 'notes', startLine: 2 } as never, { signal } as never);
+    expect(result).toBe('notes, lines 2-4 of 4\n2: two\n4: three');
+  });
+});
+
+describe('documentsFrom', () => {
+  it('reads documents from any source, and gives a reason for each that has nothing to search', async () => {
+    async function* rows(): AsyncGenerator<Document> {
+      yield { path: 'row/1', text: 'The library opens at nine.' };
+      yield { path: 'row/2', text: ' ' };
+      yield { path: 'row/3.pdf', bytes: new Uint8Array(3) };
+    }
+    const { documents, skipped } = await documentsFrom(rows());
+    expect(documents.map(({ path }) => path)).toEqual(['row/1']);
+    expect(skipped).toEqual([
+      { path: 'row/2', reason: 'contains no text' },
+      { path: 'row/3.pdf', reason: 'it is not a PDF file, or it is damaged or encrypted' },
+    ]);
+  });
+});
+
+it('loadDocuments reads PDF and DOCX files of a folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postchain-documents-'));
+  writeFileSync(join(folder, 'a.pdf'), pdfOf([['The library opens at nine.']]));
+  writeFileSync(join(folder, 'b.docx'), docxOf('Loans', ['Lost books cost ten euros.']));
+  const { documents, skipped } = await loadDocuments([folder]);
+  expect(skipped).toEqual([]);
+  expect(documents.map(({ blocks }) => blocks[0]?.text)).toEqual([
+    'The library opens at nine.',
+    'Lost books cost ten euros.',
+  ]);
+});

@@ -1,0 +1,77 @@
+import { crc32 } from 'node:zlib';
+
+/** Returns a PDF with one line of text per string, page by page. */
+export function pdfOf(pages: readonly (readonly string[])[]): Uint8Array {
+  const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
+  const kids: number[] = [];
+  for (const lines of pages) {
+    const text = lines.map((line, at) => `1 0 0 1 72 ${720 - 20 * at} Tm (${line}) Tj`).join('\n');
+    const stream = `BT /F1 12 Tf\n${text}\nET`;
+    objects.push(`<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`);
+    const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';
+    const resources = `<< /Font << /F1 ${font} >> >>`;
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${objects.length} 0 R /Resources ${resources} >>`,
+    );
+    kids.push(objects.length);
+  }
+  objects[1] = `<< /Type /Pages /Kids [${kids.map((id) => `${id} 0 R`).join(' ')}] /Count ${kids.length} >>`;
+  let file = '%PDF-1.4\n';
+  const offsets = objects.map((object, at) => {
+    const offset = file.length;
+    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
+  });
+  const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
+  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
+  return Buffer.from(file + table + trailer, 'latin1');
+}
+
+const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+const TYPES = 'http://schemas.openxmlformats.org/package/2006/content-types';
+const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument';
+const WORDS = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+const MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+
+/** Returns a DOCX file with a heading and paragraphs. */
+export function docxOf(heading: string, paragraphs: readonly string[]): Uint8Array {
+  const paragraph = (text: string, style = ''): string => `<w:p>${style}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const title = paragraph(heading, '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>');
+  const body = [title, ...paragraphs.map((text) => paragraph(text))].join('');
+  return zipOf({
+    '[Content_Types].xml': `${XML}<Types xmlns="${TYPES}"><Override PartName="/word/document.xml" ContentType="${MAIN}"/></Types>`,
+    '_rels/.rels': `${XML}<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${DOCUMENT}" Target="word/document.xml"/></Relationships>`,
+    'word/document.xml': `${XML}<w:document xmlns:w="${WORDS}"><w:body>${body}</w:body></w:document>`,
+  });
+}
+
+/** A ZIP archive with uncompressed files. */
+function zipOf(files: Readonly<Record<string, string>>): Uint8Array {
+  const local: Buffer[] = [];
+  const central: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const [path, data] = [Buffer.from(name), Buffer.from(text)];
+    const header = Buffer.alloc(26);
+    header.writeUInt16LE(20, 0);
+    header.writeUInt32LE(crc32(data), 10);
+    header.writeUInt32LE(data.length, 14);
+    header.writeUInt32LE(data.length, 18);
+    header.writeUInt16LE(path.length, 22);
+    const entry = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), header, path, data]);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(offset, 10);
+    central.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), header, tail, path]));
+    local.push(entry);
+    offset += entry.length;
+  }
+  const directory = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(central.length, 8);
+  end.writeUInt16LE(central.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...local, directory, end]);
+}

@@ -142,7 +142,7 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     expect(others).toEqual([]);
     expect(part).toMatchObject({ failure: { code: 'unauthorized', retryable: false, status: 401 } });
     expect(JSON.stringify(part)).not.toContain(KEY);
-    expect(server.exchanges[0]?.headers[subject.wire.keyHeader]).toContain(KEY);
+    expect(JSON.stringify(server.exchanges[0]?.headers)).toContain(KEY);
   },
 
   'reports a failing server as retryable': async (subject) => {
@@ -166,7 +166,7 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
   'reports a stream that is not valid': async (subject) => {
     const { model } = await serve(subject, (exchange) => {
       const events = subject.wire.events({ text: TEXT, finish: 'stop' }, exchange.body);
-      sendEvents(exchange, [...events.slice(0, 2), 'data: {"broken\n\n', ...events.slice(2)]);
+      sendEvents(exchange, [...events.slice(0, 2), subject.wire.broken, ...events.slice(2)]);
     });
     const last = (await partsOf(model)).at(-1);
     expect(last).toMatchObject({ type: 'failure', failure: { code: 'garbled_reply', retryable: true } });

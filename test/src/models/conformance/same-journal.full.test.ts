@@ -68,7 +68,7 @@ function comparable(journal: readonly JournalEntry[]): readonly unknown[] {
 }
 
 test('a chain writes the same journal over every provider that gives the same replies', async () => {
-  const [first, ...others] = SUBJECTS;
+  const [first, ...others] = SUBJECTS.filter(({ name }) => !name.startsWith('example'));
   if (first === undefined) throw new Error('no subjects');
   const expected = comparable(await journalOf(first, 0));
   expect(JSON.stringify(expected)).toContain('6*7');

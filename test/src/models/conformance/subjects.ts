@@ -10,6 +10,8 @@ import { createOpenAICompatible as createCompatibleV2 } from 'openai-compatible-
 import { createOpenAICompatible as createCompatibleV3 } from 'openai-compatible-v3';
 import { createOpenAI as createOpenAIV2 } from 'openai-v2';
 import { createOpenAI as createOpenAIV3 } from 'openai-v3';
+import { anthropicModel } from '../../../../examples/provider-sdks/anthropic-model.ts';
+import { googleModel } from '../../../../examples/provider-sdks/google-model.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { aiSdkModel } from '../../../../src/integrations/ai-sdk/index.ts';
 import type { AiSdkLanguageModel } from '../../../../src/integrations/ai-sdk/language-model.ts';
@@ -77,4 +79,14 @@ export const SUBJECTS: readonly Subject[] = [
   aiSdk('V2 google', googleGenerate, 'gemini-2.5-flash', createGoogleV2),
   aiSdk('V3 google', googleGenerate, 'gemini-2.5-flash', createGoogleV3),
   aiSdk('V4 google', googleGenerate, 'gemini-2.5-flash', createGoogleGenerativeAI, jsonTool),
+  {
+    name: 'example with the Anthropic SDK',
+    wire: anthropicMessages,
+    create: (url, apiKey) => anthropicModel({ model: 'claude-sonnet-4-5', apiKey, baseURL: url.replace('/v1', '') }),
+  },
+  {
+    name: 'example with the Google SDK',
+    wire: googleGenerate,
+    create: (url, apiKey) => googleModel({ model: 'gemini-2.5-flash', apiKey, baseURL: url.replace('/v1', '') }),
+  },
 ];

@@ -16,14 +16,16 @@ export interface WireFormat {
   /** The events of a streamed reply. The last `endEvents` of them contain the finish reason and what follows it. */
   readonly events: (reply: RecordedReply, body: unknown) => readonly string[];
   readonly endEvents: number;
+  /** An event that is not valid JSON. */
+  readonly broken: string;
   readonly error: (status: number, message: string) => object;
-  /** The header with the key. */
-  readonly keyHeader: string;
   /** Whether the server reports how many tokens were reasoning. */
   readonly reportsReasoning: boolean;
   /** Whether a body asks for JSON that matches a schema with this property. */
   readonly asksFor: (body: unknown, property: string) => boolean;
 }
+
+const BROKEN = 'data: {"broken\n\n';
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
@@ -41,8 +43,8 @@ const CHAT_FINISH = {
 };
 
 export const chatCompletions: WireFormat = {
-  keyHeader: 'authorization',
   reportsReasoning: true,
+  broken: BROKEN,
   endEvents: 3,
   events: ({ reasoning = [], text = [], calls = [], finish }) => [
     chatChunk({ role: 'assistant', content: '' }),
@@ -125,8 +127,8 @@ function outputItems({ reasoning = [], text = [], calls = [] }: RecordedReply): 
 }
 
 export const openaiResponses: WireFormat = {
-  keyHeader: 'authorization',
   reportsReasoning: true,
+  broken: BROKEN,
   endEvents: 1,
   events(reply) {
     const items = outputItems(reply);
@@ -181,8 +183,8 @@ const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
 };
 
 export const anthropicMessages: WireFormat = {
-  keyHeader: 'x-api-key',
   reportsReasoning: false,
+  broken: `event: content_block_delta\n${BROKEN}`,
   endEvents: 2,
   events(given, body) {
     const { reasoning = [], text = [], calls = [], finish } = asksForJsonTool(body) ? asJsonTool(given) : given;
@@ -281,8 +283,8 @@ function googleChunk(parts: readonly object[], members: object = {}, more: objec
 }
 
 export const googleGenerate: WireFormat = {
-  keyHeader: 'x-goog-api-key',
   reportsReasoning: true,
+  broken: BROKEN,
   endEvents: 1,
   events: ({ reasoning = [], text = [], calls = [], finish }) => [
     ...reasoning.map((piece) => googleChunk([{ text: piece, thought: true }])),
@@ -305,7 +307,14 @@ export const googleGenerate: WireFormat = {
     ),
   ],
   error: (status, message) => ({
-    error: { code: status, message, status: GOOGLE_ERRORS[status] ?? 'INTERNAL' },
+    error: {
+      code: status,
+      message,
+      status: GOOGLE_ERRORS[status] ?? 'INTERNAL',
+      ...(status === 429 && {
+        details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' }],
+      }),
+    },
   }),
   asksFor: (body, property) =>
     JSON.stringify((body as { generationConfig?: unknown }).generationConfig ?? null).includes(property),

@@ -73,15 +73,17 @@ const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: n
  * unknown types are ignored.
  */
 export function responsesReader(): ReplyReader {
-  /** The indices of the items that had deltas. */
+  /** The items that had deltas, by their index in the output. */
   const streamed = new Set<number>();
-  let hasContent = false;
-  let hasCalls = false;
+  /** The number of each call, from 0, by its index in the output: one that is added anew is another call. */
+  const calls = new Map<number, number>();
+  let callCount = 0;
+  let hasReply = false;
 
   function add(content: Partial<Content>): ReplyChunk {
-    hasContent = true;
-    hasCalls ||= content.calls !== undefined;
-    return { ...NOTHING, content: { text: '', reasoning: '', refusal: '', calls: [], ...content } };
+    const whole = { text: '', reasoning: '', refusal: '', calls: [], ...content };
+    hasReply ||= whole.text + whole.refusal !== '' || whole.calls.length > 0;
+    return { ...NOTHING, content: whole };
   }
 
   function addDelta(at: number, content: Partial<Content>): ReplyChunk {
@@ -89,22 +91,39 @@ export function responsesReader(): ReplyReader {
     return add(content);
   }
 
-  function addItem(at: number, item: Item): ReplyChunk {
+  function callAt(at: number, name: string, args: unknown): ToolCallEntry {
+    const index = calls.get(at) ?? callCount;
+    if (!calls.has(at)) callCount += 1;
+    calls.set(at, index);
+    return { index, id: '', function: { name, arguments: args } };
+  }
+
+  function begin(at: number, item: Item): ReplyChunk {
+    streamed.delete(at);
+    calls.delete(at);
+    return item?.type === 'function_call' ? add({ calls: [callAt(at, item.name, '')] }) : NOTHING;
+  }
+
+  function complete(at: number, item: Item): ReplyChunk {
     if (item?.type === 'function_call')
-      return add({ calls: [callOf(at, item.name, streamed.has(at) ? '' : item.arguments)] });
+      return add({ calls: [callAt(at, item.name, streamed.has(at) ? '' : item.arguments)] });
     return item && !streamed.has(at) ? add(messageOf([item])) : NOTHING;
   }
 
   function end(response: Response): ReplyChunk {
     const error = errorOf(response);
-    const items = hasContent ? [] : response.output.slice(0, MAX_CALLS).map((item) => itemSchema.parse(item));
-    const calls = items.flatMap((item, at) =>
-      item?.type === 'function_call' ? [callOf(at, item.name, item.arguments)] : [],
-    );
-    const { content } = items.length === 0 ? NOTHING : add({ ...messageOf(items), ...(calls.length > 0 && { calls }) });
+    const items = hasReply ? [] : response.output.slice(0, MAX_CALLS).map((item) => itemSchema.parse(item));
+    const { reasoning, ...message } = messageOf(items);
+    const { content } = add({
+      ...message,
+      reasoning: streamed.size === 0 ? reasoning : '',
+      calls: items.flatMap((item, at) =>
+        item?.type === 'function_call' ? [callAt(at, item.name, item.arguments)] : [],
+      ),
+    });
     return {
       content,
-      reason: error === null ? reasonOf(response, hasCalls) : null,
+      reason: error === null ? reasonOf(response, callCount > 0) : null,
       usage: tokenUsage(response.usage ?? null),
       error,
     };
@@ -122,11 +141,11 @@ export function responsesReader(): ReplyReader {
       case 'response.refusal.delta':
         return addDelta(at, { refusal: delta });
       case 'response.function_call_arguments.delta':
-        return addDelta(at, { calls: [callOf(at, '', delta)] });
+        return addDelta(at, { calls: [callAt(at, '', delta)] });
       case 'response.output_item.added':
-        return item?.type === 'function_call' ? add({ calls: [callOf(at, item.name, '')] }) : NOTHING;
+        return begin(at, item);
       case 'response.output_item.done':
-        return addItem(at, item);
+        return complete(at, item);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -137,10 +156,6 @@ export function responsesReader(): ReplyReader {
         return NOTHING;
     }
   };
-}
-
-function callOf(index: number, name: string, args: unknown): ToolCallEntry {
-  return { index, id: '', function: { name, arguments: args } };
 }
 
 /** Returns the text, the refusal and the reasoning of items. */

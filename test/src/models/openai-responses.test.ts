@@ -141,6 +141,35 @@ describe('the openai model with the Responses API', () => {
     }
   });
 
+  test('keeps the calls apart if a server numbers all items of the output 0, or changes their ids', async () => {
+    const bytes = ['first', 'second'].map(
+      (name, at) =>
+        item('added', 0, { ...call(name, ''), id: `a${at}` }) +
+        delta('function_call_arguments', `{"at":`, 0) +
+        delta('function_call_arguments', `${at}}`, 0) +
+        item('done', 0, { ...call(name, `{"at":${at}}`), id: `b${at}` }),
+    );
+    const text =
+      item('added', 0, { type: 'message' }) +
+      item('done', 0, { type: 'message', content: [{ type: 'output_text', text: 'ok' }] });
+    expect(replyOf(await partsFrom(bytes.join('') + text + completed()))).toMatchObject({
+      text: 'ok',
+      calls: [
+        { name: 'first', arguments: '{"at":0}' },
+        { name: 'second', arguments: '{"at":1}' },
+      ],
+    });
+  });
+
+  test('reads the reply from the last event if only reasoning was streamed', async () => {
+    const output = [
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
+      { type: 'message', content: [{ type: 'output_text', text: '{}' }] },
+    ];
+    const reply = replyOf(await partsFrom(delta('reasoning_summary_text', 'Hm.') + completed({ output })));
+    expect(reply).toEqual({ text: '{}', reasoning: 'Hm.', calls: [], end: 'stop' });
+  });
+
   test('reads a response that is not streamed, and one whose only event with content is the last', async () => {
     const output = [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },

@@ -1,11 +1,8 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-import { chatReader } from './chat-chunk.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
-import type { ReplyReader } from './reply-chunk.ts';
 import { chatBody, type Dialect, responsesBody } from './request-body.ts';
-import { responsesReader } from './response-event.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,
@@ -26,14 +23,8 @@ const RICHEST = {
   anyChoice: 'required',
 } as const;
 
-/** The JSON values of a reply, and how to read them. */
-export interface SentRequest {
-  readonly body: ReplyBody;
-  readonly read: ReplyReader;
-}
-
-/** Sends one request and returns the reply. */
-type Send = (request: ModelRequest, signal: AbortSignal) => Promise<SentRequest>;
+/** Sends one request and returns the JSON values of the reply. */
+type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
 
 /**
  * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
@@ -106,14 +97,18 @@ interface SendOptions {
 }
 
 /** Sends a request. The client's own reading of a stream is slower, and has no limit of size. */
-async function send(client: OpenAI, request: ModelRequest, { settings, dialect, signal }: SendOptions) {
+async function send(
+  client: OpenAI,
+  request: ModelRequest,
+  { settings, dialect, signal }: SendOptions,
+): Promise<ReplyBody> {
   const { timers, maxResponseBytes } = settings;
   const isChat = dialect.api === 'chat';
   const path = isChat ? '/chat/completions' : '/responses';
   const sent = (isChat ? chatBody : responsesBody)(request, settings, dialect);
   const { body } = await client.post(path, { body: sent, signal }).asResponse();
   const maxChars = Math.ceil(maxResponseBytes / 2);
-  return { body: new ReplyBody(body, { timers, maxChars }), read: isChat ? chatReader() : responsesReader() };
+  return new ReplyBody(body, { timers, maxChars });
 }
 
 const ABOUT_FORMAT = /response_?\s?format|text\.format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;

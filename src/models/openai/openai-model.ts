@@ -3,14 +3,16 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
+import { chatReader } from './chat-chunk.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
 import { failure, failureOf, toolCallFailure } from './failures.ts';
-import { negotiateDialect, type SentRequest } from './negotiation.ts';
+import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
-import { END_GRACE_MS } from './reply-body.ts';
-import type { ReplyChunk } from './reply-chunk.ts';
+import { END_GRACE_MS, type ReplyBody } from './reply-body.ts';
+import type { ReplyChunk, ReplyReader } from './reply-chunk.ts';
 import { type ToolNames, toolNames } from './request-body.ts';
+import { isResponseEvent, responsesReader } from './response-event.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 export interface OpenAIModel extends ChatModel {
@@ -94,6 +96,12 @@ async function checkKey(
   }
 }
 
+/** Returns a reader of one reply. Each value decides which API it is from: some gateways translate a request to the other API. */
+function replyReader(): ReplyReader {
+  const readers = { chat: chatReader(), responses: responsesReader() };
+  return (value) => (isResponseEvent(value) ? readers.responses : readers.chat)(value);
+}
+
 /** The state of a reply. `usageAt`: the first chunk with usage, counted from 1. `hasContent`: it had text, reasoning or a tool call. */
 interface Progress {
   readonly calls: ToolCalls;
@@ -113,10 +121,11 @@ const USAGE_GRACE_MS = 500;
  * it is ignored, and the connection need not end. Tool calls have the original names of their tools.
  */
 async function* replyParts(
-  { body, read }: SentRequest,
+  body: ReplyBody,
   names: Pick<ToolNames, 'nameOf'>,
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
+  const read = replyReader();
   const calls = new ToolCalls(names);
   const progress: Progress = { calls, count: 0, usageAt: 0, hasContent: false, refusal: '', reason: null, usage: null };
   try {

@@ -62,8 +62,11 @@ const eventSchema = z.object({
   error: z.unknown().optional(),
 });
 
-/** A server that does not stream sends the response without an event. */
-const wholeSchema = z.object({ object: z.literal('response') });
+/** Whether a value is an event of the Responses API, or a whole response. A chat completion has no `type`. */
+export function isResponseEvent(value: unknown): boolean {
+  const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
+  return object === 'response' || (typeof type === 'string' && /^(response\.|error$)/u.test(type));
+}
 
 const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: null };
 
@@ -130,7 +133,8 @@ export function responsesReader(): ReplyReader {
   }
 
   return (value) => {
-    if (wholeSchema.safeParse(value).success) return end(responseSchema.parse(value));
+    // A server that does not stream sends the response without an event.
+    if ((value as { object?: unknown }).object === 'response') return end(responseSchema.parse(value));
     const { type, output_index: at, delta, item, response, error } = eventSchema.parse(value);
     switch (type) {
       case 'response.output_text.delta':

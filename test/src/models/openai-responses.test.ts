@@ -242,11 +242,17 @@ describe('the openai model with the Responses API', () => {
 
   test.each([
     ['cut before its end', delta('output_text', 'half'), 'stream_cut'],
-    ['of the chat completions API', completion('{}'), 'garbled_reply'],
     ['empty', '', 'garbled_reply'],
   ])('a reply that is %s is a retryable failure', async (_, bytes, code) => {
     const parts = await partsFrom(bytes);
     expect(parts.at(-1)).toMatchObject({ failure: { stage: 'transport', code, retryable: true } });
+  });
+
+  test('a reply of the other API is read, too', async () => {
+    expect(replyOf(await partsFrom(completion('{}')))).toMatchObject({ text: '{}', end: 'stop' });
+    const server = await serverOf(responseOf('{}'));
+    const chat = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, api: 'chat' });
+    expect(replyOf(await partsOf(chat))).toMatchObject({ text: '{}', end: 'stop' });
   });
 
   test('a reply is used as soon as it is complete, with or without an end mark', async () => {

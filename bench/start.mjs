@@ -28,7 +28,14 @@ function stop(/** @type {string} */ why) {
 }
 
 if (!existsSync(here('../node_modules/xstate'))) stop('dependencies are not installed; run `npm ci` first');
-for (const file of ['dist/index.js', 'dist/machines.js', 'dist/testing.js', 'dist/cli.js']) {
+for (const file of [
+  'dist/index.js',
+  'dist/node.js',
+  'dist/openai.js',
+  'dist/machines.js',
+  'dist/testing.js',
+  'dist/cli.js',
+]) {
   if (!existsSync(here(`../${file}`))) stop(`${file} is missing; run \`npm run build\` first`);
 }
 if (!peersAreInstalled() && !installPeers())

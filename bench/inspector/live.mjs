@@ -1,11 +1,6 @@
-import {
-  createPassageIndex,
-  createPostChain,
-  extractiveModel,
-  loadDocuments,
-  memoryJournals,
-} from '../../dist/index.js';
+import { createPassageIndex, createPostChain, extractiveModel, memoryJournals } from '../../dist/index.js';
 import { inspectionServer } from '../../dist/inspection.js';
+import { loadDocuments } from '../../dist/node.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 /**

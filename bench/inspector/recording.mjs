@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileJournals } from '../../dist/index.js';
 import { inspectionServer } from '../../dist/inspection.js';
+import { fileJournals } from '../../dist/node.js';
 import { startLongRun } from '../step/long-run.mjs';
 import { untilShown, watchedPage } from './page.mjs';
 import { plainPage } from './plain-page.mjs';

@@ -2,15 +2,8 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  contextHistory,
-  contextOf,
-  fileJournals,
-  memoryJournals,
-  readJournal,
-  replay,
-  sqliteJournals,
-} from '../../dist/index.js';
+import { contextHistory, contextOf, memoryJournals, replay } from '../../dist/index.js';
+import { fileJournals, readJournal, sqliteJournals } from '../../dist/node.js';
 import { startLongRun } from '../step/long-run.mjs';
 
 const stores = /** @type {Record<string, (folder: string) => import('../../dist/index.js').JournalStore>} */ ({

@@ -1,4 +1,5 @@
-import { createPostChain, memoryJournals, openaiModel } from '../../dist/index.js';
+import { createPostChain, memoryJournals } from '../../dist/index.js';
+import { openaiModel } from '../../dist/openai.js';
 import { REQUEST } from '../step/replies.mjs';
 
 /**

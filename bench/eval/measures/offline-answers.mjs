@@ -20,7 +20,8 @@ export const measure = {
   /** The corpus is in the repository. */
   file: null,
   async run() {
-    const postchain = await import('../../../dist/index.js');
+    const [root, node] = await Promise.all([import('../../../dist/index.js'), import('../../../dist/node.js')]);
+    const postchain = { ...root, ...node };
     const [seen, unseen] = [await answersTo('questions', postchain), await answersTo('unseen', postchain)];
     return [...resultsOf('offline_answers', seen), ...resultsOf('offline_answers_unseen', unseen)];
   },

@@ -1,4 +1,4 @@
-import { openaiModel } from '../../../dist/index.js';
+import { openaiModel } from '../../../dist/openai.js';
 import { message } from './messages.mjs';
 
 const MESSAGES = 10_000;

@@ -441,7 +441,7 @@ function SortHeader({ name, query }: { readonly name: ColumnName; readonly query
 function Cell({ name, run }: { readonly name: ColumnName; readonly run: InspectedRun }) {
   const text = cellText(name, run);
   return (
-    <td class={classOf(name)} title={name === 'rule' ? reasonOf(run) : name === 'run' ? run.runId : text}>
+    <td class={classOf(name)} title={name === 'rule' ? reasonOf(run) : name === 'run' ? excerpt(run.runId, 200) : text}>
       {name === 'status' ? <span class={`pill ${run.status}`}>{text}</span> : text}
     </td>
   );

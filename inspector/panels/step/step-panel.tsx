@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls, toolUses } from '../../fold/step.ts';
+import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { activePanel, STEP_TABS, type StepTab, showPanel } from '../../ui-state/panel.ts';
 import { ContextPanel } from '../context/context-panel.tsx';
@@ -101,6 +102,6 @@ function stepTitle({ fold: { spans }, selection: { kind, from, to, stateId } }: 
   const where = !isInside ? '' : `${phase.phase}, cycle ${phase.cycle}`;
   if (kind === 'phase') return `Phase ${where} · ${range}`;
   if (kind === 'entry') return to > from ? `Answer · ${range}` : `Entry ${from}`;
-  const name = stateId === undefined ? '' : ` ${stateId}`;
+  const name = stateId === undefined ? '' : ` ${excerpt(stateId, 80)}`;
   return [`${KINDS[kind]}${name}`, ...(where === '' ? [] : [where]), range].join(' · ');
 }

@@ -1,4 +1,5 @@
-import { createPostChain, openaiModel } from '../../dist/index.js';
+import { createPostChain } from '../../dist/index.js';
+import { openaiModel } from '../../dist/openai.js';
 
 // Runs the chain on each of these servers, one after the other, and prints how the runs ended: `node limited-memory.mjs BASE_URL…`.
 const limits = {

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { globalAgent } from 'node:http';
-import { createPostChain, openaiModel } from '../../dist/index.js';
+import { createPostChain } from '../../dist/index.js';
+import { openaiModel } from '../../dist/openai.js';
 
 // Starts runs together, with a deadline each, and prints how they ended and what is left:
 // `node load.mjs BASE_URL RUNS TOTAL_MS [MAX_CONCURRENT_RUNS]`.

@@ -1,4 +1,4 @@
-import { fileJournals } from '../../dist/index.js';
+import { fileJournals } from '../../dist/node.js';
 
 /** Opens a run when it is told to, at a given time, and tells whether it may write it. */
 process.on('message', async ({ folder, runId, atMs }) => {

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPostChain, fileJournals, sqliteJournals, sqliteSessions } from '../../dist/index.js';
+import { createPostChain } from '../../dist/index.js';
+import { fileJournals, sqliteJournals, sqliteSessions } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
 /**

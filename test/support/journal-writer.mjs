@@ -1,4 +1,4 @@
-import { fileJournals, sqliteJournals } from '../../dist/index.js';
+import { fileJournals, sqliteJournals } from '../../dist/node.js';
 
 /**
  * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite PLACE`. `{ create: RUN }` and `{ open: RUN, force }`

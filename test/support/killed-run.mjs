@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { createPostChain, fileJournals, modelDecider, sqliteJournals } from '../../dist/index.js';
+import { createPostChain, modelDecider } from '../../dist/index.js';
+import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
 /**

@@ -1,4 +1,5 @@
-import { createPostChain, fileJournals, sqliteJournals } from '../../dist/index.js';
+import { createPostChain } from '../../dist/index.js';
+import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
 /**

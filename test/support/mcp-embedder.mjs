@@ -1,5 +1,5 @@
 // Connects an MCP server with the built package, uses it, closes it, and has to end by itself.
-import { connectMcp } from '../../dist/index.js';
+import { connectMcp } from '../../dist/mcp.js';
 
 const [manner, url] = process.argv.slice(2);
 const connectTimeoutMs = manner === 'silent' ? 300 : 10_000;

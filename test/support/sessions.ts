@@ -67,7 +67,7 @@ export const startInSession = (
 export const SESSION_NOTE = 'Part of the session was not recalled:';
 
 const PROGRAM = `
-  import { sqliteSessions } from './dist/index.js';
+  import { sqliteSessions } from './dist/node.js';
   const [file, who, count] = process.argv.slice(1);
   const store = sqliteSessions(file);
   const { signal } = new AbortController();

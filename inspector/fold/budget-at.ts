@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
-import { maxWritingCalls } from '../../machines/policies/usage.ts';
+import { maxWritingCalls, tokensAllowed } from '../../machines/policies/usage.ts';
 import type { CallKind } from '../../src/testing/proofs/chart-proof.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';
@@ -45,7 +45,7 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
   const limits = state?.limits ?? limitsAt(log, fold.entries, start.limits, seq);
   const thresholds = state?.thresholds ?? start.thresholds;
   const evaluated = evaluatedAt(log, fold.entries, seq);
-  const allowed = evaluated?.statistics.tokensAllowed ?? Math.floor(start.contextWindowTokens * thresholds.windowShare);
+  const allowed = evaluated?.statistics.tokensAllowed ?? tokensAllowed({ ...start, thresholds });
   const phases = fold.usage.phasesAt(seq);
   const synthesis = fold.usage.synthesisAt(seq);
   const guessed = (estimated: boolean): string | null => (estimated ? 'partly estimated: characters / 4' : null);

@@ -19,6 +19,7 @@ export interface ReadReplyInput {
   /** Why the model is not called: no model is left for the task. Null if it is called. */
   readonly refused: Failure | null;
   readonly input: unknown;
+  readonly instructions: string | null;
   readonly feedback: Feedback | null;
   readonly policy: AttemptPolicy;
 }

@@ -32,6 +32,7 @@ export const attemptMachine = attemptSetup.createMachine({
           ...replyFormOf(context),
           refused: refusedCall(context),
           input: context.input,
+          instructions: context.instructions ?? null,
           feedback: context.feedback,
           policy: context.policy,
         }),

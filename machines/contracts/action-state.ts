@@ -16,6 +16,8 @@ import type { ActionReply, PhaseInput } from './phase-io.ts';
 export interface ActionInput {
   readonly id: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
+  /** Instructions for the prompts of both kinds of calls; by default none. */
+  readonly instructions?: string | null;
   readonly policy: AttemptPolicy;
   /** The policy of the calls in which the model decides what follows a run. */
   readonly continuationPolicy: AttemptPolicy;

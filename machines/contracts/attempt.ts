@@ -130,6 +130,8 @@ export interface AttemptInput {
   readonly id: string;
   readonly task: string;
   readonly input: unknown;
+  /** Instructions for the prompt, in addition to its own text; by default none. */
+  readonly instructions?: string | null;
   readonly policy: AttemptPolicy;
   /** What is known of the models; by default nothing. */
   readonly models?: readonly ModelStatus[];

@@ -79,6 +79,8 @@ export const chainInputSchema = z.object({
   hasEmbeddings: z.boolean(),
   /** Whether another grader than the default one grades the answers. Older journals have none. */
   hasGrader: z.boolean().default(false),
+  /** Persona, language, style and domain rules for the answer; null without. Older journals have none. */
+  instructions: z.string().nullable().default(null),
   /** Earlier turns of the conversation; their ids must be unique. */
   messages: z.array(messageSchema.readonly()).readonly(),
 });

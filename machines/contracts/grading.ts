@@ -21,6 +21,8 @@ export const gradingInputSchema = z.object({
   evidence: z.array(evidenceTextSchema.readonly()).readonly(),
   /** The turns of user and assistant, ending with the request. */
   dialogue: z.array(dialogueTurnSchema.readonly()).readonly(),
+  /** The instructions that the answer had to follow; null without. */
+  instructions: z.string().nullable().default(null),
 });
 export type GradingInput = Readonly<z.infer<typeof gradingInputSchema>>;
 

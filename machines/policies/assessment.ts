@@ -11,7 +11,8 @@ import { checkAgainstEvidence } from './evidence.ts';
 import { countRepeats, sketchOf } from './loop-detection.ts';
 import { isUnclear } from './phase-output.ts';
 import { DEFAULT_PHASE, isPhase, selectNextPhase } from './phase-selection.ts';
-import { contextTokens, tokensAllowed } from './understanding.ts';
+import { contextTokens } from './understanding.ts';
+import { tokensAllowed } from './usage.ts';
 
 /** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {

@@ -15,11 +15,19 @@ const SHOWN_STEPS = 64;
 const KEPT_ATTEMPTS = 16;
 
 /** Returns the attempt that asks for the first reply: an answer, and the capability to run. */
-export function actionAttempt({ id, input, policy, models, maxTokens }: ActionState): AttemptInput {
+export function actionAttempt({
+  id,
+  input,
+  instructions = null,
+  policy,
+  models,
+  maxTokens,
+}: ActionState): AttemptInput {
   return {
     id,
     task: 'action',
     input,
+    instructions,
     policy: { ...policy, maxTokens: Math.max(1, maxTokens) },
     models,
     hasParent: true,
@@ -28,13 +36,14 @@ export function actionAttempt({ id, input, policy, models, maxTokens }: ActionSt
 
 /** Returns the attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
-  const { id, runs, continuationPolicy: policy, models, execution, maxTokens } = state;
+  const { id, runs, instructions = null, continuationPolicy: policy, models, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;
   const maxCalls = Math.max(1, policy.maxCalls - modelCalls);
   return {
     id: `${id}.c${runs}`,
     task: 'continuation',
     input: continuationInput(state),
+    instructions,
     policy: { ...policy, maxCalls, maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens) },
     models,
     hasParent: true,

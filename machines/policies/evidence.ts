@@ -7,6 +7,7 @@ import type { YieldReply } from '../contracts/phase-io.ts';
 import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG } from './context.ts';
+import { instructionsFor } from './instructions.ts';
 
 type Scores = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
@@ -60,17 +61,18 @@ export function checkAgainstEvidence(
 
 /** Returns what a grader judges after Yield. */
 export function gradingInput(
-  { request }: Pick<ChainState, 'request'>,
+  state: Pick<ChainState, 'request' | 'instructions'>,
   messages: readonly Message[],
   { answer, rationale, taskComplete }: Pick<YieldReply, 'answer' | 'rationale' | 'taskComplete'>,
 ): GradingInput {
   return {
-    request,
+    request: state.request,
     answer,
     rationale,
     claimsCompletion: taskComplete,
     evidence: evidenceIn(messages),
     dialogue: dialogueIn(messages),
+    instructions: instructionsFor(state, 'grading'),
   };
 }
 

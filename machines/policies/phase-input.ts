@@ -3,6 +3,7 @@ import { type AttemptInput, type AttemptPolicy, DEFAULT_POLICY, type PolicyNumbe
 import type { ChainState } from '../contracts/chain-state.ts';
 import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
 import type { Flag, PhaseInput, RunProgress } from '../contracts/phase-io.ts';
+import { instructionsFor } from './instructions.ts';
 import { phaseDeadlineMs } from './limits.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
@@ -45,6 +46,7 @@ export function actionInput(state: ChainState): ActionInput {
   return {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
+    instructions: instructionsFor(state, 'action'),
     policy: attemptPolicy(state, 'action'),
     continuationPolicy: attemptPolicy(state, 'continuation'),
     models: state.models,
@@ -73,6 +75,7 @@ export function phaseAttempt(state: ChainState): AttemptInput {
     id: executionId(state, phase),
     task: phase,
     input: phaseInput(state, phase),
+    instructions: instructionsFor(state, phase),
     policy: attemptPolicy(state, phase),
     models: state.models,
     hasParent: true,

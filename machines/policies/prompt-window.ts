@@ -3,7 +3,8 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { applyOperations, asksConsent } from './context.ts';
 import { visibleMessages } from './progress.ts';
-import { contextTokens, evaluateContext, NOT_RATED, tokensAllowed } from './understanding.ts';
+import { contextTokens, evaluateContext, NOT_RATED } from './understanding.ts';
+import { tokensAllowed } from './usage.ts';
 
 /** The latest view of each context that is too large, because a phase requests the same view several times. */
 const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();
@@ -43,16 +44,10 @@ function promptFits(state: ChainState): GuardResult {
  */
 export function promptMessages(state: ChainState): readonly Message[] {
   const messages = visibleMessages(state);
-  if (contextTokens(state, messages) <= tokensAllowed(state)) return messages;
-  const { request, tokensPerChar, contextWindowTokens, thresholds, limits, recursion } = state;
-  const key = JSON.stringify([
-    request,
-    tokensPerChar,
-    contextWindowTokens,
-    thresholds,
-    limits.maxMessages,
-    recursion.cycle,
-  ]);
+  const allowed = tokensAllowed(state);
+  if (contextTokens(state, messages) <= allowed) return messages;
+  const { request, tokensPerChar, thresholds, limits, recursion } = state;
+  const key = JSON.stringify([request, tokensPerChar, allowed, thresholds, limits.maxMessages, recursion.cycle]);
   const known = views.get(messages);
   if (known?.key === key) return known.view;
   const unasked = planned(state, false).operations.filter((operation) => !asksConsent(operation));

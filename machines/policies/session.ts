@@ -19,8 +19,8 @@ import {
   textKey,
   turnNumber,
 } from './session-turn.ts';
-import { contextTokens, tokensAllowed } from './understanding.ts';
-import { tokensPerCharOf } from './usage.ts';
+import { contextTokens } from './understanding.ts';
+import { tokensAllowed, tokensPerCharOf } from './usage.ts';
 
 /** The newest messages that a turn keeps, whatever a store returns. */
 const MAX_KEPT = 1_000;

@@ -17,15 +17,10 @@ import { applyOperations, isLoss, type Loss } from './context.ts';
 import { attributeChars, attributeTokens } from './message-attributes.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { excessMessages, planRetention } from './retention.ts';
-import { summaryTokens, TOKENS_PER_CHAR } from './usage.ts';
+import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';
 
 /** Stands for the reply if no model rated the context. */
 export const NOT_RATED: UnderstandingReply = { integrated: '', assessments: [] };
-
-/** Returns how many tokens the context may fill. */
-export function tokensAllowed(state: Pick<ChainState, 'contextWindowTokens' | 'thresholds'>): number {
-  return Math.floor(state.contextWindowTokens * state.thresholds.windowShare);
-}
 
 /** A UTF-16 unit has at most three bytes, and a tokenizer never produces more tokens than bytes. */
 const MOST_TOKENS_PER_CHAR = 3;

@@ -1,5 +1,7 @@
 import type { CallInFlight, UsageInFlight } from '../contracts/attempt.ts';
+import type { ChainInput } from '../contracts/chain-state.ts';
 import type { Price, TokenUsage, Usage } from '../contracts/usage.ts';
+import type { Instructed } from './instructions.ts';
 
 export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
 
@@ -104,6 +106,17 @@ function tokensOfUnit(unit: number): number {
 
 export function estimateTokens(text: string): number {
   return tokensOfChars(text.length);
+}
+
+/** Returns the estimated tokens of instructions. */
+export function instructionTokens({ instructions }: Instructed): number {
+  const text = instructions ?? '';
+  return Math.ceil(text.length * tokensPerCharOf([text]));
+}
+
+/** Returns how many tokens the context may fill: a share of what the instructions leave of the window. */
+export function tokensAllowed(run: Instructed & Pick<ChainInput, 'contextWindowTokens' | 'thresholds'>): number {
+  return Math.floor((run.contextWindowTokens - instructionTokens(run)) * run.thresholds.windowShare);
 }
 
 /** Returns the estimated tokens of a summary: as many per character as in the original. */

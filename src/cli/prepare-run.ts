@@ -16,12 +16,21 @@ import { journalsForRun } from './find-run.ts';
 import { whileWorking } from './long-work.ts';
 import { recordableServer } from './mcp-servers.ts';
 import type { AnswerFormat } from './render-answer.ts';
-import { type BuiltIn, openCapabilities, openDocuments, openSessions, readHistory } from './run-inputs.ts';
+import {
+  type BuiltIn,
+  openCapabilities,
+  openDocuments,
+  openSessions,
+  readHistory,
+  readInstructions,
+} from './run-inputs.ts';
 import { signRun } from './run-signature.ts';
 
 export interface RunFlags {
   readonly docs?: readonly string[];
   readonly history?: string;
+  /** A text, or "@" and the path of a file. */
+  readonly instructions?: string;
   readonly capability?: readonly BuiltIn[];
   readonly mcp?: readonly string[];
   readonly session?: string;
@@ -75,6 +84,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const journals = store ?? (await journalsOf(flags));
+  const instructions = flags.instructions === undefined ? undefined : await readInstructions(flags.instructions);
   const [first, fallbacks, documents, history, sessions] = await Promise.all([
     chooseModel(flags.model, process.env, serverOf(flags)),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, serverOf(flags)))),
@@ -97,6 +107,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       fallbackModels: fallbacks.map(({ model }) => model),
       ...(documents && { documents: documents.source }),
       capabilities: tools.capabilities,
+      ...(instructions !== undefined && { instructions }),
       consent: 'ask',
       ...(sessions && { sessions }),
       ...(journals && { journals }),
@@ -113,12 +124,16 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
     ];
     const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
+    const ignored =
+      instructions !== undefined && models.every(({ name }) => name === 'offline')
+        ? ['The offline model ignores --instructions']
+        : [];
     const recorded = recordableFlags(flags, models);
     const host = (sessionId: string | null): Readonly<Record<string, Json>> => {
       const signature = journals && signRun({ runId, sessionId, flags: recorded });
       return { flags: recorded, ...(signature !== null && { signature }) };
     };
-    return { chain, startAt, history, sessionId, host, close, notes: [summary.join(' · '), ...skipped] };
+    return { chain, startAt, history, sessionId, host, close, notes: [summary.join(' · '), ...skipped, ...ignored] };
   } catch (error) {
     await close();
     throw error;

@@ -46,6 +46,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     )
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
     .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
+    .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
     .option('--session <id>', 'continue this session, and add the run to it')
     .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')

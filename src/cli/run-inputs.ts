@@ -3,9 +3,10 @@ import { dirname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { ReadDocument } from '../documents/document.ts';
+import { instructionsSchema } from '../engine/runtime/instructions.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
-import { describeValue } from '../internal/options.ts';
+import { describeValue, parseOption } from '../internal/options.ts';
 import { oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
@@ -43,7 +44,7 @@ const HISTORY_FORMAT = 'a JSON array, or JSON lines, of {"role": "user" or "assi
  * cannot be read, and `invalid_option`, with the position, for an invalid turn.
  */
 export async function readHistory(path: string): Promise<readonly Turn[]> {
-  const text = await readText(path);
+  const text = await readText(path, 'history');
   if (text.trimStart().startsWith('['))
     return (parseJson(text, path) as unknown[]).map((value, at) => parseTurn(value, `${path}, turn ${at + 1}`));
   const lines = text.split('\n').map((line, at) => ({ line, position: `${path}, line ${at + 1}` }));
@@ -52,11 +53,20 @@ export async function readHistory(path: string): Promise<readonly Turn[]> {
     .map(({ line, position }) => parseTurn(parseJson(line, position), position));
 }
 
-async function readText(path: string): Promise<string> {
+/**
+ * Returns the instructions of a run: the text itself, or after "@" the text of a file. Throws `invalid_path` if the file cannot be
+ * read, and `invalid_option` for an empty or too long text.
+ */
+export async function readInstructions(given: string): Promise<string> {
+  const text = given.startsWith('@') ? await readText(given.slice(1), 'instructions') : given;
+  return parseOption(instructionsSchema, text, '--instructions');
+}
+
+async function readText(path: string, what: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
   } catch (cause) {
-    const message = `Cannot read the history "${path}": ${describeSystemError(cause)}`;
+    const message = `Cannot read the ${what} "${path}": ${describeSystemError(cause)}`;
     throw new PostChainError('invalid_path', message, { cause });
   }
 }

@@ -74,10 +74,11 @@ export function callKey(
   return `${actor} ${wideDigest(text)}`;
 }
 
-const modelRequestOf = ({ task, model, input, feedback }: Readonly<Record<string, unknown>>) => ({
+const modelRequestOf = ({ task, model, input, instructions, feedback }: Readonly<Record<string, unknown>>) => ({
   task,
   model,
   input,
+  instructions,
   feedback,
 });
 

@@ -318,6 +318,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   hasDocuments: false,
   hasEmbeddings: false,
   hasGrader: false,
+  instructions: null,
   messages: [],
   ...changes,
 });

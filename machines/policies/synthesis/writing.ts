@@ -11,10 +11,11 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
+import { instructionsFor } from '../instructions.ts';
 import { deadlines } from '../limits.ts';
 import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import { maxWritingCalls, tokensPerCharOf } from '../usage.ts';
+import { instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { composeAnswer } from './compose.ts';
 import { synthesisInput } from './input.ts';
 import { composedOutcome, failedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
@@ -34,10 +35,10 @@ export type WritingPlan =
 
 /**
  * Decides whether a model may write the final answer: it is available, the run was not stopped, and the prompt fits
- * into the reserve and the window of `windowTokens`, with a quarter left for the reply. Context that does not fit is
+ * into the reserve and the window of `windowTokens`, with a quarter left for the reply and `instructionsTokens` for the instructions. Context that does not fit is
  * left out; if even the request and the draft do not fit, the engine composes the answer.
  */
-export function planWriting(input: SynthesisInput, windowTokens: number): WritingPlan {
+export function planWriting(input: SynthesisInput, windowTokens: number, instructionsTokens = 0): WritingPlan {
   const { interruption, limits } = input.run;
   const kind = interruption?.kind;
   const reserve = limits.synthesisReserveTokens ?? 0;
@@ -45,7 +46,7 @@ export function planWriting(input: SynthesisInput, windowTokens: number): Writin
     return { asks: false, outcome: composedOutcome('') };
   if (!hasVisibleText(input.request)) return { asks: false, outcome: failedOutcome('prompt', 'there is no request') };
   const budget = Math.min(reserve, windowTokens);
-  const fit = fitPrompt(input, budget - Math.ceil(budget * REPLY_SHARE));
+  const fit = fitPrompt(input, budget - Math.ceil(budget * REPLY_SHARE) - instructionsTokens);
   if (fit === null)
     return {
       asks: false,
@@ -53,7 +54,8 @@ export function planWriting(input: SynthesisInput, windowTokens: number): Writin
         `The answer was composed without a model: the prompt does not fit into the ${budget} tokens reserved for it.`,
       ),
     };
-  return { asks: true, ...fit, replyTokens: budget - fit.promptTokens };
+  const promptTokens = fit.promptTokens + instructionsTokens;
+  return { asks: true, ...fit, promptTokens, replyTokens: budget - promptTokens };
 }
 
 const REPLY_SHARE = 0.25;
@@ -263,6 +265,7 @@ export function writingInput(state: ChainState): AttemptInput {
     id: executionId(state, 'synthesis'),
     task: 'synthesis',
     input: plan.input,
+    instructions: instructionsFor(state, 'synthesis'),
     policy: { ...writingPolicy(state, plan), parentMs: deadlines(state).synthesisMs, triesReplyForms: true },
     models: state.models,
     hasParent: true,
@@ -291,5 +294,6 @@ export function answerOf(state: ChainState): FinalAnswer {
 }
 
 function planOf(state: ChainState): WritingPlan {
-  return planWriting(readSynthesisInput(synthesisInput(state)).input, state.contextWindowTokens);
+  const { input } = readSynthesisInput(synthesisInput(state));
+  return planWriting(input, state.contextWindowTokens, instructionTokens(state));
 }

@@ -120,12 +120,13 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: Readonly<Record<PromptName, Prompt>> = {
   action: definePrompt<InputOf<'action'>>({
     name: 'action',
-    version: 3,
+    version: 4,
     purpose: 'Answers the request from the current context, and may request a capability.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: () => `${SHARED}
-Phase: Action, the present. Answer the request as well as the current context allows.`,
+Phase: Action, the present. Answer the request as well as the current context allows.
+Write the answer in the language of the request.`,
     user: (input) => phaseText(input),
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
@@ -195,12 +196,13 @@ Each message has its cycle, importance, tags and links, the messages it was made
   }),
   yield: definePrompt<InputOf<'yield'>>({
     name: 'yield',
-    version: 4,
+    version: 5,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
     system: ({ phases }) => `${SHARED}
 Phase: Yield. Give the best answer so far, the ids of the messages that support it, and your confidence in it.
+Write the answer in the language of the request.
 State whether the task is complete, how sufficient the information is, and whether a tool is needed.
 Set "noEvidence" to true if the answer only says that nothing was found.
 Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to null.`,
@@ -268,13 +270,14 @@ request needs. Add nothing. Keep each summary within its character limit, and re
   }),
   synthesis: definePrompt<SynthesisInput>({
     name: 'synthesis',
-    version: 3,
+    version: 4,
     purpose: 'Writes the final answer for its reader.',
     input: synthesisInputSchema,
     output: synthesisReplySchema,
     system: () => `${SHARED}
 Write the final answer to the request for its reader. Be clear and complete, and no longer than necessary.
-Use only the given context. List the ids of the messages and of the steps that you used. Put doubts into "notes".`,
+Write it in the language of the request. Use only the given context.
+List the ids of the messages and of the steps that you used. Put doubts into "notes".`,
     user: (input) =>
       paragraphs(
         `Request: ${input.request}`,
@@ -384,7 +387,7 @@ function noteBlock(name: string, content: string): string {
   return block('note', `from="${attribute(name)}"`, content);
 }
 
-const TAG = /<(?=\s*\/?\s*(?:message|passage|note)\b)/gi;
+const TAG = /<(?=\s*\/?\s*(?:message|passage|note|instructions)\b)/gi;
 
 /** Returns the content as a block. Tags inside it are broken up, so that no text can leave its block. */
 function block(name: string, attributes: string, content: string): string {

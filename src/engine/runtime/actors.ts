@@ -69,6 +69,7 @@ export interface ChainParts extends Omit<ActorParts, 'scope'> {
   readonly approval: Approval;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
+  readonly instructions: string | null;
   readonly whenJournalFails: WhenJournalFails;
 }
 

@@ -15,6 +15,7 @@ import type { RetryPolicy } from '../attempts/retry-policy.ts';
 import { createStructuredOutput } from '../attempts/structured-output.ts';
 import type { Clock } from '../clock.ts';
 import { type Prompt, promptSpec } from '../prompts/prompt.ts';
+import { TO_JUDGE, withInstructions } from '../prompts/request.ts';
 
 /**
  * Grades an answer, once per cycle. Grades that it leaves out are the default grader's. If it throws, returns invalid
@@ -67,7 +68,8 @@ export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge)
   return async (input, { signal, clock }) => {
     let usage: () => Usage = () => NO_USAGE;
     try {
-      const prompted = { prompt: turns(input), schema: prompt.output, name: prompt.name };
+      const asked = withInstructions(turns(input), input.instructions, TO_JUDGE);
+      const prompted = { prompt: asked, schema: prompt.output, name: prompt.name };
       const output = createStructuredOutput({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
         const { modelCalls, ...tokens } = output.execution.usage;

@@ -26,13 +26,14 @@ import { createEventStream, type RunEvent } from './run-events.ts';
 import { createChainInput, type RunOptions, runOptionsSchema } from './run-options.ts';
 import { currentScope } from './run-scope.ts';
 
-export interface LoopOptions extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'signal'> {
+export interface LoopOptions
+  extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'signal'> {
   /** The first step if it is known; by default the model is asked for it, once. */
   readonly call?: NextStep;
 }
 
 const loopOptionsSchema = runOptionsSchema
-  .pick({ request: true, history: true, messages: true, sessionId: true, signal: true })
+  .pick({ request: true, history: true, messages: true, sessionId: true, instructions: true, signal: true })
   .extend({ call: z.unknown().optional() });
 
 export interface LoopOutcome {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore } from '../../../machines/contracts/journal.ts';
-import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../../machines/contracts/limits.ts';
+import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { PROMPT_NAMES, type PromptName } from '../../../machines/contracts/phase.ts';
@@ -20,6 +20,7 @@ import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
 import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
+import { combineInstructions, instructionsSchema } from './instructions.ts';
 import { memorySessions } from './memory-sessions.ts';
 import { type ChainPolicy, resolvePolicies } from './retry-rules.ts';
 
@@ -65,6 +66,11 @@ export interface PostChainOptions {
    * numbers replace those of `limits`.
    */
   readonly policy?: ChainPolicy;
+  /**
+   * Persona, language, style and domain rules, at most 20,000 characters, for the prompts of phases that answer, search, or decide on tools.
+   * The extractive model ignores them.
+   */
+  readonly instructions?: string;
   /** Prompts that replace built-in ones. */
   readonly prompts?: Partial<Record<PromptName, Prompt>>;
   /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
@@ -110,6 +116,7 @@ const optionsSchema = z.strictObject({
   approval: approvalSchema.optional(),
   replyForm: z.enum(REPLY_FORMS).optional(),
   policy: z.looseObject({}).optional(),
+  instructions: instructionsSchema.optional(),
   prompts: z.partialRecord(z.enum(PROMPT_NAMES), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
   sessions: z
     .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
@@ -149,9 +156,9 @@ function isPrompt(value: unknown): boolean {
   );
 }
 
-/** Validates the options, and returns limits and thresholds with their defaults. Throws `invalid_option`. */
-export function parseOptions(options: PostChainOptions): { readonly limits: Limits; readonly thresholds: Thresholds } {
-  const { limits, thresholds } = parseOption(optionsSchema, options, 'options');
+/** Validates the options, and returns limits and thresholds with their defaults, and the instructions. Throws `invalid_option`. */
+export function parseOptions(options: PostChainOptions): Pick<ChainParts, 'limits' | 'thresholds' | 'instructions'> {
+  const { limits, thresholds, instructions = null } = parseOption(optionsSchema, options, 'options');
   for (const [task, prompt] of Object.entries(options.prompts ?? {}))
     if (prompt?.name !== task)
       throw new PostChainError(
@@ -160,12 +167,14 @@ export function parseOptions(options: PostChainOptions): { readonly limits: Limi
       );
   if (options.grader !== undefined && options.gradingModel !== undefined)
     throw new PostChainError('invalid_option', 'grader and gradingModel: pass one of them; received both.');
-  return { limits, thresholds };
+  return { limits, thresholds, instructions };
 }
 
 /** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */
 export function resolveOptions(options: PostChainOptions): ChainParts {
-  const { limits, thresholds } = parseOptions(options);
+  const { limits, thresholds, instructions } = parseOptions(options);
+  const models: ChainParts['models'] = [options.model ?? extractiveModel(), ...(options.fallbackModels ?? [])];
+  combineInstructions([instructions], models);
   const used = { ...prompts, ...withoutUndefined(options.prompts) };
   const policies = resolvePolicies(options.policy);
   return {
@@ -173,7 +182,8 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     thresholds,
     prices: options.prices ?? null,
     newRunId: options.newId ?? (() => globalThis.crypto.randomUUID()),
-    models: [options.model ?? extractiveModel(), ...(options.fallbackModels ?? [])],
+    models,
+    instructions,
     consent: options.consent ?? 'keep',
     approval: options.approval ?? 'user-content',
     replyForm: options.replyForm ?? 'text',

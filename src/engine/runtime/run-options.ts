@@ -8,6 +8,7 @@ import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { deciderKind } from './decider.ts';
+import { combineInstructions, instructionsSchema } from './instructions.ts';
 
 /** An earlier turn of the conversation. */
 export interface Turn {
@@ -30,6 +31,8 @@ export interface RunOptions {
    * control characters. Without an id the run belongs to no session.
    */
   readonly sessionId?: string;
+  /** Instructions for this run, at most 20,000 characters, in addition to those of the chain, which precede them. */
+  readonly instructions?: string;
   /** JSON that the calling program stores in the journal for its own use. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** Interrupts the run when it aborts; the run still answers, degraded. */
@@ -62,6 +65,7 @@ export const runOptionsSchema = z.strictObject({
   mode: z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"').default('automatic'),
   startAt: phaseSchema.default('action'),
   sessionId: sessionIdSchema.optional(),
+  instructions: instructionsSchema.optional(),
   host: z.record(z.string(), z.json()).refine(hasJsonText, 'expected JSON without references to itself').optional(),
   signal: signalSchema.optional(),
 });
@@ -90,7 +94,8 @@ function isSessionId(id: unknown): boolean {
 export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
   const { consent, approval, policies, grader } = parts;
-  const { request, history, messages, mode, startAt, sessionId } = parseRunOptions(run);
+  const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
+  const instructions = combineInstructions([parts.instructions, own.instructions], models);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
     throw new PostChainError(
@@ -117,6 +122,7 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,
     hasGrader: grader !== null,
+    instructions,
     messages: messages ?? historyMessages(history, startedAtMs),
   };
 }
@@ -143,11 +149,17 @@ function parseRunOptions(options: RunOptions) {
       'invalid_request',
       `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.length}. Pass long material as documents.`,
     );
-  const { history, mode, startAt, sessionId = null } = parseOption(runOptionsSchema, options, 'options');
+  const {
+    history,
+    mode,
+    startAt,
+    sessionId = null,
+    instructions = null,
+  } = parseOption(runOptionsSchema, options, 'options');
   if (messages !== undefined && history.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
   requireUniqueIds(messages ?? []);
-  return { request, history, messages, mode, startAt, sessionId };
+  return { request, history, messages, mode, startAt, sessionId, instructions };
 }
 
 function requireUniqueIds(messages: readonly Message[]): void {

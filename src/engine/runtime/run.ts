@@ -310,6 +310,7 @@ export function createRunStart(
     modelId,
     fallbackModelIds,
     prompts: promptVersions(prompts),
+    instructionsDigest: input.instructions && hexDigest(input.instructions),
     startedAt: new Date(input.startedAtMs).toISOString(),
     host,
     keyframes,

@@ -90,6 +90,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     ...aChainInput({ messages: [aMessage()] }),
     modelId: 'm',
     fallbackModelIds: ['n'],
+    instructionsDigest: null,
     prompts: { action: { name: 'action', version: 1, digest: null } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },

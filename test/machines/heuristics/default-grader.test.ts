@@ -17,6 +17,7 @@ const grade = (changes: Partial<GradingInput>) =>
     answer: 'John Bradfield',
     rationale: '',
     claimsCompletion: true,
+    instructions: null,
     evidence: BRIDGE,
     dialogue: [],
     ...changes,
@@ -218,6 +219,7 @@ describe('all grades', () => {
       answer: '',
       rationale: '',
       claimsCompletion: false,
+      instructions: null,
       evidence: [],
       dialogue: [],
     });

@@ -70,7 +70,7 @@ describe('a message of 10 MB', () => {
       { role: 'assistant' as const, content: text },
       { role: 'user' as const, content: text },
     ];
-    graded({ request: text, answer: 'In 1932.', rationale: text, evidence: gathered, dialogue });
+    graded({ request: text, answer: 'In 1932.', rationale: text, evidence: gathered, dialogue, instructions: null });
   });
 });
 
@@ -80,7 +80,7 @@ describe('an answer of the maximum reply length', () => {
     const gathered = [{ id: 'a', content: 'The harbour bridge was opened in 1932.' }];
     expect(changeBetween(text, text)).toBe(0);
     expect(fingerprint(text)).toMatch(/^[0-9a-f]{8}$/);
-    graded({ request: REQUEST, answer: text, rationale: '', evidence: gathered, dialogue: [] });
+    graded({ request: REQUEST, answer: text, rationale: '', evidence: gathered, dialogue: [], instructions: null });
   });
 
   // Guards against a regular expression that overflows the stack for a word of 4.5 million letters (RangeError).

@@ -10,7 +10,7 @@ import {
 } from '../../../machines/policies/outcomes.ts';
 import { executionId, phaseInput, searchQuery } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
-import { tokensAllowed } from '../../../machines/policies/understanding.ts';
+import { tokensAllowed } from '../../../machines/policies/usage.ts';
 import { chainStateArbitrary } from '../../support/arbitraries.ts';
 import {
   aChainInput,

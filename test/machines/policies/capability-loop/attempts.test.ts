@@ -26,6 +26,7 @@ describe('limits for the model calls of a loop', () => {
     expect(actionAttempt(loop)).toEqual({
       id: 's1.action',
       task: 'action',
+      instructions: null,
       input: loop.input,
       policy: { ...loop.policy, maxTokens: 70 },
       models: loop.models,

@@ -58,12 +58,9 @@ export interface DrawnStub extends Box {
   readonly text: string;
 }
 
-/** All transitions between two states, as one line. */
-export interface DrawnEdge {
-  /** Null: a stub. */
-  readonly source: string | null;
-  readonly target: string | null;
-  /** The label of the line. */
+/** Transitions that are drawn as one line. */
+export interface JoinedTransitions {
+  /** The label of the line: all its events, if that is short; otherwise the label of its first transition. */
   readonly text: string;
   /** How many other labels there are. */
   readonly more: number;
@@ -71,13 +68,20 @@ export interface DrawnEdge {
   readonly labels: readonly string[];
   /** All of them are triggered by external events, timeouts or errors. */
   readonly dashed: boolean;
+  /** Their indexes in the chart. */
+  readonly transitions: readonly number[];
+}
+
+/** All transitions between two states, as one line. */
+export interface DrawnEdge extends JoinedTransitions {
+  /** Null: a stub. */
+  readonly source: string | null;
+  readonly target: string | null;
   /** Empty: the line is drawn only while it matters, or (if both ends are equal) never. */
   readonly points: readonly Point[];
   readonly label: Box | null;
   /** It shares the label of another line; its own label is only a count. */
   readonly isBranch: boolean;
-  /** The indexes of its transitions in the chart. */
-  readonly transitions: readonly number[];
 }
 
 /** Drawings by chart id, and the reason if some or all are missing. */

@@ -1,4 +1,5 @@
 import { excerpt } from '../fold/text.ts';
+import type { JoinedTransitions } from './drawing.ts';
 
 /**
  * Font sizes of a picture at scale 1, in pixels. The layout runs without a page to measure text in: widths are estimated generously for
@@ -34,11 +35,7 @@ function emsOf(character: string): number {
   return character <= '\u024f' ? 0.6 : 1.05;
 }
 
-interface Label {
-  readonly text: string;
-  readonly more: number;
-  readonly labels: readonly string[];
-}
+type Label = Pick<JoinedTransitions, 'text' | 'more' | 'labels'>;
 
 interface LabelOptions {
   /** The index of the label to show; null stands for all of them, like the label of a line that was not taken. */

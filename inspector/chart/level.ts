@@ -1,6 +1,6 @@
 import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
 import { groupBy } from '../fold/group-by.ts';
-import { ownOf } from './drawing.ts';
+import { type JoinedTransitions, ownOf } from './drawing.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
 export interface Level {
@@ -21,18 +21,9 @@ interface Stub {
 }
 
 /** All transitions with the same ends at a level. An end is the id of a state or a stub. */
-export interface LevelEdge {
+export interface LevelEdge extends JoinedTransitions {
   readonly source: string;
   readonly target: string;
-  /** The label of the line: all its events, if that is short; otherwise the label of its first transition. */
-  readonly text: string;
-  /** How many other labels there are. */
-  readonly more: number;
-  /** One for each transition. */
-  readonly labels: readonly string[];
-  /** All of them are triggered by external events, timeouts or errors. */
-  readonly dashed: boolean;
-  readonly transitions: readonly number[];
   /** A `spoke` is drawn only while it matters; an `inner` transition has no target and no line. */
   readonly kind: 'line' | 'spoke' | 'inner';
   /** The same for the lines of one state whose guards differ only in a parameter, such as `nextPhaseIs(action)`; null for other lines. */

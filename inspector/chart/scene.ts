@@ -1,5 +1,6 @@
 import { copyKey, type StateRef } from '../fold/chart-copies.ts';
 import type { ChartSelection } from '../fold/selection.ts';
+import type { Viewport } from './camera.ts';
 import { type Box, type Drawing, type DrawnEdge, type DrawnLevel, type DrawnState, ownOf } from './drawing.ts';
 
 /** A level in the picture: a whole chart, or the inside of a state. One level can appear several times. */
@@ -49,12 +50,6 @@ export interface Scene {
   readonly lines: readonly SceneLine[];
 }
 
-interface Frame {
-  readonly x: number;
-  readonly y: number;
-  readonly scale: number;
-}
-
 /** The height of the line of text below a chart. */
 const CAPTION = 20;
 
@@ -68,8 +63,8 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   const add = (
     { chartId, copy, drawn }: Pick<SceneChart, 'chartId' | 'copy' | 'drawn'>,
     host: number | null,
-    at: Frame,
-    origin: Frame,
+    at: Viewport,
+    origin: Viewport,
   ): number => {
     const own = charts.length;
     const { x, y, scale: fullScale } = origin;

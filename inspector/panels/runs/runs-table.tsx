@@ -210,7 +210,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
       )}
       {hasTimes &&
         (['since', 'until'] as const).map((name) => (
-          <label key={name}>
+          <label key={name} class={name}>
             <span class="muted">{name === 'since' ? 'Started from' : 'Started before'}</span>{' '}
             <input
               type="datetime-local"
@@ -219,7 +219,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
             />
           </label>
         ))}
-      <span class="muted" role="status">
+      <span class="count muted" role="status">
         {isFiltered ? `${formatNumber(count)} of ${pluralize(runs.length, 'run')}` : pluralize(runs.length, 'run')}
       </span>
       {unread > 0 && (

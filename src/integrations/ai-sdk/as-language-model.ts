@@ -99,7 +99,7 @@ const optionsSchema = z.strictObject({
  * Returns a language model of the AI SDK whose replies are a chain's answers, for `generateText`, `streamText`, `generateObject` and
  * everything built on them.
  *
- * 1. The last message of the user is the request, and the messages before it are the history. The answer's sources become `source` parts.
+ * 1. The last message of the user is the request, the messages before it are the history, and system messages are instructions. The answer's sources become `source` parts.
  * 2. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
  * 3. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
  *
@@ -124,8 +124,8 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
     }
     call.abortSignal?.throwIfAborted();
     const request = chainRequest(call);
-    const { request: text, history } = request;
-    const run = chain.run({ request: text, history, ...(call.abortSignal && { signal: call.abortSignal }) });
+    const { warnings: _, ...given } = request;
+    const run = chain.run({ ...given, ...(call.abortSignal && { signal: call.abortSignal }) });
     return { run, request };
   }
 

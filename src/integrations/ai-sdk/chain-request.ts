@@ -17,13 +17,16 @@ interface ChainMessage {
   content: string | readonly { type: string; text?: string }[];
 }
 
-export type ChainWarning =
-  | { type: 'unsupported'; feature: string; details?: string }
-  | { type: 'compatibility'; feature: string; details?: string };
+export interface ChainWarning {
+  type: 'unsupported';
+  feature: string;
+  details?: string;
+}
 
-/** A call as a request to a chain: the last message of the user, the turns before it, and what does not apply. */
+/** A call as a request to a chain: the last message of the user, the turns before it, the system messages, and what does not apply. */
 export interface ChainRequest {
   readonly request: string;
+  readonly instructions?: string;
   readonly history: readonly Turn[];
   readonly warnings: readonly ChainWarning[];
 }
@@ -49,18 +52,18 @@ export function chainRequest(options: ChainCallOptions): ChainRequest {
     throw new PostChainError('invalid_request', 'prompt: expected a user message with text; received none.');
   }
   const history = prompt.flatMap((message, index): Turn[] => {
+    const { role } = message;
     const content = textOf(message.content);
-    if (index >= at && message.role !== 'system') return [];
-    return content.trim() === '' || message.role === 'tool' ? [] : [turnOf(message.role, content)];
+    return index >= at || content.trim() === '' || role === 'tool' || role === 'system' ? [] : [{ role, content }];
   });
-  return { request: textOf(last.content), history, warnings: warningsFor(options, prompt.slice(at + 1)) };
-}
-
-/** A chain has no system turn: the system message is the first turn of the user. */
-function turnOf(role: 'system' | 'user' | 'assistant', content: string): Turn {
-  return role === 'system'
-    ? { role: 'user', content: `Instructions for the conversation:\n${content}` }
-    : { role, content };
+  const system = prompt.flatMap(({ role, content }) => (role === 'system' ? [textOf(content).trim()] : []));
+  const instructions = system.filter((text) => text !== '').join('\n\n');
+  return {
+    request: textOf(last.content),
+    ...(instructions !== '' && { instructions }),
+    history,
+    warnings: warningsFor(options, prompt.slice(at + 1)),
+  };
 }
 
 function textOf(content: ChainMessage['content']): string {
@@ -86,16 +89,9 @@ function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]):
     ...(after.some(({ role }) => role !== 'system')
       ? [unsupported('messages after the last message of the user', 'They are left out of the request.')]
       : []),
-    ...(prompt.some(({ role }) => role === 'system') ? [SYSTEM_MESSAGES] : []),
   ];
 }
 
 const SET_ON_MODEL = 'Set it on the model of the chain.';
-
-const SYSTEM_MESSAGES: ChainWarning = {
-  type: 'compatibility',
-  feature: 'system messages',
-  details: 'They become turns of the user before the request.',
-};
 
 const unsupported = (feature: string, details: string): ChainWarning => ({ type: 'unsupported', feature, details });

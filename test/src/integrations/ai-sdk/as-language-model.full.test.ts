@@ -143,7 +143,7 @@ describe('a chain as a language model', () => {
     ]);
   });
 
-  test('passes the last message as the request, the others as history, and warns about what does not apply', async () => {
+  test('passes the last message as the request, system messages as instructions and the others as history, and warns about what does not apply', async () => {
     const requests: string[] = [];
     const model = plannedModel({});
     const spy: ChatModel = {
@@ -166,10 +166,8 @@ describe('a chain as a language model', () => {
     for (const text of ['Answer in German.', 'First question?', 'First answer.', 'Second question?']) {
       expect(requests[0]).toContain(text);
     }
-    expect(warnings).toMatchObject([
-      { type: 'unsupported', feature: 'temperature' },
-      { type: 'compatibility', feature: 'system messages' },
-    ]);
+    expect(requests[0]).toMatch(/<instructions>.{0,20}Answer in German\./u);
+    expect(warnings).toMatchObject([{ type: 'unsupported', feature: 'temperature' }]);
   });
 
   test('rejects a prompt without text of a user', async () => {

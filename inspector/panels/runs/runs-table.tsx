@@ -199,7 +199,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
                 onChange={({ currentTarget }) => setQuery({ ...query, [name]: currentTarget.value })}
               >
                 <option value="">{name === 'forks' ? 'With forks' : `Any ${name}`}</option>
-                {options[name].map((value) => (
+                {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
                   <option key={value} value={value}>
                     {name === 'forks' ? FORKS[value] : excerpt(value, 40)}
                   </option>

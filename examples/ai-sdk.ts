@@ -3,7 +3,7 @@ import { createStructuredOutput } from 'postchain';
 import { aiSdkModel } from 'postchain/ai-sdk';
 import * as z from 'zod';
 
-// Stand-in for the provider's server. Without it, `fetch` is the global one.
+// Stand-in for the provider's server. Without `fetch`, the provider uses the global one.
 const chunk = (delta: object, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 const reply = [

@@ -10,7 +10,7 @@ insert.run('Lost books', 'A lost book costs ten euros.');
 
 const select = database.prepare(`SELECT rowid, title, body FROM faq WHERE faq MATCH ? ORDER BY bm25(faq) LIMIT ?`);
 
-/** The words of a query as an FTS5 expression: any of them, quoted, so that none is an operator. */
+/** Returns an FTS5 expression that matches any of the words. They are quoted, so none is an operator. */
 const matchAny = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' OR ');
 
 const documents: PassageSource = {

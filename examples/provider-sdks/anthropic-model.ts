@@ -45,7 +45,7 @@ function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreatePa
       tool_choice: offered.length > 0 ? { type: 'any' } : { type: 'tool', name: schemaName },
     };
   }
-  // Claude has no mode for JSON without a schema: the prompt asks for it.
+  // Claude has no JSON mode without a schema, so the prompt asks for JSON.
   const asksInPrompt = replyForm === 'json-object';
   const instruction = `Reply with one JSON object that matches this JSON Schema:\n${JSON.stringify(outputSchema)}`;
   return {
@@ -61,7 +61,7 @@ async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): As
   let input = { inputTokens: 0, cachedInputTokens: 0 };
   for await (const event of events) {
     if (event.type === 'message_start') {
-      // Anthropic's input leaves out what was read from the cache.
+      // Anthropic's input tokens exclude those read from or written to the cache.
       const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = event.message.usage;
       const cachedInputTokens = cache_read_input_tokens ?? 0;
       input = { inputTokens: input_tokens + cachedInputTokens + (cache_creation_input_tokens ?? 0), cachedInputTokens };

@@ -18,7 +18,7 @@ export function googleModel({ model, apiKey, baseURL }: ProviderOptions): ChatMo
   return {
     id: `google:${model}`,
     contextWindowTokens: 1_000_000,
-    // Gemini does not accept tools beside a JSON schema: the prompt describes them.
+    // Gemini does not accept tools together with a JSON schema, so the prompt describes them.
     nativeTools: false,
     async *stream(request, { signal }) {
       // The SDK does not close the connection when its stream is no longer read.
@@ -74,7 +74,7 @@ async function* partsOf(chunks: AsyncIterable<GenerateContentResponse>): AsyncGe
     }
     const reason = candidate?.finishReason ?? (promptFeedback?.blockReason === undefined ? undefined : 'SAFETY');
     if (reason === undefined) continue;
-    // Google's output leaves out reasoning.
+    // Google's output tokens exclude reasoning.
     const reasoningTokens = usage?.thoughtsTokenCount ?? 0;
     const tokens = usage && {
       inputTokens: usage.promptTokenCount ?? 0,
@@ -106,7 +106,7 @@ function failureFrom(error: unknown, apiKey: string): ReturnType<typeof failureO
   if (error instanceof ApiError) {
     const { status } = error;
     const retryable = [408, 409, 429].includes(status) || status >= 500;
-    // The SDK has no headers of an error; Google sends the wait in its body.
+    // The SDK's errors have no headers; Google sends the delay in the body.
     const seconds = Number(/"retryDelay":\s*"([\d.]+)s"/u.exec(message)?.[1] ?? Number.NaN);
     return failureOf('transport', codeOf(status), `Google responded with ${status}: ${message}`, {
       status,

@@ -168,7 +168,7 @@ function arcOf({ source, target, edge }: SceneLine, scene: Scene): Arc | null {
 const bezier = (from: number, middle: number, to: number, share: number): number =>
   (1 - share) ** 2 * from + 2 * share * (1 - share) * middle + share ** 2 * to;
 
-/** Shares of an arc at which its label can be, the best first: from its middle to its ends. */
+/** Positions for the label of an arc, as shares of its length: from its middle to its ends. */
 const LABEL_SHARES = Array.from(
   { length: 35 },
   (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
@@ -176,7 +176,7 @@ const LABEL_SHARES = Array.from(
 /** A label over another label is worse than one over a state. */
 const LABEL_WEIGHT = 20;
 
-/** The places of the labels of arcs, by line: where each covers least of the states, the lines' labels, and the arcs' labels at the same state. */
+/** Returns the label of each arc by line number, placed where it covers the least of states and of other labels. */
 function arcLabels(
   lines: readonly { readonly number: number; readonly line: SceneLine }[],
   scene: Scene,
@@ -210,7 +210,7 @@ function arcLabels(
   );
 }
 
-/** The area that a box shares with others. */
+/** Returns the area of a box that others overlap. */
 function sharedArea({ x, y, width, height }: Box, others: readonly Box[]): number {
   return others.reduce((sum, other) => {
     const across = Math.min(x + width, other.x + other.width) - Math.max(x, other.x);

@@ -294,7 +294,7 @@ function statusOf({ states, active }: Highlight, number: number): string {
   return `${active.has(number) ? 'active' : 'not active'}${failed}`;
 }
 
-/** The label of a line: its transition that was taken most often, and how often. In a sum of runs, the line stands for all its transitions. */
+/** The label of a line: its most frequent transition, and how often it was taken. For several runs, the line stands for all transitions. */
 function lineLabel(scene: Scene, number: number, marks: Marks, count: string): string {
   const line = scene.lines[number] as SceneLine;
   const { edge, chart } = line;

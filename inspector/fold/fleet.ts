@@ -15,7 +15,7 @@ export interface RunTotals {
   /** The copies of invoked charts, by key, with the ids of their charts. */
   readonly copies: ReadonlyMap<string, string>;
   readonly taken: Taken;
-  /** The states that the first chart entered, each with its guard if there was a choice. Of repeated states, how often: `2× from action`. */
+  /** The states that the first chart entered, each with its guard if there was a choice. Repeated states are counted: `2× from action`. */
   readonly path: readonly string[];
 }
 
@@ -46,7 +46,7 @@ const PATH_LEVEL = 3;
 /** A state of a path; or, if `length` is set, how often the states before it occurred in a row. */
 interface PathItem {
   readonly name: string;
-  /** The guard that was taken, if there was a choice; or else empty. */
+  /** The guard that was taken, if there was a choice; otherwise empty. */
   readonly why: string;
   readonly length?: number;
   readonly times?: number;
@@ -75,7 +75,7 @@ function pathOf({ transitions }: RunFold, charts: RunCharts, until: number): rea
   for (const { targets, since } of transitions.positionsOf(first.id)) {
     if (since > until || targets[0] === undefined) continue;
     const name = nameOf(targets[0]);
-    // Steps inside a state.
+    // A step inside the same state.
     if (name === before) continue;
     before = name;
     path.push({ name, why: reasonOf(taken.get(since), name) });
@@ -84,7 +84,7 @@ function pathOf({ transitions }: RunFold, charts: RunCharts, until: number): rea
   return path.map(({ name, why, times }) => `${times ? `${times}× from ` : ''}${name}${why && ` (${why})`}`);
 }
 
-/** Replaces a repetition at the end of a path by its number. Its first state may be entered for another reason than before. */
+/** Collapses a repetition at the end of a path into a count. Its first state may have been entered for a different reason. */
 function countRepetition(path: PathItem[]): void {
   const isSame = (length: number, before: number): boolean =>
     path.slice(-length).every(({ name, why, times }, at) => {

@@ -68,7 +68,7 @@ const wordsIn = (text: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** The text around the first place of the phrase. */
+/** Returns the text around the first match. */
 function around(content: string, words: readonly string[]): string {
   const start = Math.max(0, (placesOf(content, words)[0]?.from ?? 0) - LEAD_CHARS);
   return `${start > 0 ? '…' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
@@ -79,7 +79,7 @@ interface Place {
   readonly to: number;
 }
 
-/** The places of a phrase in a text or, if it is not there as a whole, of its words. */
+/** Returns where a phrase occurs in a text; if it does not occur as a whole, where its words do. */
 function placesOf(text: string, words: readonly string[]): readonly Place[] {
   if (words.length === 0) return [];
   const tokens = [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map(({ 0: token, index }) => ({
@@ -95,7 +95,7 @@ function placesOf(text: string, words: readonly string[]): readonly Place[] {
   return whole.length > 0 ? whole : tokens.flatMap(({ word, place }) => (words.includes(word) ? [place] : []));
 }
 
-/** A text in parts: what belongs to the phrase, and what does not. */
+/** Splits a text into parts that match the phrase and parts that do not. */
 export function markedParts(
   text: string,
   phrase: string,

@@ -34,7 +34,7 @@ function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
   return cost === null || currency === null ? null : { amount: cost, currency };
 }
 
-/** The last model call that wrote a text for the answer. */
+/** Returns the last model call that wrote the text of the answer. */
 const writingOf = ({ attempts }: Spans) =>
   attempts.findLast(({ task, reply }) => task === 'synthesis' && reply !== null) ?? null;
 

@@ -19,10 +19,10 @@ export function Markdown({ text }: { readonly text: string }) {
   return <div class="markdown">{content}</div>;
 }
 
-/** The text of Markdown without its marks, on one line of at most `chars` characters. */
+/** Returns Markdown as plain text, on one line of at most `chars` characters. */
 export function plainMarkdown(text: string, chars: number): string {
   const plain = plainText(parser.parse(text.slice(0, 4 * chars), {})).trim();
-  // Rows without the head of their table are not parsed.
+  // The parser reads table rows without a header as text.
   const cells = plain.startsWith('|') ? plain.split(/\s*\|\s*/u).filter((cell) => !/^[-:]*$/u.test(cell)) : [plain];
   return excerpt(cells.join(' – '), chars);
 }

@@ -82,10 +82,10 @@ function runParameters({ held }: Inspector): Parameters {
   };
 }
 
-/** The search, filters and order of the list of runs. Leaving it clears them. */
+/** The search, filters and order of the list of runs. Leaving the list clears them. */
 export const addressParameters = signal<Parameters>({});
 
-/** What adds an address to the history when it changes. */
+/** The values that add an address to the history when they change. */
 interface Choice {
   readonly runId: string | null | undefined;
   readonly chosen: unknown;
@@ -151,7 +151,7 @@ export function followAddress(inspector: Inspector): void {
     const before = written?.runId === undefined ? now : written;
     const isChoice = now.runId !== before.runId || now.chosen !== before.chosen || now.view !== before.view;
     clearTimeout(timer);
-    // One address for all that a click changes.
+    // One address in the history for everything that a click changes.
     if (isChoice) queueMicrotask(() => write('pushState'));
     else timer = setTimeout(() => write('replaceState'), WRITE_MS);
   });

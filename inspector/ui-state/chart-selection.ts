@@ -4,5 +4,5 @@ import type { ChartSelection } from '../fold/selection.ts';
 /** What is selected in the chart. */
 export const chartSelection = signal<ChartSelection | null>(null);
 
-/** Transitions to highlight besides it. */
+/** Transitions to highlight in addition to the selection. */
 export const chartPath = signal<ChartSelection | null>(null);

@@ -33,7 +33,7 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly selectedRunId: ReadonlySignal<string | null | undefined>;
   /** The step that was selected last. */
   readonly chosen: Signal<{ readonly selection: Selection; readonly runId: string } | null>;
-  /** That step, while the cursor stays there. */
+  /** The chosen step while the cursor is still there. */
   readonly held: ReadonlySignal<Selection | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;

@@ -36,7 +36,7 @@ export const isPanel = (name: unknown): name is PanelName =>
 
 export const isRunView = (name: PanelName): name is RunViewName => RUN_VIEWS.some((view) => view.name === name);
 
-/** These views, and tests of runs, need the server or other runs. */
+/** The views that need the server or other runs. */
 const NEED_SERVER: readonly PanelName[] = ['act', 'compare', 'what-if'];
 export const NOT_IN_A_FILE = 'Not available in an exported file. Open the journal with "postchain inspect".';
 

@@ -13,7 +13,7 @@ import { buildTermIndex, searchTerms, type TermIndex } from './term-index.ts';
 const argumentsSchema = z.object({
   documents: z.array(
     anyDocumentSchema,
-    'expected an array of documents, each with a path and a text, for example from loadDocuments',
+    'expected an array of documents, each with a path and text, for example from loadDocuments',
   ),
 });
 
@@ -24,7 +24,8 @@ interface BuiltIndex {
 }
 
 /**
- * Returns a passage source that searches the documents (each with a path and a text, or read already) with BM25+ (Lv and Zhai 2011) over English stems, with boosted headings.
+ * Returns a passage source that searches the documents (each with a path and text, or already read). It uses BM25+ (Lv and Zhai 2011) over
+ * English stems, with boosted headings.
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like

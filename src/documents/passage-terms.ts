@@ -27,7 +27,7 @@ function* countTerms(passages: readonly UnrankedPassage[]): Steps<PassageTerms> 
 }
 
 class TermCounter {
-  /** The indices of each word's stems. A number instead of a list saves a memory access for nearly every word, which is most of the time. */
+  /** The indices of each word's stems. Nearly every word has one stem, stored as a number instead of a list to save a memory access. */
   readonly #words = new Map<string, number | readonly number[]>();
   readonly #indices = new Map<string, number>();
   readonly #stems: string[] = [];

@@ -12,8 +12,8 @@ const TYPES = ['markdown', 'html', 'json', 'text', 'pdf', 'docx'] as const;
 export type DocumentType = (typeof TYPES)[number];
 
 /**
- * A document to read. `path` is shown to people and models; it need not be that of a file. `type` is its format, by default that of the
- * path's extension, otherwise `text`. A PDF or DOCX file is given as `bytes`; other formats as text, or as bytes in UTF-8.
+ * A document to read. `path` is shown to people and models; it need not be a file path. `type` is the format. By default, the extension of
+ * the path determines it, otherwise it is `text`. A PDF or DOCX file is given as `bytes`; other formats as text, or as bytes in UTF-8.
  */
 export type Document = { readonly path: string; readonly type?: DocumentType } & (
   | { readonly text: string }
@@ -40,7 +40,7 @@ function isBlock(value: unknown): boolean {
   return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
 }
 
-/** A document to read, or one that was read. */
+/** A document to read, or one that is already read. */
 export const anyDocumentSchema = fields
   .extend({ blocks: z.array(blockSchema).optional() })
   .refine(
@@ -59,7 +59,7 @@ const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   docx: 'docx',
 };
 
-/** Returns the format that a path's extension names; null if it names none. */
+/** Returns the format for a path's extension; null if there is none. */
 export function typeOfPath(path: string): DocumentType | null {
   const extension = /(?<=[^/\\]\.)[^./\\]*$/u.exec(path)?.[0].toLowerCase() ?? '';
   return Object.hasOwn(EXTENSIONS, extension) ? (EXTENSIONS[extension] ?? null) : null;
@@ -67,8 +67,8 @@ export function typeOfPath(path: string): DocumentType | null {
 
 /**
  * Reads a document into blocks, which `createPassageIndex` and `readPassage` accept. PDF requires the package `unpdf` and DOCX the
- * package `mammoth`; both need Node. A page of a PDF is a heading, and lines are counted in the extracted text. Markdown, HTML or JSON that
- * cannot be parsed is read as plain text. Timers and I/O get their turn while it reads.
+ * package `mammoth`; both need Node. A page of a PDF becomes a heading, and line numbers refer to the extracted text. Markdown, HTML or JSON
+ * that cannot be parsed is read as plain text. Timers and I/O keep running while it reads.
  *
  * @throws PostChainError `invalid_option` if it is not a document, or its bytes are not of its type; `package_missing`
  * @example
@@ -125,7 +125,7 @@ async function pdfBlocks(bytes: Uint8Array): Promise<readonly Block[] | null> {
   const { extractText } = await loadOptional('unpdf', 'a PDF document', () =>
     importByName<typeof import('unpdf')>('unpdf'),
   );
-  // A copy, because the library takes over the memory that it gets, and refuses a Node Buffer.
+  // A copy, because the library takes ownership of the memory and rejects a Node Buffer.
   const extracted = await extractText(new Uint8Array(bytes), { mergePages: false }).catch(() => null);
   if (extracted === null) return null;
   const blocks: Block[] = [];
@@ -173,7 +173,7 @@ export interface LoadedDocuments {
 
 /**
  * Reads documents one after another, for example from a database or a crawler. Those that cannot be read, or have no text, are skipped with
- * a reason. Rejects if the source of the documents does, or if the package for a format is missing.
+ * a reason. Rejects if the iterable does, or if the package for a format is missing.
  *
  * @example
  * const { documents } = await documentsFrom(rows.map(({ id, body }) => ({ path: `faq/${id}`, text: body })));
@@ -189,7 +189,7 @@ export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Do
   return { documents, skipped };
 }
 
-/** Returns a document, or why it has nothing to search. */
+/** Returns a document, or the reason if it cannot be read or has no text. */
 export async function readOrReason(document: Document): Promise<ReadDocument | SkippedDocument> {
   const { path } = parseOption(documentSchema, document, 'document');
   const blocks = await blocksOf(document);

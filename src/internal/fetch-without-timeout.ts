@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { onAbort } from './async.ts';
 import { proxyError, proxyFor, proxyRefusal, requestThrough } from './proxy.ts';
 
-/** The platform's own `fetch`, except in Node. It follows no redirect, so a key reaches only the host it was sent to. */
+/** The platform's own `fetch`, except in Node. It does not follow redirects, so a key reaches only the host it was sent to. */
 export const platformFetch: typeof globalThis.fetch = (input, init) =>
   isNode() ? fetchWithoutTimeout(input, init) : globalThis.fetch(input, { ...init, redirect: 'manual' });
 
@@ -13,7 +13,7 @@ function isNode(): boolean {
   return process?.versions?.node !== undefined && (navigator?.userAgent.startsWith('Node.js') ?? true);
 }
 
-/** Loaded on use, because other platforms have none of them. */
+/** Loaded when it is used, because other platforms do not have it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 /**

@@ -2,7 +2,7 @@ import { TransportError } from './transport-error.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Enough for a path that a server corrects, and far fewer than a loop. */
+/** Enough for a server that corrects a path. */
 const MAX_REDIRECTS = 5;
 
 /** `fetch`, for a URL. */
@@ -10,7 +10,7 @@ export type FetchUrl = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
  * Returns a `fetch` that follows redirects within one origin, so that a key and other headers reach no other server. Method and body stay
- * the same, except after a 303, which asks for GET. `inner` must support `redirect: 'manual'`.
+ * the same, except that a 303 changes the method to GET. `inner` must support `redirect: 'manual'`.
  *
  * The returned function rejects with a TransportError for a redirect to another origin, for one whose target is hidden (in browsers), and
  * for the sixth redirect.

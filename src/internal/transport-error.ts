@@ -1,4 +1,4 @@
-/** A request that did not reach its server. The message is for the user and contains no credentials. */
+/** A request that failed at a proxy or a redirect. The message is for the user and contains no credentials. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly reason: 'redirected' | 'proxy_failed';

@@ -109,7 +109,7 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
               </th>
             </tr>
             {starts.slice(0, MAX_STARTS).map(({ path, values }) => (
-              <PairRow key={path} name={path.replace(/^host\./u, 'of the program: ')} values={values} />
+              <PairRow key={path} name={path.replace(/^host\./u, 'program data: ')} values={values} />
             ))}
             {starts.length > MAX_STARTS && (
               <tr>

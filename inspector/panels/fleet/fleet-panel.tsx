@@ -313,13 +313,13 @@ function Paths({ inspector, sets }: SetsProps) {
   return (
     <section class="fleet-list" aria-labelledby="paths-title">
       <h2 id="paths-title">{pluralize(paths.length, 'path')}</h2>
-      <p class="muted">Most frequent first; the others show where they differ from it.</p>
+      <p class="muted">The most frequent path is first; the others show where they differ from it.</p>
       <ul>{items}</ul>
     </section>
   );
 }
 
-/** What a path has instead of a part of another path, and the states around it. */
+/** The part of a path that differs from another path, and the states around it. */
 function PathDifference({ path, from }: { readonly path: readonly string[]; readonly from: readonly string[] }) {
   const start = path.findIndex((state, at) => state !== from[at]);
   const common = start < 0 ? path.length : start;

@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<Origin['kind'], string>> = {
 };
 
 const MAX_SHOWN = 100;
-/** The most characters of an opened text. */
+/** The maximum length of an opened text, in characters. */
 const MAX_CHARS = 20_000;
 
 /** Finds where words of the answer come from: every text of the run that contains them, in order. */
@@ -42,7 +42,7 @@ export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
           ? 'Select words on the page before you open this view, or type them.'
           : origins.length === 0
             ? 'No text of the run contains these words.'
-            : 'In the order in which the run received them. The first one is the source. A click opens the whole text.'}
+            : 'In the order in which the run received them. The first one is the source. Click one to open its whole text.'}
       </p>
       <ol>
         {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt, content }, index) => (

@@ -162,7 +162,7 @@ function callsText(left: ReturnType<typeof callsLeftAt>, kinds: ChartProof['call
   return phases + answer === 0 ? ', without another model call.' : `, after ${calls}${parts}.`;
 }
 
-/** The shortest path to a state. A step may lead through it at once: then the path ends there. */
+/** The shortest path to a state. If the last step only passes through the state, the path ends there. */
 function pathTo(charts: RunCharts, proof: ChartProof, { chartId, stateId }: StateRef): ProvenPath | null {
   const end = proof.toState[stateId];
   const chart = chartIndexOf(charts).chart(chartId);

@@ -264,7 +264,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
     if (activeId !== null) link.current?.focus({ preventScroll: true });
   }, [activeId]);
 
-  /** Moves the focus to another row. Returns whether the key is one that does. */
+  /** Moves the focus if the key is a navigation key, and returns whether it is. */
   function move(key: string): boolean {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: activeId === null ? 0 : 1,
@@ -284,7 +284,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
   }
   const latestMove = useRef(move);
   latestMove.current = move;
-  // Also before a row has the focus.
+  // The keys also work before a row has the focus.
   useEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -326,7 +326,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
                 class={checked.value.has(runId) ? 'checked' : ''}
                 onClick={(event) => {
                   const isOther = (event.target as Element).closest('a, button, input') !== null;
-                  // A click also ends the selection of text, for example of the id.
+                  // Selecting text, for example the id, also ends with a click.
                   if (!isOther && getSelection()?.isCollapsed !== false) inspector.selectRun(runId);
                 }}
               >
@@ -380,7 +380,7 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
   [
     {
       keys: ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End'],
-      description: 'Move between the runs',
+      description: 'Move between runs',
       act: move,
     },
     { keys: ['Enter'], description: 'Open the run' },

@@ -132,7 +132,7 @@ interface NumbersProps extends Pick<RowProps, 'currency'> {
   readonly isSum?: boolean;
 }
 
-/** What was used, from right to left: time, cost, model calls and tokens. What does not fit is left out, first the tokens. */
+/** Shows time, cost, model calls and tokens, from right to left. Figures that do not fit are left out, tokens first. */
 function Numbers({ usage: { inputTokens, outputTokens, cost }, ms, currency, calls = null, isSum }: NumbersProps) {
   const tokens = inputTokens + outputTokens;
   const price = cost === null || currency === null || tokens === 0 ? null : formatCost({ amount: cost, currency });

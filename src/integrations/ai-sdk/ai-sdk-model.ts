@@ -53,11 +53,11 @@ const languageModelSchema = z.object(
 
 /**
  * Returns a model that calls a language model of the AI SDK: any provider whose models implement `LanguageModelV2`, `V3` or `V4` (`ai` 5,
- * 6 and 7). Neither `ai` nor `@ai-sdk/provider` need be installed.
+ * 6 and 7). Neither `ai` nor `@ai-sdk/provider` has to be installed.
  *
  * 1. Any error becomes the last part of the stream, a `failure`, as for `openaiModel`.
- * 2. One `stream` is one attempt without retries. Only if the provider rejects or ignores a feature (a JSON schema, tools in addition to a
- *    reply), the request is repeated without it, and that is remembered.
+ * 2. One `stream` is one attempt without retries. If the provider rejects or ignores a feature (a JSON schema, tools in addition to a
+ *    reply), the request is repeated without it, and later requests leave it out.
  * 3. An abort, a `break` and the end of the stream abort the provider's request.
  *
  * @throws PostChainError `invalid_option`
@@ -176,7 +176,7 @@ const ABOUT_FORMAT =
   /response_?\s?(format|schema|mime)|json[_ ](schema|object|mode)|invalid schema|structured ?outputs?|output_(format|config)|grammar/iu;
 const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
 
-/** Returns what to request after a rejection, or null if it is about something else or nothing is left to give up. */
+/** Returns the features to use after a rejection; null if it is about something else, or no feature is left to give up. */
 function fallbackFeatures(features: Features, request: ModelRequest, thrown: unknown): Features | null {
   const error = reportedError(thrown);
   if (error === null || !REJECTION_STATUSES.has(error.status) || isPromptTooLong(error)) return null;

@@ -10,7 +10,7 @@ import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest } from './chain-request.ts';
 import { jsonAnswer } from './json-answer.ts';
 
-/** The part of a chain that is exposed. */
+/** The part of a chain that the language model uses. */
 export interface RunsRequests {
   run(options: RunOptions): Run;
 }
@@ -23,8 +23,8 @@ export interface ChainLanguageModelOptions<Version extends 'v3' | 'v4' = 'v3' | 
   /** Converts an answer to JSON if a caller requests JSON, for example with `generateObject`. Without it, such calls are rejected. */
   readonly model?: ChatModel;
   /**
-   * Whether a stream has the text of the answer while it is written. Default: true. If false, the text comes when it is valid, at once: text
-   * of an attempt that fails is never streamed.
+   * Whether the text of the answer is streamed while it is written. Default: true. If false, it is sent as a whole once it is valid, so text
+   * of a failed attempt is never streamed.
    */
   readonly live?: boolean;
 }
@@ -99,7 +99,8 @@ const optionsSchema = z.strictObject({
  * Returns a language model of the AI SDK whose replies are a chain's answers, for `generateText`, `streamText`, `generateObject` and
  * everything built on them.
  *
- * 1. The last message of the user is the request, the messages before it are the history, and system messages are instructions. The answer's sources become `source` parts.
+ * 1. The last user message is the request, the messages before it are the history, and system messages are instructions. The answer's
+ *    sources become `source` parts.
  * 2. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
  * 3. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
  *
@@ -189,7 +190,7 @@ async function* answerTexts(run: Run): AsyncGenerator<string, void> {
 }
 
 /**
- * Writes text that grows as the deltas of one block. Streamed text cannot be taken back: if an attempt fails and the answer begins
+ * Streams growing text as the deltas of one block. Streamed text cannot be retracted: if an attempt fails and the answer begins
  * differently, the block is marked as void, and a new block has the whole answer.
  */
 class TextBlocks {
@@ -222,7 +223,7 @@ class TextBlocks {
   }
 }
 
-/** Returns a stream of the parts. An error becomes its last part, an abort its error; cancelling it cancels the run. */
+/** Returns a stream of the parts. An error becomes its last part, and an abort makes it fail; canceling it cancels the run. */
 function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): ReadableStream<ChainStreamPart> {
   return new ReadableStream({
     async pull(controller) {
@@ -240,7 +241,7 @@ function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): Reada
       }
     },
     cancel() {
-      run.cancel('nobody reads the stream anymore');
+      run.cancel('the stream was canceled');
     },
   });
 }

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Turn } from '../../engine/runtime/run-options.ts';
 
-/** The options of a call that apply to a chain. Everything else is only warned about. */
+/** The options of a call that apply to a chain. All others only cause warnings. */
 export interface ChainCallOptions {
   prompt: readonly ChainMessage[];
   responseFormat?: ChainResponseFormat | undefined;
@@ -23,7 +23,7 @@ export interface ChainWarning {
   details?: string;
 }
 
-/** A call as a request to a chain: the last message of the user, the turns before it, the system messages, and what does not apply. */
+/** A call as a request to a chain: the last user message, the turns before it, the system messages, and warnings about what does not apply. */
 export interface ChainRequest {
   readonly request: string;
   readonly instructions?: string;
@@ -43,7 +43,7 @@ const SETTINGS = [
   'seed',
 ] as const;
 
-/** @throws PostChainError `invalid_request` if the prompt has no text of a user. */
+/** @throws PostChainError `invalid_request` if the prompt has no user message with text. */
 export function chainRequest(options: ChainCallOptions): ChainRequest {
   const { prompt } = options;
   const at = prompt.findLastIndex(({ role, content }) => role === 'user' && textOf(content).trim() !== '');
@@ -87,7 +87,7 @@ function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]):
       .filter((type) => type !== 'text')
       .map((type) => unsupported(`${type} parts`, 'They are left out of the request.')),
     ...(after.some(({ role }) => role !== 'system')
-      ? [unsupported('messages after the last message of the user', 'They are left out of the request.')]
+      ? [unsupported('messages after the last user message', 'They are left out of the request.')]
       : []),
   ];
 }

@@ -3,7 +3,7 @@ import { redactSecrets } from '../../internal/secrets.ts';
 import { failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
 import { type ServerError, serverError } from '../../models/openai/server-errors.ts';
 
-/** What a failure needs besides the error. No message contains one of `secrets`. */
+/** The settings for creating a failure. No message contains one of `secrets`. */
 export interface FailureSettings {
   readonly secrets: readonly string[];
   readonly now: () => number;
@@ -36,10 +36,10 @@ export function failureOf(thrown: unknown, settings: FailureSettings): Failure {
   return failure('unexpected', `the call failed: ${name === '' ? '' : `${name}: `}${text}`, { stage: 'unexpected' });
 }
 
-/** The failure of a reply that has no end. */
+/** The failure of a reply that was cut off. */
 export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
 
-/** The reply cannot be read. A status of 200 with such an error is a reply, too. */
+/** The reply cannot be read, even if its status is 200. */
 const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponseData|NoContentGenerated)Error$/u;
 
 /** The request cannot be sent in the provider's format. */
@@ -90,7 +90,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Returns the innermost error object: OpenAI and Google wrap it in `error`, Anthropic as well within a stream. */
+/** Returns the innermost error object: OpenAI and Google wrap it in `error`, and so does Anthropic within a stream. */
 function errorObject(value: unknown): Readonly<Record<string, unknown>> | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { error } = value as { readonly error?: unknown };
@@ -120,7 +120,7 @@ function headersOf({ responseHeaders, responseBody }: CallError): Headers {
 }
 
 /**
- * Returns the error's text without what may be a key: PostChain does not know the provider's key, and some servers repeat it. If the key was
+ * Returns the error's text without possible keys: PostChain does not know the provider's key, and some servers repeat it. If the key was
  * rejected, every long word with a digit is hidden.
  */
 function withoutKeys({ status, text }: ServerError): string {
@@ -132,7 +132,7 @@ const LONG_WORD = /[\w.~+/=-]{16,}/gu;
 
 const hideWithDigit = (word: string): string => (/\d/u.test(word) ? '[key]' : word);
 
-/** Hides long words that mix capital letters, small letters and digits, as keys do and the names of models do not. */
+/** Hides long words that mix uppercase letters, lowercase letters and digits, as keys do and model names do not. */
 function maskKeys(text: string): string {
   return text.replaceAll(LONG_WORD, (word) =>
     /[a-z]/u.test(word) && /[A-Z]/u.test(word) && /\d/u.test(word) ? '[key]' : word,

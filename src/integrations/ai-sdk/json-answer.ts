@@ -6,7 +6,7 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { createStructuredOutput } from '../../engine/attempts/structured-output.ts';
 import type { ChainResponseFormat } from './chain-request.ts';
 
-const SYSTEM = `You convert the answer of another program to JSON. Use only what the answer says: add, guess and correct nothing. If it does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`;
+const SYSTEM = `You convert the answer of another program to JSON. Use only the content of the answer. Do not add, guess or correct anything. If the answer does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`;
 
 /** JSON with the content of an answer, and the usage of the calls that wrote it. */
 export interface JsonAnswer {
@@ -41,7 +41,7 @@ export async function jsonAnswer(
   return { text: JSON.stringify(await output.value), usage: output.execution.usage };
 }
 
-/** Returns a validator for the schema; for one that zod cannot read, any value is valid here, and the AI SDK validates it. */
+/** Returns a validator for the schema. If zod cannot read the schema, any value passes here, and the AI SDK validates it. */
 function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodType {
   try {
     return z.fromJSONSchema(schema);

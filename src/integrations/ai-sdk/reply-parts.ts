@@ -5,7 +5,7 @@ import { failure } from '../../models/openai/failures.ts';
 import { CUT } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
 
-/** What reading a reply needs to know about its model and request. */
+/** The properties of the model and the request that are needed to read a reply. */
 export interface ReplyContext {
   readonly version: string;
   readonly provider: string;
@@ -70,7 +70,7 @@ export class ReplyParts {
     return [part];
   }
 
-  /** A call comes as deltas of its arguments and then as a whole, or only as a whole. */
+  /** A call arrives as deltas of its arguments and then as a whole, or only as a whole. */
   #readCall(part: AiSdkStreamPart): readonly ModelPart[] {
     const id = String(part.toolCallId ?? part.id);
     const name = textOf(part.toolName);
@@ -103,7 +103,7 @@ export class ReplyParts {
       const message = `the provider ended the reply because of an error${why}`;
       return failed(failure('garbled_reply', message, { retryable: true }), usage);
     }
-    // V2 and V3 have no reason of their own for a stream that ended early.
+    // V2 and V3 have no separate reason for a stream that ended early.
     const isUnknown = unified === 'unknown' && (usage === null || this.#openBlocks.size > 0);
     const isCut = unified === 'interrupted' || isUnknown || (unified === 'other' && raw === null);
     return isCut ? failed(CUT, usage) : { type: 'finish', reason: reason ?? 'other', usage };
@@ -172,8 +172,8 @@ function nestedUsage(given: unknown): Counts {
 }
 
 /**
- * V2 does not define what its numbers include. Anthropic's input leaves out what was read from the cache. Google's output leaves out
- * reasoning, which its total includes.
+ * V2 does not define what its numbers include. Anthropic's input excludes tokens read from the cache. Google's output excludes reasoning,
+ * which its total includes.
  */
 function flatUsage(given: unknown, { provider }: ReplyContext): Counts {
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens } = membersOf(given);

@@ -17,7 +17,7 @@ import {
 /** No real chunk has more choices. */
 const MAX_CHOICES = 1_000;
 
-/** `function_call` is the only call of servers with the API of 2023. */
+/** Servers that implement the API of 2023 send only `function_call`. */
 const deltaSchema = z.object({
   content: z.union([z.string(), uncheckedList]).nullish(),
   refusal: looseText,

@@ -34,7 +34,7 @@ async function load(settings: OpenAISettings): Promise<OpenAI> {
     project: settings.project,
     defaultHeaders: settings.headers,
     fetch: (url, init) => readable(String(url), init),
-    // `openaiSettings` has refused a key in a web page.
+    // `openaiSettings` already rejects a key in a web page.
     dangerouslyAllowBrowser: true,
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,

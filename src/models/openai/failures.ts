@@ -137,7 +137,7 @@ function causesOf(thrown: unknown): readonly Error[] {
   return causes;
 }
 
-/** Returns the failure for a server's error, with the delay that the server requests before a retry. `where` says which server, if it helps. */
+/** Returns the failure for a server's error, with the delay that the server requests before a retry. `where` describes the server or is empty. */
 export function serverFailure(
   error: ServerError,
   where: string,
@@ -153,7 +153,7 @@ export function serverFailure(
   return failure(code, message, { retryable, retryAfterMs: wait, status });
 }
 
-/** The server understood the request, but not what the model wrote, so that another reply may be valid. */
+/** The server accepted the request but could not use what the model wrote, so another reply may be valid. */
 function failedGeneration({ status, text, generation }: ServerError, secrets: readonly string[]): Failure {
   const written = generation === null ? '' : `; the model wrote: ${generation}`;
   const message = `the model server could not use the model's reply: ${redactSecrets(`${text}${written}`, secrets)}`;

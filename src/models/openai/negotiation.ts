@@ -96,7 +96,7 @@ interface SendOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request. The client's own reading of a stream is slower, and has no limit of size. */
+/** Sends a request. The client's own stream reader is slower and has no size limit. */
 async function send(
   client: OpenAI,
   request: ModelRequest,

@@ -19,8 +19,8 @@ export interface OpenAIModelOptions {
    */
   readonly api?: OpenAIApi;
   /**
-   * Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. If it is undefined, as
-   * an environment variable that is not set, `OPENAI_API_KEY` is used for OpenAI only.
+   * Default: `OPENAI_API_KEY`, read when the model is created. A server on loopback (Ollama, llama.cpp) needs none. If `apiKey: undefined` is
+   * passed, for example from an unset environment variable, `OPENAI_API_KEY` is used for OpenAI only.
    */
   readonly apiKey?: string | undefined;
   /** Including `/v1`, for example `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, otherwise OpenAI. */
@@ -41,7 +41,7 @@ export interface OpenAIModelOptions {
   readonly reasoningSummary?: (typeof SUMMARIES)[number];
   /** The processing tier, for example `flex` or `priority`. Default: the server's. */
   readonly serviceTier?: string;
-  /** Groups requests with the same beginning, which makes it more likely that the server has it cached. Default: none. */
+  /** Groups requests with the same beginning, which increases hits in the server's cache. Default: none. */
   readonly promptCacheKey?: string;
   /** The organization that is billed, as the header `OpenAI-Organization`. Default: `OPENAI_ORG_ID`, sent to OpenAI only. */
   readonly organization?: string;
@@ -57,8 +57,8 @@ export interface OpenAIModelOptions {
   /** The maximum size of one response, decompressed. A larger one is cut off and fails. Default: 32,000,000. */
   readonly maxResponseBytes?: number;
   /**
-   * How requests are sent. It must stop when its `signal` aborts. Default: Node's HTTP client without a time limit, through the proxy of
-   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+   * Sends the requests, and must stop when its `signal` aborts. Default: in Node, its HTTP client without a timeout, through the proxy in
+   * `HTTPS_PROXY` or `HTTP_PROXY` unless `NO_PROXY` lists the host; elsewhere, the platform's `fetch`.
    */
   readonly fetch?: typeof globalThis.fetch;
   /** Allows a key in a web page, where everyone who opens the page can read it. Default: false. */
@@ -197,8 +197,8 @@ interface ApiKey {
 }
 
 /**
- * Returns the given key, otherwise `OPENAI_API_KEY`, but not to another company in place of a key that was meant to be given. A server on
- * loopback usually needs none and gets a placeholder. Surrounding white space, common in files and shells, is removed.
+ * Returns the given key, otherwise `OPENAI_API_KEY`. If `apiKey: undefined` is passed for another company's server, that key is not used. A
+ * server on loopback usually needs none and gets a placeholder. Surrounding white space, common in files and shells, is removed.
  *
  * @throws PostChainError `invalid_key`. The message never contains the key or a part of it.
  */

@@ -43,7 +43,7 @@ export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 /** A token count; missing or invalid ones are null. */
 export const looseCount = z.int().min(0).nullish().catch(null);
 
-/** Counts as a server reports them. Null if there are none; counts of parts are left out if they are missing. */
+/** Returns the usage that a server reports; null if there is none. Missing counts of cached and reasoning tokens are left out. */
 export function tokenUsage(
   counts: { readonly input: number; readonly output: number; readonly cached: Count; readonly reasoning: Count } | null,
 ): TokenUsage | null {

@@ -25,7 +25,7 @@ export interface Dialect {
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
 }
 
-/** What a request asks for, before it is written in the words of an API. */
+/** The content of a request, before it is converted to the format of an API. */
 interface Prompt {
   readonly turns: readonly ChatTurn[];
   readonly format: 'json_object' | ReplySchema | null;
@@ -53,7 +53,7 @@ type Effort = NonNullable<ChatBody['reasoning_effort']>;
 type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readonly stream: boolean };
 
 /**
- * Returns the JSON body of a chat completion. OpenAI stores those of new accounts unless told otherwise. `parallel_tool_calls` is never
+ * Returns the JSON body of a chat completion. OpenAI stores those of new accounts by default. `parallel_tool_calls` is never
  * sent, because reasoning models and many servers reject it.
  */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
@@ -84,7 +84,7 @@ function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
   return { type: 'function', function: { ...tool, ...(strict && { strict }) } };
 }
 
-/** Returns the JSON body of a request to the Responses API, which stores replies and makes tools strict unless told otherwise. */
+/** Returns the JSON body of a request to the Responses API, which by default stores replies and makes tools strict. */
 export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
   const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
@@ -118,7 +118,7 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
   };
 }
 
-/** Returns what to ask for. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
+/** Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
 function promptFor(given: ModelRequest, dialect: Dialect): Prompt {
   const request = withoutNativeTools(given, dialect);
   return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, dialect);

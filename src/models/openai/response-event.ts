@@ -78,7 +78,7 @@ const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: n
 export function responsesReader(): ReplyReader {
   /** The items that had deltas, by their index in the output. */
   const streamed = new Set<number>();
-  /** The number of each call, from 0, by its index in the output: one that is added anew is another call. */
+  /** The number of each call, from 0, by its index in the output. An item that is added again is another call. */
   const calls = new Map<number, number>();
   let callCount = 0;
   let hasReply = false;

@@ -40,7 +40,7 @@ describe('the sum of many runs', () => {
     }
   });
 
-  it('tells runs apart that differ in their number of cycles, or in the guard that ended them', async () => {
+  it('distinguishes runs that differ in their number of cycles, or in the guard that ended them', async () => {
     const pathOf = async (confidences: readonly number[]) => {
       const run = await runToAnswer(
         { yield: (call: number) => unsureAnswer(call, { confidence: confidences[call - 1] ?? 1 }) },

@@ -32,7 +32,7 @@ describe('the origins of a phrase', () => {
     expect(found('1932 bridge')).toEqual(['passage: bridge.md, lines 4 to 4']);
   });
 
-  it('are marked in their texts: the phrase, or else its words', () => {
+  it('are highlighted in their texts: the phrase, otherwise its words', () => {
     const marked = (content: string, phrase: string) =>
       markedParts(content, phrase)
         .map(({ text: part, isMatch }) => (isMatch ? `[${part}]` : part))

@@ -103,7 +103,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await close();
   });
 
-  it('marks a fork with a link to where it left its run, and shows and copies the id of a run', async () => {
+  it('marks a fork with a link to the entry where it left its run, and shows and copies the id of a run', async () => {
     const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run-of-the-first' });
     await (await chain.fork('first', { at: 30, set: { 'thresholds.confidence': 0.2 } })).answer;
     const { page, close } = await open('/');

@@ -126,7 +126,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     await page.getByText('1 run read').waitFor();
   });
 
-  it('leaves forks out, says so, and includes them on request', async () => {
+  it('leaves forks out with a note, and includes them on request', async () => {
     const page = await openRecordedRuns(tests, runs, '?panel=fleet');
     await page.getByText('2 runs read').waitFor();
     await page.getByText('Forks are left out, because each repeats the start of another run.').waitFor();
@@ -156,7 +156,7 @@ describe.skipIf(tests.areSkipped)('many runs on one chart', () => {
     expect(marked.join()).toMatch(/synthesizing \((?:confidence|cycle limit) reached\)/u);
   });
 
-  it('is opened by its address with the same sets, color and scope', async () => {
+  it('restores its sets, color and scope from the address', async () => {
     const page = await open('many runs');
     await page.getByRole('button', { name: 'Compare with a second set' }).click();
     const [a, b] = ['A', 'B'].map((name) => page.getByRole('search', { name: `Filters of set ${name}` }));

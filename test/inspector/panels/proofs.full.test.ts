@@ -58,7 +58,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     await expect.poll(onPath).toBe(0);
   });
 
-  it('end the path at a state that a step only passes through, or in which every run starts', async () => {
+  it('end the path at a state that a step only passes through, or that every run starts in', async () => {
     const page = await open();
     const steps = page.getByRole('region', { name: 'Shortest path' }).getByRole('listitem');
     const texts = async () => (await steps.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '));

@@ -77,11 +77,11 @@ describe('the passage index', () => {
   it.each([
     [
       'x',
-      'documents: expected an array of documents, each with a path and a text, for example from loadDocuments; received "x".',
+      'documents: expected an array of documents, each with a path and text, for example from loadDocuments; received "x".',
     ],
     [
       undefined,
-      'documents: expected an array of documents, each with a path and a text, for example from loadDocuments; received undefined.',
+      'documents: expected an array of documents, each with a path and text, for example from loadDocuments; received undefined.',
     ],
     [{ documents: [] }, /^documents: expected an array of documents.* received an object with documents\.$/],
     [[{ path: 'a.md' }], /^documents\.0: expected either text, bytes or blocks; received an object with path\.$/],

@@ -39,7 +39,7 @@ describe('a document', () => {
     expect(bytes.length).toBeGreaterThan(0);
   });
 
-  it('may be a DOCX file, of which headings are kept', async () => {
+  it('may be a DOCX file, whose headings are kept', async () => {
     const bytes = docxOf('Loans', ['Lost books cost ten euros.', 'Magazines stay here.']);
     const { blocks } = await readDocument({ path: 'rules.docx', bytes });
     expect(blocks.map(({ text, heading }) => ({ text, heading }))).toEqual([
@@ -73,7 +73,7 @@ describe('a document', () => {
     await expect(readDocument(document as never)).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
-  it('is read by line for a model that asks for a passage', async () => {
+  it('is readable by line through readPassage', async () => {
     const capability = readPassage([{ path: 'notes', text: 'one\ntwo\n\nthree' }]);
     const result = await capability.execute({ path: 'notes', startLine: 2 } as never, { signal } as never);
     expect(result).toBe('notes, lines 2-4 of 4\n2: two\n4: three');

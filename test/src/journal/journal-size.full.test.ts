@@ -33,7 +33,7 @@ describe('the file of a journal', () => {
   });
 
   it.each([1, 1_000])(
-    'takes at most three times what the model said in %i characters at a time',
+    'takes at most three times the size of replies that arrive in chunks of %i characters',
     async (chunkChars) => {
       const folder = temporaryFolder();
       let saidChars = 0;

@@ -187,7 +187,7 @@ describe('aiSdkModel', () => {
     expect(JSON.stringify(calls[1]?.prompt)).toContain('You may search.');
   });
 
-  test('asks for the tool call in the prompt if the provider does not force calls', async () => {
+  test('requests the tool call in the prompt if the provider rejects forced calls', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'action_reply', input: '{"response":"x"}' };
     const { calls, create } = fake([
       callError(400, 'tool_choice forces tool use, which is not supported.'),

@@ -170,12 +170,12 @@ describe('a chain as a language model', () => {
     expect(warnings).toMatchObject([{ type: 'unsupported', feature: 'temperature' }]);
   });
 
-  test('rejects a prompt without text of a user', async () => {
+  test('rejects a prompt without a user message that has text', async () => {
     const call = { prompt: [{ role: 'assistant' as const, content: [{ type: 'text', text: 'Hello.' }] }] };
     await expect(asLanguageModel(chainOf()).doGenerate(call)).rejects.toThrow(/prompt: expected a user message/);
   });
 
-  test('writes an object of the schema with a last structured call', async () => {
+  test('writes an object that matches the schema with one more structured call', async () => {
     const model = counting(scriptedModel(() => ({ capital: 'Paris' })));
     const { object, usage } = await generateObject({
       model: asLanguageModel(createPostChain({ model: counting(plannedModel({})) }), { model }),

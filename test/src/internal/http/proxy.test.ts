@@ -45,7 +45,7 @@ describe('a proxy of the environment', () => {
     expect(server.authorizations).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
   });
 
-  test('does not change that the server’s certificate is verified', async () => {
+  test('does not disable the check of the server’s certificate', async () => {
     const server = await tlsChatServer();
     const proxy = await proxyServer(() => server.port);
     vi.stubEnv('https_proxy', proxy.origin);
@@ -82,7 +82,7 @@ describe('a proxy of the environment', () => {
     expect(failure.message).not.toContain('p@ss');
   });
 
-  test.each(['http', 'https'])('that is not there is a retryable failure that names it: %s', async (scheme) => {
+  test.each(['http', 'https'])('that cannot be reached is a retryable failure that names it: %s', async (scheme) => {
     const origin = `http://127.0.0.1:${await freePort()}`;
     vi.stubEnv(`${scheme}_proxy`, withPassword(origin));
     const failure = await failureFrom(model(`${scheme}://llm.test/v1`));

@@ -59,7 +59,7 @@ export type { SessionStore, SessionTurn } from '../machines/contracts/session.ts
 export type { Citation, FinalAnswer } from '../machines/contracts/synthesis.ts';
 
 export { failureOf } from '../machines/policies/failures.ts';
-export type { ReadDocument } from './documents/document.ts';
+export type { ParsedDocument } from './documents/document.ts';
 export { createPassageIndex } from './documents/passage-index.ts';
 export {
   type Document,

@@ -13,7 +13,7 @@ export function hexDigest(text: string): string {
 /** Primes near 2^32, one per lane. */
 const LANES = [0xfffffffb, 0xffffffef, 0xffffffbf, 0xffffff9d] as const;
 
-/** Returns a digest of 128 bits as hexadecimal digits, to tell texts apart that nobody chose to look alike. Not for security. */
+/** Returns a digest of 128 bits as hexadecimal digits. Accidental collisions are negligible; deliberate ones are possible. */
 export function wideDigest(text: string): string {
   return LANES.map((prime) => {
     let hash = text.length;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import type { ReadDocument } from '../documents/document.ts';
+import type { ParsedDocument } from '../documents/document.ts';
 import { instructionsSchema } from '../engine/runtime/instructions.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
@@ -17,7 +17,7 @@ import { commandOf } from './mcp-servers.ts';
 
 export interface OpenedDocuments {
   readonly source: PassageSource;
-  readonly documents: readonly ReadDocument[];
+  readonly documents: readonly ParsedDocument[];
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 

@@ -19,7 +19,7 @@ export interface Block {
 }
 
 /** A file that was read. `path` is the path shown to people, with forward slashes. */
-export interface ReadDocument {
+export interface ParsedDocument {
   readonly path: string;
   readonly blocks: readonly Block[];
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { inTurns } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
-import type { ReadDocument } from './document.ts';
+import type { ParsedDocument } from './document.ts';
 import type { DocumentCache } from './document-cache.ts';
 import type { DocumentFile } from './document-files.ts';
 import { documentTerms, keepTerms } from './passage-terms.ts';
@@ -35,7 +35,7 @@ export async function loadDocuments(paths: readonly string[], options: LoadOptio
   const { documentFiles } = await import('./document-files.ts');
   const files = await documentFiles(paths);
   const cache = directory === undefined ? null : new (await import('./document-cache.ts')).DocumentCache(directory);
-  const documents: ReadDocument[] = [];
+  const documents: ParsedDocument[] = [];
   const skipped: SkippedDocument[] = [];
   for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
     const batch = files.slice(from, from + FILES_AT_ONCE);
@@ -52,7 +52,7 @@ async function readFile(
   file: DocumentFile,
   maxFileBytes: number,
   cache: DocumentCache | null,
-): Promise<ReadDocument | SkippedDocument> {
+): Promise<ParsedDocument | SkippedDocument> {
   const { invalidPath, readFileStart } = await import('./document-files.ts');
   const { path } = file;
   let bytes: Uint8Array;

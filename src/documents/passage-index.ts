@@ -4,7 +4,7 @@ import { requestTerms, type TermWeight, termWeights } from '../../machines/text/
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import { definitionOf } from './definitions.ts';
-import type { ReadDocument } from './document.ts';
+import type { ParsedDocument } from './document.ts';
 import { documentTerms } from './passage-terms.ts';
 import type { UnrankedPassage } from './passages.ts';
 import { anyDocumentSchema, type Document, readDocument } from './read-document.ts';
@@ -35,7 +35,7 @@ interface BuiltIndex {
  *
  * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
  */
-export function createPassageIndex(documents: readonly (Document | ReadDocument)[]): PassageSource {
+export function createPassageIndex(documents: readonly (Document | ParsedDocument)[]): PassageSource {
   parseOption(argumentsSchema, { documents }, 'documents');
   let built: Promise<BuiltIndex> | undefined;
   return {
@@ -64,13 +64,13 @@ interface Search extends Pick<SearchOptions, 'minRelevance' | 'limit'> {
   readonly widened: boolean;
 }
 
-async function indexOf(documents: readonly (Document | ReadDocument)[]): Promise<BuiltIndex> {
-  const read: ReadDocument[] = [];
+async function indexOf(documents: readonly (Document | ParsedDocument)[]): Promise<BuiltIndex> {
+  const read: ParsedDocument[] = [];
   for (const document of documents) read.push('blocks' in document ? document : await readDocument(document));
   return inTurns(buildIndex(read));
 }
 
-function* buildIndex(documents: readonly ReadDocument[]): Steps<BuiltIndex> {
+function* buildIndex(documents: readonly ParsedDocument[]): Steps<BuiltIndex> {
   const read = [];
   for (const document of documents) {
     read.push(yield* documentTerms(document));

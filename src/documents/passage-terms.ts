@@ -1,7 +1,7 @@
 import { stemsOfRun } from '../../machines/text/terms.ts';
 import { eachRun } from '../../machines/text/words.ts';
 import type { Steps } from '../internal/async.ts';
-import type { ReadDocument } from './document.ts';
+import type { ParsedDocument } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 
 /**
@@ -74,10 +74,10 @@ class TermCounter {
   }
 }
 
-const cached = new WeakMap<ReadDocument, PassageTerms>();
+const cached = new WeakMap<ParsedDocument, PassageTerms>();
 
 /** Keeps the terms of a document that came from a cache, so that its index need not count them. */
-export function keepTerms(document: ReadDocument, terms: PassageTerms): void {
+export function keepTerms(document: ParsedDocument, terms: PassageTerms): void {
   cached.set(document, terms);
 }
 
@@ -88,7 +88,7 @@ export interface DocumentTerms {
 }
 
 /** Returns a document's passages with their terms, in steps. */
-export function* documentTerms(document: ReadDocument): Steps<DocumentTerms> {
+export function* documentTerms(document: ParsedDocument): Steps<DocumentTerms> {
   const passages = yield* passagesOf(document);
   return { passages, terms: cached.get(document) ?? (yield* countTerms(passages)) };
 }

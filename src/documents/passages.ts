@@ -2,7 +2,7 @@ import type { Passage } from '../../machines/contracts/passage.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
 import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
-import type { Block, ReadDocument } from './document.ts';
+import type { Block, ParsedDocument } from './document.ts';
 
 /** A passage without a relevance. */
 export type UnrankedPassage = Omit<Passage, 'relevance'>;
@@ -17,7 +17,7 @@ const BLOCKS_PER_STEP = 100;
  * Returns the passages of a document, in order and in steps of 100 blocks, of 300 to 1,200 characters if the text allows it. Small adjacent blocks under the same
  * heading are merged; long ones are cut after sentences, items or rows. Ids are stable and unique within the document.
  */
-export function* passagesOf(document: ReadDocument): Steps<UnrankedPassage[]> {
+export function* passagesOf(document: ParsedDocument): Steps<UnrankedPassage[]> {
   const passages: UnrankedPassage[] = [];
   const seen = new Map<string, number>();
   for (const piece of yield* merged(document.blocks)) {

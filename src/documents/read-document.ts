@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { inTurns, type Steps } from '../internal/async.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
 import { parseOption } from '../internal/options.ts';
-import type { Block, ReadDocument } from './document.ts';
+import type { Block, ParsedDocument } from './document.ts';
 import { readText } from './read-text.ts';
 
 const TYPES = ['markdown', 'html', 'json', 'text', 'pdf', 'docx'] as const;
@@ -74,7 +74,7 @@ export function typeOfPath(path: string): DocumentType | null {
  * @example
  * const index = createPassageIndex([await readDocument({ path: 'faq.md', text: '# Opening hours\n\nFrom nine to five.' })]);
  */
-export async function readDocument(document: Document): Promise<ReadDocument> {
+export async function readDocument(document: Document): Promise<ParsedDocument> {
   const { path } = parseOption(documentSchema, document, 'document');
   const blocks = await blocksOf(document);
   if (typeof blocks !== 'string') return { path, blocks };
@@ -167,7 +167,7 @@ export interface SkippedDocument {
 }
 
 export interface LoadedDocuments {
-  readonly documents: ReadDocument[];
+  readonly documents: ParsedDocument[];
   readonly skipped: SkippedDocument[];
 }
 
@@ -179,7 +179,7 @@ export interface LoadedDocuments {
  * const { documents } = await documentsFrom(rows.map(({ id, body }) => ({ path: `faq/${id}`, text: body })));
  */
 export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Document>): Promise<LoadedDocuments> {
-  const documents: ReadDocument[] = [];
+  const documents: ParsedDocument[] = [];
   const skipped: SkippedDocument[] = [];
   for await (const document of given) {
     const outcome = await readOrReason(document);
@@ -190,7 +190,7 @@ export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Do
 }
 
 /** Returns a document, or the reason if it cannot be read or has no text. */
-export async function readOrReason(document: Document): Promise<ReadDocument | SkippedDocument> {
+export async function readOrReason(document: Document): Promise<ParsedDocument | SkippedDocument> {
   const { path } = parseOption(documentSchema, document, 'document');
   const blocks = await blocksOf(document);
   if (typeof blocks === 'string') return { path, reason: blocks };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { oneLine } from '../../machines/text/clip.ts';
-import type { ReadDocument } from '../documents/document.ts';
+import type { ParsedDocument } from '../documents/document.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { listed, quoted } from './error-text.ts';
 
@@ -19,7 +19,7 @@ const args = z.object({
  * at a time. It reads the given documents only, never a file. An unknown path, or a first line beyond the end, fails with what is
  * available. A reversed range is swapped.
  */
-export function readPassage(documents: readonly (ReadDocument | TextDocument)[]): Capability {
+export function readPassage(documents: readonly (ParsedDocument | TextDocument)[]): Capability {
   const paths = [...new Set(documents.map(({ path }) => path))];
   const read = new Map<string, LinedDocument>();
   const documentAt = (path: string): LinedDocument | undefined => {
@@ -88,7 +88,7 @@ interface TextDocument {
 }
 
 /** Several blocks may come from one line of the file. */
-function withLines(document: ReadDocument | TextDocument): LinedDocument {
+function withLines(document: ParsedDocument | TextDocument): LinedDocument {
   const { path } = document;
   if ('text' in document) {
     const lines = document.text.split(/\r\n?|\n/u).map((text, at) => ({ number: at + 1, text }));

@@ -31,9 +31,9 @@ type DecidingNumber = readonly [
 const NUMBERS: readonly DecidingNumber[] = [
   ['thresholds.confidence', 'Confidence above', 'Above it, the answer is confident enough.', 'above', 0, 1],
   ['thresholds.change', 'Change below', 'Below it, the answer counts as unchanged.', 'below', 0, 1],
-  ['limits.maxCycles', 'Cycles at most', 'The run ends after this many cycles.', 'reached', 1, 20],
-  ['thresholds.sufficiency', 'Enough known from', 'Below it, the next cycle searches for more.', 'below', 0, 1],
-  ['thresholds.grounding', 'Supported from', 'Below it, the confidence of the answer is capped.', 'below', 0, 1],
+  ['limits.maxCycles', 'Maximum cycles', 'The run ends after this many cycles.', 'reached', 1, 20],
+  ['thresholds.sufficiency', 'Sufficiency at least', 'Below it, the next cycle searches for more.', 'below', 0, 1],
+  ['thresholds.grounding', 'Grounding at least', 'Below it, the confidence of the answer is capped.', 'below', 0, 1],
   ['thresholds.ungroundedConfidence', 'Cap if unsupported', 'The maximum confidence in that case.', 'above', 0, 1],
   ['thresholds.loopRepeats', 'Similar cycles', 'The run ends after this many similar cycles.', 'reached', 2, 10],
 ];

@@ -282,7 +282,7 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
-/** The number of entries before the first keyframe. Each further one follows when the journal has doubled, because the state grows with it. */
+/** The number of entries before the first keyframe. The next is due when the journal has doubled, because the state grows with it. */
 const KEYFRAME_ENTRIES = 8_192;
 
 /** Records the chart's state now and then, for readers that cannot replay the run. */

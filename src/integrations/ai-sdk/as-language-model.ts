@@ -4,6 +4,7 @@ import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage } from '../../../machines/policies/usage.ts';
+import { locationOf } from '../../engine/presentation/answer-as-text.ts';
 import type { Run } from '../../engine/runtime/run.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
@@ -292,13 +293,15 @@ function reportedUsage({ inputTokens, outputTokens, cachedInputTokens, reasoning
   };
 }
 
-function sourceOf({ path, startLine, endLine, quote, messageId: id }: Citation): Source {
-  const title = `${path}:${startLine === endLine ? startLine : `${startLine}-${endLine}`}`;
+function sourceOf(citation: Citation): Source {
+  const { path, startLine, endLine, quote, messageId: id } = citation;
   const shared = {
     type: 'source',
     id,
-    title,
-    providerMetadata: { postchain: { path, startLine, endLine, quote } },
+    title: locationOf(citation),
+    providerMetadata: {
+      postchain: { path, quote, ...(startLine !== undefined && { startLine, endLine: endLine ?? startLine }) },
+    },
   } as const;
   if (/^https?:/u.test(path)) return { ...shared, sourceType: 'url', url: path };
   const mediaType = /\.(md|markdown)$/iu.test(path) ? 'text/markdown' : 'text/plain';

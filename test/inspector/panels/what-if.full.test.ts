@@ -54,7 +54,7 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await page.getByRole('slider', { name: 'Confidence above' }).fill('0.6');
     await expect.poll(() => confidence.locator('b').allInnerTexts()).toEqual(['0.7', '0.95']);
     expect(
-      await page.locator('.what-if-number', { hasText: 'Cycles at most' }).locator('.what-if-values').innerText(),
+      await page.locator('.what-if-number', { hasText: 'Maximum cycles' }).locator('.what-if-values').innerText(),
     ).toBe('1 · 2 · 3');
     const fork = page.getByRole('button', { name: /^Fork from entry [\d,]+ with these numbers$/ });
     const at = Number((await fork.innerText()).replace(/\D/gu, ''));

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReadDocument } from '../../../src/documents/document.ts';
+import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { DocumentCache } from '../../../src/documents/document-cache.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
@@ -43,7 +43,7 @@ const SAMPLES = {
 };
 
 const { signal } = new AbortController();
-const search = (documents: readonly ReadDocument[], query: string) =>
+const search = (documents: readonly ParsedDocument[], query: string) =>
   createPassageIndex(documents).search(query, { limit: 5, minRelevance: 0, signal });
 const load = async (options: Parameters<typeof loadDocuments>[1] = { cache }) =>
   (await loadDocuments([folder], options)).documents;

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import MiniSearch, { type SearchResult } from 'minisearch';
 import { describe, expect, it } from 'vitest';
 import { requestTerms, stemsOf, termWeights } from '../../../machines/text/terms.ts';
-import type { ReadDocument } from '../../../src/documents/document.ts';
+import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { atOnce } from '../../../src/internal/async.ts';
 
 /** Ranks passages as the index should, with a well-tested implementation of BM25+, prefixes and edit distances. */
-function oracle(documents: readonly ReadDocument[]) {
+function oracle(documents: readonly ParsedDocument[]) {
   const passages = documents.flatMap((document) => atOnce(passagesOf(document)));
   const entries = passages.map(({ text, heading }, id) => ({ id, text, heading: heading.join('\n') }));
   const search = new MiniSearch({ fields: ['text', 'heading'], tokenize: stemsOf, processTerm: (stem) => stem });

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { ReadDocument } from '../../../src/documents/document.ts';
+import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
@@ -14,18 +14,18 @@ const context = {
   sessionId: null,
   idempotencyKey: 'run-1.s1.action.1',
 };
-const guide: ReadDocument = {
+const guide: ParsedDocument = {
   path: 'docs/guide.md',
   blocks: atOnce(readMarkdown('# Guide\n\nFirst.\nSecond.\n\nThird.\n')),
 };
-const long: ReadDocument = {
+const long: ParsedDocument = {
   path: 'long.txt',
   blocks: atOnce(readText(Array.from({ length: 450 }, (_, at) => `line ${at + 1}`).join('\n'))),
 };
 
 const read = (
   args: { path: string; startLine?: number; endLine?: number },
-  documents: ReadDocument[] = [guide, long],
+  documents: ParsedDocument[] = [guide, long],
 ) => readPassage(documents).execute(args, context);
 const failure = (...given: Parameters<typeof read>): string => {
   try {

@@ -1,6 +1,6 @@
 import type { Document } from 'postchain';
 
-/** The documents that the page answers from: one paragraph per line. */
+/** The documents that the page answers from. */
 export const notes: readonly Document[] = [
   note('lighthouse/lamp.md', [
     'The lamp is lit half an hour before sunset, and an hour before sunset in December and January.',
@@ -21,9 +21,5 @@ export const notes: readonly Document[] = [
 ];
 
 function note(path: string, paragraphs: readonly string[]): Document {
-  const blocks = paragraphs.map((text, at) => {
-    const line = at + 1;
-    return { text, heading: [], startLine: line, endLine: line, kind: 'prose' as const, lines: [line] };
-  });
-  return { path, blocks };
+  return { path, text: paragraphs.join('\n\n') };
 }

@@ -16,20 +16,18 @@ const found = (phrase: string) => originsOf(log, fold, phrase).map(({ kind, plac
 describe('the origins of a phrase', () => {
   it('begin with the passage that has it, and name its lines', () => {
     const [first, ...later] = originsOf(log, fold, '19 March 1932');
-    expect(first).toMatchObject({ kind: 'passage', place: 'bridge.md, lines 4 to 4' });
+    expect(first).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
     expect(first?.excerpt).toContain('19 March 1932');
     expect(log.entry(first?.seq ?? -1).type).toBe('operations');
     expect(later.every(({ seq }) => seq >= (first?.seq ?? 0))).toBe(true);
   });
 
   it('ignore case, accents and punctuation', () => {
-    expect(found('the, BRIDGE')).toEqual(
-      expect.arrayContaining(['passage: bridge.md, lines 4 to 4', 'request: the user']),
-    );
+    expect(found('the, BRIDGE')).toEqual(expect.arrayContaining(['passage: bridge.md:4', 'request: the user']));
   });
 
   it('fall back to texts with all of the words', () => {
-    expect(found('1932 bridge')).toEqual(['passage: bridge.md, lines 4 to 4']);
+    expect(found('1932 bridge')).toEqual(['passage: bridge.md:4']);
   });
 
   it('are highlighted in their texts: the phrase, otherwise its words', () => {

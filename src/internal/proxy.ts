@@ -19,6 +19,11 @@ export function proxyFor(url: URL, env: Environment = process.env): URL | null {
   if (text === '' || isLoopback(url.hostname) || isListed(url, variable(env, 'no_proxy'))) return null;
   const href = /^[a-z][\w+.-]*:\/\//iu.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(href) ? new URL(href) : null;
+  if (proxy !== null && !isDecodable(proxy))
+    throw new TransportError(
+      'proxy_failed',
+      `${name.toUpperCase()} has a user or password with an invalid % sequence; write a percent sign as %25`,
+    );
   if (proxy !== null && /^https?:$/u.test(proxy.protocol)) return proxy;
   const received =
     proxy === null ? 'something that is not a URL' : `a URL with the scheme ${JSON.stringify(proxy.protocol)}`;
@@ -26,6 +31,15 @@ export function proxyFor(url: URL, env: Environment = process.env): URL | null {
     'proxy_failed',
     `${name.toUpperCase()} must be an http or https URL, for example http://proxy.example.com:3128; received ${received}`,
   );
+}
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function variable(env: Environment, name: string): string {
@@ -38,10 +52,13 @@ function isLoopback(hostname: string): boolean {
 
 function isListed({ hostname, port, protocol }: URL, list: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const host = hostname.replace(/\.$/u, '');
   return list.split(/[\s,]+/u).some((entry) => {
     if (entry === '*') return true;
-    const [, name = '', entryPort = ownPort] = /^\*?\.?(\[.*\]|[^:]*)(?::(\d+))?$/u.exec(entry.toLowerCase()) ?? [];
-    return name !== '' && entryPort === ownPort && `.${hostname}`.endsWith(`.${name}`);
+    // An IPv6 address may have no brackets.
+    const text = /^[\da-f:]*:[\da-f]*:[\da-f:.]*$/iu.test(entry) ? `[${entry}]` : entry;
+    const [, name = '', entryPort = ownPort] = /^\*?\.?(\[.*\]|[^:]*?)\.?(?::(\d+))?$/u.exec(text.toLowerCase()) ?? [];
+    return name !== '' && entryPort === ownPort && `.${host}`.endsWith(`.${name}`);
   });
 }
 

@@ -86,7 +86,7 @@ describe.skipIf(typeof browser === 'string')('the example page', () => {
     expect(await answer.locator('.text').textContent()).toContain('an hour before sunset in December and January');
     expect(await answer.textContent()).toMatch(/[7-9]\d %, completed/);
     expect(Number(await answer.getByRole('meter', { name: 'Confidence' }).getAttribute('value'))).toBeGreaterThan(0.7);
-    expect(await answer.getByRole('listitem').textContent()).toMatch(/^lighthouse\/lamp\.md:1-4/);
+    expect(await answer.getByRole('listitem').textContent()).toMatch(/^lighthouse\/lamp\.md:1-7/);
     expect(await page.getByRole('status').textContent()).toBe('Answered.');
   });
 

@@ -309,13 +309,13 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await page.getByRole('combobox', { name: 'Speed' }).blur();
     await page.keyboard.press(' ');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
-    await page.getByRole('button', { name: 'Play' }).waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
     expect(await cursorOf(page)).toBe(entries.length - 1);
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('0.01');
     await page.getByRole('button', { name: 'by entry' }).click();
-    await page.getByRole('button', { name: 'Play' }).press(' ');
+    await page.getByRole('button', { name: 'Play', exact: true }).press(' ');
     await page.getByRole('button', { name: 'Pause' }).press(' ');
-    await page.getByRole('button', { name: 'Play' }).waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
     // The chart may still be moving to the active state.
     const framesAskedFor = () =>
       page.evaluate(async () => {

@@ -122,6 +122,7 @@ describe('the proxy for a URL', () => {
     ['.a.test', true],
     ['*.a.test', true],
     ['other.test, A.test', true],
+    ['a.test.', true],
     ['other.test x.a.test', true],
     ['x.a.test:443', true],
     ['x.a.test:80', false],
@@ -131,6 +132,18 @@ describe('the proxy for a URL', () => {
     ['', false],
   ])('NO_PROXY %j excludes https://x.a.test: %s', (list, isExcluded) => {
     expect(proxy('https://x.a.test', { HTTPS_PROXY: 'http://p:1', NO_PROXY: list }) === null).toBe(isExcluded);
+  });
+
+  test.each(['fd00::1', '[fd00::1]', '[fd00::1]:443'])('NO_PROXY %j excludes an IPv6 address', (list) => {
+    const env = { HTTPS_PROXY: 'http://p:1', NO_PROXY: list };
+    expect(proxy('https://[fd00::1]', env)).toBeNull();
+    expect(proxy('https://[fd00::2]', env)).toBe('http://p:1/');
+  });
+
+  test('names a variable whose credentials cannot be decoded', () => {
+    expect(() => proxy('https://a.test', { HTTPS_PROXY: 'http://user:100%@p:1' })).toThrow(
+      'HTTPS_PROXY has a user or password with an invalid % sequence; write a percent sign as %25',
+    );
   });
 
   test('must be an http or https URL; credentials are not quoted', () => {

@@ -24,7 +24,7 @@ export interface AiSdkModelOptions {
   readonly providerOptions?: AiSdkProviderOptions;
   /** Whether capabilities are offered as native tools. Default: true. If the provider rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
-  /** Called once for each different warning of the provider, for example about a setting that the model does not support. */
+  /** Called once for each different warning of the provider, for example about a setting that the model does not support. Its errors are ignored. */
   readonly onWarning?: (warning: string) => void;
   /** Returns milliseconds since the epoch, for a `Retry-After` with a date. Default: `Date.now`. */
   readonly now?: () => number;
@@ -131,8 +131,15 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
     for (const warning of warnings) {
       if (warned.has(warning) || warned.size >= MAX_WARNINGS) continue;
       warned.add(warning);
-      onWarning?.(warning);
+      void tell(warning);
     }
+  }
+
+  /** An error of the listener must not fail the call. */
+  async function tell(warning: string): Promise<void> {
+    try {
+      await onWarning?.(warning);
+    } catch {}
   }
 
   async function* open(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AiSdkStreamPart, void> {

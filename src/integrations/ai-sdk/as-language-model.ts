@@ -199,8 +199,8 @@ class TextBlocks {
   #count = 0;
 
   *show(text: string): Generator<ChainStreamPart, void> {
-    // The end may be half of a surrogate pair, or space that the final text does not have.
-    const settled = text.replace(/[\s\ud800-\udbff]+$/u, '');
+    // The end may be half of a surrogate pair, and the final text has no space at either end.
+    const settled = text.trimStart().replace(/[\s\ud800-\udbff]+$/u, '');
     if (settled.startsWith(this.#sent)) yield* this.#write(settled);
   }
 
@@ -277,17 +277,18 @@ function finishReasonOf({ status, metadata: { reason } }: FinalAnswer): FinishRe
   return { unified: reason === 'model_unavailable' ? 'error' : 'other', raw: reason ?? status };
 }
 
+/** The parts of a total are not negative, even if a provider does not count cached or reasoning tokens in the total. */
 function reportedUsage({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage): ReportedUsage {
   return {
     inputTokens: {
       total: inputTokens,
-      noCache: cachedInputTokens === undefined ? undefined : inputTokens - cachedInputTokens,
+      noCache: cachedInputTokens === undefined ? undefined : Math.max(0, inputTokens - cachedInputTokens),
       cacheRead: cachedInputTokens,
       cacheWrite: undefined,
     },
     outputTokens: {
       total: outputTokens,
-      text: reasoningTokens === undefined ? undefined : outputTokens - reasoningTokens,
+      text: reasoningTokens === undefined ? undefined : Math.max(0, outputTokens - reasoningTokens),
       reasoning: reasoningTokens,
     },
   };

@@ -14,7 +14,7 @@ export type ChainResponseFormat =
 
 interface ChainMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
-  content: string | readonly { type: string; text?: string }[];
+  content: string | readonly { type: string; text?: string; mediaType?: string }[];
 }
 
 export interface ChainWarning {
@@ -43,11 +43,18 @@ const SETTINGS = [
   'seed',
 ] as const;
 
-/** @throws PostChainError `invalid_request` if the prompt has no user message with text. */
+/** @throws PostChainError `invalid_request` if the prompt has no user message with text, or if the last one has only other parts. */
 export function chainRequest(options: ChainCallOptions): ChainRequest {
   const { prompt } = options;
   const at = prompt.findLastIndex(({ role, content }) => role === 'user' && textOf(content).trim() !== '');
   const last = prompt[at];
+  const others = otherParts(prompt.findLast(({ role }) => role === 'user'));
+  if (others.length > 0) {
+    throw new PostChainError(
+      'invalid_request',
+      `prompt: expected text in the last user message; received ${others.join(', ')}.`,
+    );
+  }
   if (last === undefined) {
     throw new PostChainError('invalid_request', 'prompt: expected a user message with text; received none.');
   }
@@ -64,6 +71,13 @@ export function chainRequest(options: ChainCallOptions): ChainRequest {
     history,
     warnings: warningsFor(options, prompt.slice(at + 1)),
   };
+}
+
+/** Returns what a message without text has in its place, for example `image`. */
+function otherParts(message: ChainMessage | undefined): readonly string[] {
+  if (message === undefined || typeof message.content === 'string' || textOf(message.content).trim() !== '') return [];
+  const others = message.content.filter(({ type }) => type !== 'text');
+  return [...new Set(others.map(({ type, mediaType }) => (mediaType?.startsWith('image') ? 'image' : type)))];
 }
 
 function textOf(content: ChainMessage['content']): string {

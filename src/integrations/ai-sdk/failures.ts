@@ -13,9 +13,10 @@ export interface FailureSettings {
  * Returns a failure for an error that a language model threw or sent in its stream: with the same stage, code, status and wait as the OpenAI
  * model reports. Errors are recognized by their names and members, because several versions of `@ai-sdk/provider` may be installed.
  */
-export function failureOf(thrown: unknown, settings: FailureSettings): Failure {
+export function failureOf(given: unknown, settings: FailureSettings): Failure {
+  const thrown = lastErrorOf(given);
   const reported = reportedError(thrown);
-  if (reported !== null) return serverFailure({ ...reported, text: withoutKeys(reported) }, '', settings);
+  if (reported !== null) return serverFailure(withoutKeys(reported), '', settings);
   const text = redactSecrets(maskKeys(textOf(thrown)), settings.secrets);
   const name = nameOf(thrown);
   const code = systemCode(thrown);
@@ -39,6 +40,11 @@ export function failureOf(thrown: unknown, settings: FailureSettings): Failure {
 /** The failure of a reply that was cut off. */
 export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
 
+/** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
+export const EMPTY = failure('stream_cut', 'the reply contains nothing; check the base URL of the provider', {
+  retryable: true,
+});
+
 /** The reply cannot be read, even if its status is 200. */
 const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponseData|NoContentGenerated)Error$/u;
 
@@ -55,20 +61,28 @@ interface CallError extends Error {
 }
 
 /** Returns the server's error: a response with an error status, or an error object within a stream. Otherwise null. */
-export function reportedError(thrown: unknown): ServerError | null {
+export function reportedError(given: unknown): ServerError | null {
+  const thrown = lastErrorOf(given);
   if (nameOf(thrown) === 'AI_APICallError') {
     const error = thrown as CallError;
     if (typeof error.statusCode !== 'number' || error.statusCode < 400) return null;
-    const reported = errorObject(error.data) ?? errorObject(parsed(error.responseBody));
+    const reported = errorObject(error.data) ?? errorObject(error.responseBody);
     const inner = serverError(Object.assign(new Error(error.message), { status: error.statusCode, error: reported }));
     return inner && { ...inner, headers: headersOf(error) };
   }
   if (thrown instanceof Error) return null;
-  const reported = errorObject(thrown) ?? errorObject(parsed(thrown)) ?? { message: String(thrown) };
+  const reported = errorObject(thrown);
+  if (reported === null) return null;
   const { statusCode = STATUS_OF[String(reported['type'] ?? reported['status'])] } = reported;
   const status = typeof statusCode === 'number' ? { status: statusCode } : {};
-  const text = typeof reported['message'] === 'string' ? reported['message'] : JSON.stringify(reported);
+  const text = [reported['message'], reported['error']].find((value) => typeof value === 'string') ?? jsonOf(reported);
   return serverError(Object.assign(new Error(text), { ...status, error: reported }));
+}
+
+/** Returns the last error of a call that the AI SDK repeated, otherwise the error itself. */
+function lastErrorOf(thrown: unknown): unknown {
+  const { lastError } = nameOf(thrown) === 'AI_RetryError' ? (thrown as { readonly lastError?: unknown }) : {};
+  return lastError ?? thrown;
 }
 
 /** Statuses of errors within a stream: Anthropic's types and Google's statuses. */
@@ -90,15 +104,16 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504,
 };
 
-/** Returns the innermost error object: OpenAI and Google wrap it in `error`, and so does Anthropic within a stream. */
-function errorObject(value: unknown): Readonly<Record<string, unknown>> | null {
+/** Returns the innermost error object, which may be JSON: OpenAI and Google wrap it in `error`, and so does Anthropic within a stream. */
+function errorObject(given: unknown, depth = 0): Readonly<Record<string, unknown>> | null {
+  const value = typeof given === 'string' ? parsed(given) : given;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { error } = value as { readonly error?: unknown };
-  return errorObject(error) ?? (value as Readonly<Record<string, unknown>>);
+  return (depth < 4 ? errorObject(error, depth + 1) : null) ?? (value as Readonly<Record<string, unknown>>);
 }
 
-function parsed(text: unknown): unknown {
-  if (typeof text !== 'string' || !text.startsWith('{')) return null;
+function parsed(text: string): unknown {
+  if (!text.startsWith('{')) return null;
   try {
     return JSON.parse(text);
   } catch {
@@ -120,23 +135,41 @@ function headersOf({ responseHeaders, responseBody }: CallError): Headers {
 }
 
 /**
- * Returns the error's text without possible keys: PostChain does not know the provider's key, and some servers repeat it. If the key was
- * rejected, every long word with a digit is hidden.
+ * Returns the error without possible keys in its texts: PostChain does not know the provider's key, and some servers repeat it. If the key
+ * was rejected, every long word with a digit is hidden.
  */
-function withoutKeys({ status, text }: ServerError): string {
+function withoutKeys(error: ServerError): ServerError {
+  const { status, text, generation } = error;
   const hidden = status === 401 || status === 403 ? text.replaceAll(LONG_WORD, hideWithDigit) : text;
-  return maskKeys(hidden);
+  return { ...error, text: maskKeys(hidden), generation: generation && maskKeys(generation) };
 }
 
 const LONG_WORD = /[\w.~+/=-]{16,}/gu;
 
 const hideWithDigit = (word: string): string => (/\d/u.test(word) ? '[key]' : word);
 
-/** Hides long words that mix uppercase letters, lowercase letters and digits, as keys do and model names do not. */
-function maskKeys(text: string): string {
-  return text.replaceAll(LONG_WORD, (word) =>
-    /[a-z]/u.test(word) && /[A-Z]/u.test(word) && /\d/u.test(word) ? '[key]' : word,
-  );
+/**
+ * Hides words that may be keys: with the prefix of a key; long and of uppercase letters, lowercase letters and digits; or longer, of
+ * letters and digits, such as hexadecimal ones and UUIDs, unless they are readable.
+ */
+export function maskKeys(text: string): string {
+  return text
+    .slice(0, MAX_CHARS)
+    .replaceAll(PREFIXED, '[key]')
+    .replaceAll(LONG_WORD, (word) => (/[a-z]/u.test(word) && /[A-Z]/u.test(word) && /\d/u.test(word) ? '[key]' : word))
+    .replaceAll(LONG_RUN, (run) => (/[a-z]/iu.test(run) && /\d/u.test(run) && !isReadable(run) ? '[key]' : run));
+}
+
+/** Longer texts are clipped anyway. */
+const MAX_CHARS = 8_000;
+
+const PREFIXED = /(?<![a-z\d])(?:(?:sk|pk|rk|key|gsk|xai|hf|nvapi|pplx|csk|fw|r8|tgp)[-_]|AIza)[\w-]{16,}/giu;
+
+const LONG_RUN = /[\w-]{24,}/gu;
+
+/** Whether a text is words, dates and versions with separators, as in names of models: `gpt-4o-realtime-preview-2024-12-17`. */
+function isReadable(run: string): boolean {
+  return run.split(/[-_]/u).every((piece) => /^(?:[a-z]{1,16}|\d{1,8}|[a-z\d]{1,3})$/u.test(piece));
 }
 
 function originOf({ url }: CallError): string {
@@ -148,6 +181,15 @@ function nameOf(thrown: unknown): string {
 }
 
 function textOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
+  return thrown instanceof Error
+    ? thrown.message
+    : `the model threw ${jsonOf(typeof thrown === 'string' ? thrown.replaceAll(/\s+/gu, ' ') : thrown)}`;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return 'a value that is not JSON';
+  }
 }

@@ -1,8 +1,9 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+import { redactSecrets } from '../../internal/secrets.ts';
 import { failure } from '../../models/openai/failures.ts';
-import { CUT } from './failures.ts';
+import { CUT, EMPTY, maskKeys } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
 
 /** The properties of the model and the request that are needed to read a reply. */
@@ -22,6 +23,7 @@ export class ReplyParts {
   readonly #context: ReplyContext;
   readonly #calls = new Map<string, Call>();
   readonly #openBlocks = new Set<string>();
+  #isEmpty = true;
   #isOver = false;
 
   constructor(context: ReplyContext) {
@@ -34,6 +36,7 @@ export class ReplyParts {
 
   read(part: AiSdkStreamPart): readonly ModelPart[] {
     const { id, delta } = part;
+    if (!FRAME.has(part.type)) this.#isEmpty = false;
     switch (part.type) {
       case 'text-start':
       case 'reasoning-start':
@@ -54,7 +57,7 @@ export class ReplyParts {
       case 'finish':
         return this.#end(this.#finish(part));
       case 'error':
-        return this.#end({ type: 'failure', failure: this.#context.failureOf(part.error) });
+        return this.#end({ type: 'failure', failure: this.#causeOf(this.#context.failureOf(sentError(part))) });
       default:
         return ALIVE;
     }
@@ -62,7 +65,11 @@ export class ReplyParts {
 
   /** Returns the last part of a stream that ended without one. */
   cut(): ModelPart {
-    return { type: 'failure', failure: CUT };
+    return { type: 'failure', failure: this.#causeOf(CUT) };
+  }
+
+  #causeOf(cause: Failure): Failure {
+    return cause === CUT && this.#isEmpty ? EMPTY : cause;
   }
 
   #end(part: ModelPart): readonly ModelPart[] {
@@ -99,15 +106,26 @@ export class ReplyParts {
     const { unified, raw } = reasonOf(finishReason);
     const reason = REASONS[unified];
     if (unified === 'error') {
-      const why = raw === '' ? '' : ` (${raw})`;
+      const why = raw === null || raw === '' ? '' : ` (${redactSecrets(maskKeys(raw), [])})`;
       const message = `the provider ended the reply because of an error${why}`;
       return failed(failure('garbled_reply', message, { retryable: true }), usage);
     }
+    const isMissing = unified === '' && raw === '';
     // V2 and V3 have no separate reason for a stream that ended early.
-    const isUnknown = unified === 'unknown' && (usage === null || this.#openBlocks.size > 0);
-    const isCut = unified === 'interrupted' || isUnknown || (unified === 'other' && raw === null);
-    return isCut ? failed(CUT, usage) : { type: 'finish', reason: reason ?? 'other', usage };
+    const isUnknown = unified === 'unknown' || (isMissing && this.#context.version === 'v2');
+    const isCut = isUnknown
+      ? usage === null || this.#openBlocks.size > 0
+      : isMissing || unified === 'interrupted' || (unified === 'other' && raw === null);
+    return isCut ? failed(this.#causeOf(CUT), usage) : { type: 'finish', reason: reason ?? 'other', usage };
   }
+}
+
+/** The parts that also a stream without a reply has. */
+const FRAME: ReadonlySet<string> = new Set(['stream-start', 'response-metadata', 'raw', 'error', 'finish']);
+
+/** Returns the error of a part as an error or an object, because a thrown text is not from the server. */
+function sentError({ error }: AiSdkStreamPart): unknown {
+  return error instanceof Error ? error : { error: error ?? 'an error without a description' };
 }
 
 /** A tool call; `sent` are the arguments so far. */

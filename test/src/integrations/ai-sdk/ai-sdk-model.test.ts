@@ -1,3 +1,4 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { LanguageModelV2 } from 'provider-v2';
 import type { LanguageModelV3 } from 'provider-v3';
@@ -135,12 +136,37 @@ describe('aiSdkModel', () => {
       'stream_cut',
     ],
     ['no raw reason', [{ ...finish, finishReason: { unified: 'other', raw: undefined } }], 'stream_cut'],
+    ['no finish reason', [{ ...finish, finishReason: undefined }], 'stream_cut'],
     ['no finish part', [], 'stream_cut'],
     ['a reason of "error"', [{ ...finish, finishReason: { unified: 'error', raw: 'MALFORMED' } }], 'garbled_reply'],
     ['an error object', [{ type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } }], 'server_error'],
     ['an error text', [{ type: 'error', error: 'Busy.' }], 'server_error'],
+    ['an error without a value', [{ type: 'error' }], 'server_error'],
   ])('reports a stream that ends with %s as a retryable failure', async (_, parts, code) => {
     expect(await failureFrom(fake([[text('{"re'), ...parts]]).create())).toMatchObject({ code, retryable: true });
+  });
+
+  test.each([
+    ['nothing', []],
+    [
+      'no content',
+      [
+        { type: 'stream-start', warnings: [] },
+        { type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage: {} },
+      ],
+    ],
+  ])('names the base URL if a stream has %s, as for a page of HTML', async (_, parts) => {
+    expect(await failureFrom(fake([parts]).create())).toMatchObject({
+      code: 'stream_cut',
+      message: 'the reply contains nothing; check the base URL of the provider',
+    });
+  });
+
+  test('names the base URL if a provider reads a page of HTML', async () => {
+    const fetch = async () =>
+      new Response('<!doctype html><p>It works!</p>', { headers: { 'content-type': 'text/html' } });
+    const provider = createOpenAICompatible({ name: 'local', baseURL: 'http://localhost:1/v1', fetch });
+    expect((await failureFrom(aiSdkModel(provider('m')))).message).toMatch(/check the base URL/);
   });
 
   test('does not stream arguments that are not JSON before they are whole', async () => {
@@ -168,6 +194,20 @@ describe('aiSdkModel', () => {
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
     expect(JSON.stringify(calls[1]?.prompt)).toContain('JSON Schema');
     expect(warnings).toEqual(['unsupported: responseFormat: No schemas.']);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('The log is full.');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('The log is full.'))],
+  ])('ignores an onWarning that %s', async (_, onWarning) => {
+    const warned = { type: 'stream-start', warnings: [{ type: 'other', message: 'Slow today.' }] };
+    const model = fake([[warned, ...JSON_REPLY]]).create({ onWarning });
+    expect(replyOf(await partsOf(model))).toMatchObject({ text: '{"response":"x"}', end: 'stop' });
   });
 
   test('requests JSON without a schema if the provider rejects this schema, and remembers that for it', async () => {
@@ -227,6 +267,51 @@ describe('aiSdkModel', () => {
     for (const error of [callError(500, `Key ${key} failed.`), new Error(`Key ${key} failed.`)]) {
       expect((await failureFrom(fake([error]).create())).message).toMatch(/Key \[key\] failed\./);
     }
+  });
+
+  test.each([
+    'sk-0123456789abcdef0123456789abcdef',
+    'sk-abcdefghijklmnopqrstuvwx',
+    'gsk_abcdefghijklmnopqrst',
+    '0123456789abcdef0123456789abcdef',
+    '9b2f6c1e-7d3a-4e5b-8c9d-0a1b2c3d4e5f',
+  ])('hides %s at every status', async (key) => {
+    for (const status of [400, 401, 402, 403, 404, 422, 429, 500, 503]) {
+      const failure = await failureFrom(fake([callError(status, `Insufficient balance for key ${key}.`)]).create());
+      expect(failure.message).toMatch(/Insufficient balance for key \[key\]/);
+    }
+    const ended = { ...finish, finishReason: { unified: 'error', raw: `KEY ${key}` } };
+    expect((await failureFrom(fake([[text('{'), ended]]).create())).message).toMatch(/\(KEY \[key\]\)/);
+  });
+
+  test('shows the names of models, options and features', async () => {
+    const names =
+      'claude-sonnet-4-5-20250929, gpt-4o-realtime-preview-2024-12-17, extended-cache-ttl-2025-04-11, task-management-for-everyone';
+    expect((await failureFrom(fake([callError(404, `Unknown: ${names}.`)]).create())).message).toContain(names);
+  });
+
+  test.each([
+    ['undefined', undefined, 'the call failed: the model threw undefined'],
+    ['null', null, 'the call failed: the model threw null'],
+    ['a string', 'Out of\nluck.', 'the call failed: the model threw "Out of luck."'],
+    ['a key', 'sk-abcdefghijklmnopqrstuvwx', 'the call failed: the model threw "[key]"'],
+    ['a big integer', 5n, 'the call failed: the model threw a value that is not JSON'],
+  ])('reports a model that throws %s', async (_, thrown, message) => {
+    const model = fake([], { doStream: () => Promise.reject(thrown) }).create();
+    expect(await failureFrom(model)).toMatchObject({ code: 'unexpected', message, status: null });
+  });
+
+  test('reports an error that contains itself', async () => {
+    const error: Record<string, unknown> = {};
+    error['error'] = error;
+    const model = fake([], { doStream: () => Promise.reject(error) }).create();
+    expect((await failureFrom(model)).message).toMatch(/a value that is not JSON/);
+  });
+
+  test('reports the last error of a model that retried', async () => {
+    const lastError = callError(429, 'Slow down.');
+    const error = Object.assign(new Error('Failed after 3 attempts.'), { name: 'AI_RetryError', lastError });
+    expect(await failureFrom(fake([error]).create())).toMatchObject({ code: 'rate_limited', status: 429 });
   });
 
   test('ends on an abort even if the provider ignores it', async () => {

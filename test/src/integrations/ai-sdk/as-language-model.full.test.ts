@@ -117,6 +117,30 @@ describe('a chain as a language model', () => {
     expect(usage).toMatchObject({ inputTokens: 70, outputTokens: 35, inputTokenDetails: { cacheReadTokens: 28 } });
   });
 
+  test('reports no negative token counts if a provider counts more cached or reasoning tokens than tokens', async () => {
+    const inner = plannedModel({});
+    const model: ChatModel = {
+      ...inner,
+      async *stream(request, options) {
+        for await (const part of inner.stream(request, options)) {
+          const usage = {
+            inputTokens: 10,
+            cachedInputTokens: 14,
+            outputTokens: 5,
+            reasoningTokens: 9,
+            estimated: false,
+          };
+          yield part.type === 'finish' ? { ...part, usage } : part;
+        }
+      },
+    };
+    const { usage } = await generateText({
+      model: asLanguageModel(createPostChain({ model })),
+      prompt: 'Is it so?',
+    });
+    expect([usage.inputTokenDetails.noCacheTokens, usage.outputTokenDetails.textTokens]).toEqual([0, 0]);
+  });
+
   test('reports its sources', async () => {
     const text = 'The Yield phase decides whether the run is complete.';
     const documents = [
@@ -175,6 +199,21 @@ describe('a chain as a language model', () => {
     await expect(asLanguageModel(chainOf()).doGenerate(call)).rejects.toThrow(/prompt: expected a user message/);
   });
 
+  test('rejects a prompt whose last user message is only an image', async () => {
+    const generated = generateText({
+      model: asLanguageModel(chainOf()),
+      messages: [
+        { role: 'user', content: 'Is it so?' },
+        { role: 'assistant', content: 'Yes.' },
+        { role: 'user', content: [{ type: 'file', data: new Uint8Array([1]), mediaType: 'image/png' }] },
+      ],
+    });
+    await expect(generated).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('expected text in the last user message; received image'),
+    });
+  });
+
   test('writes an object that matches the schema with one more structured call', async () => {
     const model = counting(scriptedModel(() => ({ capital: 'Paris' })));
     const { object, usage } = await generateObject({
@@ -223,6 +262,16 @@ describe('a chain as a language model', () => {
       { type: 'text-end', id: '1', providerMetadata: { postchain: { void: true } } },
       { type: 'text-end', id: '2' },
     ]);
+  });
+
+  test.each([
+    ['spaces', '  \n'],
+    ['a byte order mark', '\ufeff'],
+  ])('streams an answer that begins with %s once', async (_, start) => {
+    const model = plannedModel({ synthesis: () => ({ ...replies.synthesis, answerText: `${start}${ANSWER}` }) });
+    const parts = await partsOf(asLanguageModel(createPostChain({ model })));
+    expect(parts.flatMap((part) => (part.type === 'text-delta' ? [part['delta']] : [])).join('')).toBe(ANSWER);
+    expect(parts.filter(({ type }) => type === 'text-start')).toHaveLength(1);
   });
 
   test('streams only valid text with live: false', async () => {

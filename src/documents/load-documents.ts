@@ -20,14 +20,15 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
 /**
  * Reads files and directories as documents, in a stable order. Markdown, text, HTML, JSON, PDF and DOCX are recognized by file extension (see
  * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
- * 2,000,000) or without text are skipped with a reason.
+ * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *
  * `cache` is a directory for what was read and for the index of it, by content, so that the same files are not parsed and indexed again.
- * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it reads. Node's modules are loaded on the
+ * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it reads, except
+ * that a PDF or DOCX file is parsed in one go. Node's modules are loaded on the
  * first call, so that a web page can import PostChain.
  *
  * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array of
- *   strings or an option is invalid.
+ *   strings or an option is invalid, `package_missing` if a file passed by name requires a package that is not installed.
  */
 export async function loadDocuments(paths: readonly string[], options: LoadOptions = {}): Promise<LoadedDocuments> {
   parseOption(pathsSchema, { paths }, 'paths');
@@ -70,7 +71,7 @@ async function readFile(
     keepTerms(document, known.terms);
     return document;
   }
-  const document = await readOrReason({ path, bytes });
+  const document = await readOrReason({ path, bytes }, file.named);
   if (!('reason' in document) && cache !== null && key !== undefined) {
     const { terms } = await inTurns(documentTerms(document));
     keepTerms(document, terms);

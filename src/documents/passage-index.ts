@@ -31,7 +31,8 @@ interface BuiltIndex {
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like
  * "What is a cycle?", those that define the term come first. If nothing
  * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index.
- * Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
+ * Documents that cannot be read are left out; use `documentsFrom` to get the reasons. If none can be read, the search rejects with the
+ * first reason. Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
  * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
  */
@@ -64,9 +65,21 @@ interface Search extends Pick<SearchOptions, 'minRelevance' | 'limit'> {
   readonly widened: boolean;
 }
 
+/** Leaves out documents that cannot be read. If that is all of them, rejects with the first reason. */
 async function indexOf(documents: readonly (Document | ParsedDocument)[]): Promise<BuiltIndex> {
   const read: ParsedDocument[] = [];
-  for (const document of documents) read.push('blocks' in document ? document : await readDocument(document));
+  const failures: unknown[] = [];
+  for (const document of documents) {
+    if ('blocks' in document && document.blocks !== undefined) read.push(document);
+    else {
+      try {
+        read.push(await readDocument(document as Document));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  if (read.length === 0 && failures.length > 0) throw failures[0];
   return inTurns(buildIndex(read));
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { inTurns, type Steps } from '../internal/async.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
-import { parseOption } from '../internal/options.ts';
+import { invalidOption, parseOption } from '../internal/options.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { readText } from './read-text.ts';
 
@@ -30,6 +30,11 @@ const documentSchema = fields.refine(
   ({ text, bytes }) => (text === undefined) !== (bytes === undefined),
   'expected either text or bytes',
 );
+
+/** A document with either text or bytes. */
+type ValidDocument = z.output<typeof documentSchema>;
+
+const describe = (path: string): string => `document ${JSON.stringify(path)}`;
 
 const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
 const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
@@ -68,28 +73,33 @@ export function typeOfPath(path: string): DocumentType | null {
 /**
  * Reads a document into blocks, which `createPassageIndex` and `readPassage` accept. PDF requires the package `unpdf` and DOCX the
  * package `mammoth`; both need Node. A page of a PDF becomes a heading, and line numbers refer to the extracted text. Markdown, HTML or JSON
- * that cannot be parsed is read as plain text. Timers and I/O keep running while it reads.
+ * that cannot be parsed is read as plain text. Timers and I/O get their turn while it reads, except that a PDF or DOCX file is parsed in one
+ * go. A DOCX file may unpack to at most 20 MB, not counting pictures, and 50 MB in total.
  *
  * @throws PostChainError `invalid_option` if it is not a document, or its bytes are not of its type; `package_missing`
  * @example
  * const index = createPassageIndex([await readDocument({ path: 'faq.md', text: '# Opening hours\n\nFrom nine to five.' })]);
  */
 export async function readDocument(document: Document): Promise<ParsedDocument> {
-  const { path } = parseOption(documentSchema, document, 'document');
-  const blocks = await blocksOf(document);
+  const given = parseOption(documentSchema, document, 'document');
+  const { path } = given;
+  const blocks = await blocksOf(given);
   if (typeof blocks !== 'string') return { path, blocks };
-  throw new PostChainError('invalid_option', `document ${JSON.stringify(path)}: ${blocks}.`);
+  throw new PostChainError('invalid_option', `${describe(path)}: ${blocks}.`);
 }
 
-/** Returns the blocks of a document, or why it cannot be read. */
-async function blocksOf(document: Document): Promise<readonly Block[] | string> {
-  const type = document.type ?? typeOfPath(document.path);
+/**
+ * Returns the blocks of a document, or why it cannot be read.
+ *
+ * @throws PostChainError `package_missing`
+ */
+async function blocksOf({ path, type = typeOfPath(path) ?? 'text', text: given, bytes }: ValidDocument) {
   if (type === 'pdf' || type === 'docx') {
-    if ('text' in document) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
-    const blocks = await (type === 'pdf' ? pdfBlocks : docxBlocks)(document.bytes);
+    if (bytes === undefined) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
+    const blocks = await (type === 'pdf' ? pdfBlocks : docxBlocks)(bytes, describe(path));
     return blocks ?? `it is not a ${type.toUpperCase()} file, or it is damaged or encrypted`;
   }
-  const text = 'text' in document ? document.text : textOf(document.bytes);
+  const text = given ?? textOf(bytes ?? new Uint8Array());
   if (text === null) return 'binary or not UTF-8';
   const lines = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
   const read = await readerFor(type);
@@ -113,7 +123,7 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /** Loads the reader on first use. */
-async function readerFor(type: DocumentType | null): Promise<(text: string) => Steps<Block[]>> {
+async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Block[]>> {
   if (type === 'markdown') return (await import('./read-markdown.ts')).readMarkdown;
   if (type === 'html') return (await import('./read-html.ts')).readHtml;
   if (type === 'json') return (await import('./read-json.ts')).readJson;
@@ -121,10 +131,8 @@ async function readerFor(type: DocumentType | null): Promise<(text: string) => S
 }
 
 /** Returns the extracted text of a PDF, page by page; null if it cannot be parsed. A scanned page without text has no block. */
-async function pdfBlocks(bytes: Uint8Array): Promise<readonly Block[] | null> {
-  const { extractText } = await loadOptional('unpdf', 'a PDF document', () =>
-    importByName<typeof import('unpdf')>('unpdf'),
-  );
+async function pdfBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | null> {
+  const { extractText } = await loadOptional('unpdf', what, () => importByName<typeof import('unpdf')>('unpdf'));
   // A copy, because the library takes ownership of the memory and rejects a Node Buffer.
   const extracted = await extractText(new Uint8Array(bytes), { mergePages: false }).catch(() => null);
   if (extracted === null) return null;
@@ -147,20 +155,28 @@ const onPage = (block: Block, page: number, before: number): Block => ({
   lines: block.lines.map((line) => line + before),
 });
 
-/** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed. */
-async function docxBlocks(bytes: Uint8Array): Promise<readonly Block[] | null> {
-  const { default: mammoth } = await loadOptional('mammoth', 'a DOCX document', () =>
+/** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
+async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
+  const { default: mammoth } = await loadOptional('mammoth', what, () =>
     importByName<{ default: typeof import('mammoth') }>('mammoth'),
   );
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const converted = await mammoth.convertToHtml({ buffer }).catch(() => null);
-  if (converted === null) return null;
+  const html = await docxHtml(mammoth, buffer).catch(() => null);
+  if (html === null || 'refusal' in html) return html?.refusal ?? null;
   // Each block on its own line, because the file has no lines.
-  const html = converted.value.replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
-  return inTurns((await import('./read-html.ts')).readHtml(html));
+  const lines = html.value.replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  return inTurns((await import('./read-html.ts')).readHtml(lines));
 }
 
-/** A document that was not read, and why. */
+async function docxHtml(mammoth: typeof import('mammoth'), buffer: Buffer) {
+  const { refusalToUnpack } = await import('./unpacked-size.ts');
+  const refusal = refusalToUnpack(buffer);
+  if (refusal !== null) return { refusal };
+  // Pictures stay packed: a small file can show a large picture many times.
+  return mammoth.convertToHtml({ buffer }, { convertImage: mammoth.images.imgElement(async () => ({ src: '' })) });
+}
+
+/** A document that was not read, and why. `path` is empty if the document has none. */
 export interface SkippedDocument {
   readonly path: string;
   readonly reason: string;
@@ -171,17 +187,23 @@ export interface LoadedDocuments {
   readonly skipped: SkippedDocument[];
 }
 
+const iterableSchema = z.custom<AsyncIterable<unknown> | Iterable<unknown>>(
+  (value) => Object(value) === value && (Symbol.iterator in Object(value) || Symbol.asyncIterator in Object(value)),
+  'expected an array, an iterable or an async iterable of documents',
+);
+
 /**
- * Reads documents one after another, for example from a database or a crawler. Those that cannot be read, or have no text, are skipped with
- * a reason. Rejects if the iterable does, or if the package for a format is missing.
+ * Reads documents one after another, for example from a database or a crawler. Those that are invalid, cannot be read, require a package
+ * that is not installed, or have no text, are skipped with a reason. Rejects if the iterable does.
  *
+ * @throws PostChainError `invalid_option` if `given` is not iterable.
  * @example
  * const { documents } = await documentsFrom(rows.map(({ id, body }) => ({ path: `faq/${id}`, text: body })));
  */
 export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Document>): Promise<LoadedDocuments> {
   const documents: ParsedDocument[] = [];
   const skipped: SkippedDocument[] = [];
-  for await (const document of given) {
+  for await (const document of parseOption(iterableSchema, given, 'documents')) {
     const outcome = await readOrReason(document);
     if ('reason' in outcome) skipped.push(outcome);
     else documents.push(outcome);
@@ -189,10 +211,29 @@ export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Do
   return { documents, skipped };
 }
 
-/** Returns a document, or the reason if it cannot be read or has no text. */
-export async function readOrReason(document: Document): Promise<ParsedDocument | SkippedDocument> {
-  const { path } = parseOption(documentSchema, document, 'document');
-  const blocks = await blocksOf(document);
-  if (typeof blocks === 'string') return { path, reason: blocks };
-  return blocks.length === 0 ? { path, reason: 'contains no text' } : { path, blocks };
+/**
+ * Returns a document, or the reason if it is invalid, cannot be read or has no text. A missing package is also a reason, unless
+ * `packageRequired` is true.
+ *
+ * @throws PostChainError `package_missing`
+ */
+export async function readOrReason(
+  document: unknown,
+  packageRequired = false,
+): Promise<ParsedDocument | SkippedDocument> {
+  const given = documentSchema.safeParse(document);
+  if (!given.success) {
+    const { path } = Object(document) as { path?: unknown };
+    const { message } = invalidOption('document', document, given.error);
+    return { path: typeof path === 'string' ? path : '', reason: message.replace(/\.$/u, '') };
+  }
+  const { path } = given.data;
+  try {
+    const blocks = await blocksOf(given.data);
+    if (typeof blocks === 'string') return { path, reason: blocks };
+    return blocks.length === 0 ? { path, reason: 'contains no text' } : { path, blocks };
+  } catch (error) {
+    if (packageRequired || !(error instanceof PostChainError)) throw error;
+    return { path, reason: error.message.replace(`${describe(path)} `, '') };
+  }
 }

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync } from 'node:zlib';
 
 /** Returns a PDF with one line of text per string, page by page. */
 export function pdfOf(pages: readonly (readonly string[])[]): Uint8Array {
@@ -46,6 +46,21 @@ export function docxOf(heading: string, paragraphs: readonly string[]): Uint8Arr
   });
 }
 
+/** Returns a DOCX file of a few kB whose text unpacks to `size` bytes, and declares `declared` bytes. */
+export function docxBomb(size: number, declared = size): Uint8Array {
+  const xml = deflateRawSync(Buffer.alloc(size, '<w:p/>'), { level: 9 });
+  const name = Buffer.from('word/document.xml');
+  const header = Buffer.alloc(26);
+  header.writeUInt16LE(20, 0);
+  header.writeUInt16LE(8, 4);
+  header.writeUInt32LE(xml.length, 14);
+  header.writeUInt32LE(declared, 18);
+  header.writeUInt16LE(name.length, 22);
+  const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), header, name, xml]);
+  const central = Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), header, Buffer.alloc(14), name]);
+  return Buffer.concat([local, central, endOfZip(1, central.length, local.length)]);
+}
+
 /** A ZIP archive with uncompressed files. */
 function zipOf(files: Readonly<Record<string, string>>): Uint8Array {
   const local: Buffer[] = [];
@@ -67,11 +82,15 @@ function zipOf(files: Readonly<Record<string, string>>): Uint8Array {
     offset += entry.length;
   }
   const directory = Buffer.concat(central);
+  return Buffer.concat([...local, directory, endOfZip(central.length, directory.length, offset)]);
+}
+
+function endOfZip(entries: number, directoryBytes: number, offset: number): Buffer {
   const end = Buffer.alloc(22);
   end.write('PK\x05\x06', 'latin1');
-  end.writeUInt16LE(central.length, 8);
-  end.writeUInt16LE(central.length, 10);
-  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt16LE(entries, 8);
+  end.writeUInt16LE(entries, 10);
+  end.writeUInt32LE(directoryBytes, 12);
   end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...local, directory, end]);
+  return end;
 }

@@ -6,7 +6,7 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { type Document, documentsFrom, readDocument } from '../../../src/documents/read-document.ts';
 import { readPassage } from '../../../src/tools/read-passage.ts';
-import { docxOf, pdfOf } from '../../support/office-files.ts';
+import { docxBomb, docxOf, pdfOf } from '../../support/office-files.ts';
 
 const { signal } = new AbortController();
 const search = (documents: Parameters<typeof createPassageIndex>[0], query: string) =>
@@ -48,6 +48,27 @@ describe('a document', () => {
     ]);
   });
 
+  it('may have bytes beside an undefined text', async () => {
+    const document = { path: 'a.txt', text: undefined, bytes: new TextEncoder().encode('From nine to five.') };
+    expect((await readDocument(document as never)).blocks).toMatchObject([{ text: 'From nine to five.' }]);
+  });
+
+  it.each([
+    ['declares', docxBomb(20_000_001), 'it unpacks to more than 20 MB.'],
+    ['hides', docxBomb(20_000_001, 1_000), 'it is not a DOCX file, or it is damaged or encrypted.'],
+  ])('that %s that it unpacks to more than 20 MB is refused', async (_, bytes, reason) => {
+    expect(bytes.length).toBeLessThan(50_000);
+    await expect(readDocument({ path: 'a.docx', bytes })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `document "a.docx": ${reason}`,
+    });
+  });
+
+  it('may be a DOCX file with other bytes before the archive', async () => {
+    const bytes = Buffer.concat([Buffer.alloc(7), docxOf('Loans', ['Lost books cost ten euros.'])]);
+    expect((await readDocument({ path: 'a.docx', bytes })).blocks).toMatchObject([{ heading: ['Loans'] }]);
+  });
+
   it.each([
     [{ path: 'a.pdf', text: 'x' }, 'document "a.pdf": expected the bytes of a PDF file; received text.'],
     [
@@ -80,7 +101,46 @@ describe('a document', () => {
   });
 });
 
+describe('a passage index of documents that are not read', () => {
+  const damaged = { path: 'a.pdf', bytes: new Uint8Array(9) };
+
+  it('leaves out those that cannot be read', async () => {
+    const { passages } = await search([damaged, { path: 'b.txt', text: 'The library opens at nine.' }], 'library');
+    expect(passages).toMatchObject([{ source: { path: 'b.txt' } }]);
+  });
+
+  it('rejects with the first reason if none can be read', async () => {
+    await expect(search([damaged, { ...damaged, path: 'b.pdf' }], 'library')).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'document "a.pdf": it is not a PDF file, or it is damaged or encrypted.',
+    });
+  });
+});
+
 describe('documentsFrom', () => {
+  it('skips invalid documents with a reason', async () => {
+    const given = [{ path: 'a', text: 'ok' }, { path: 'b', text: null }, { text: 'x' }, null];
+    const { documents, skipped } = await documentsFrom(given as never);
+    expect(documents.map(({ path }) => path)).toEqual(['a']);
+    expect(skipped).toEqual([
+      { path: 'b', reason: 'text: expected a string; received null' },
+      { path: '', reason: 'path: expected a string; received undefined' },
+      { path: '', reason: 'document: expected an object; received null' },
+    ]);
+  });
+
+  it.each([
+    [5, '5'],
+    ['a.txt', '"a.txt"'],
+    [{}, 'an object with no keys'],
+    [null, 'null'],
+  ])('refuses %j, which is not iterable', async (given, received) => {
+    await expect(documentsFrom(given as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: `documents: expected an array, an iterable or an async iterable of documents; received ${received}.`,
+    });
+  });
+
   it('reads documents from any source, and gives a reason for each that has nothing to search', async () => {
     async function* rows(): AsyncGenerator<Document> {
       yield { path: 'row/1', text: 'The library opens at nine.' };

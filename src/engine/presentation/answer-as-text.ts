@@ -131,7 +131,7 @@ function isIn(text: string, line: string): boolean {
 }
 
 /** Returns a source as `path:line` or `path:from-to`, or as its path if it has no lines; on one line. */
-export function locationOf({ path, startLine, endLine = startLine }: Citation): string {
-  const lines = startLine === undefined ? '' : endLine === startLine ? `:${startLine}` : `:${startLine}-${endLine}`;
+export function locationOf({ path, startLine, endLine = 0 }: Citation): string {
+  const lines = startLine === undefined ? '' : `:${startLine}${endLine > startLine ? `-${endLine}` : ''}`;
   return `${printable(path).replace(/[\n\t\u2028\u2029]/g, ' ')}${lines}`;
 }

@@ -14,8 +14,10 @@ const NOT_PRINTABLE = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
 /** Paths keep their spaces, while HTML collapses them. */
 const squeezed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-const placeOf = ({ path, startLine = 0, endLine = 0 }: FinalAnswer['sources'][number]): string =>
-  squeezed(`${printable(path)}:${endLine > startLine ? `${startLine}-${endLine}` : startLine}`);
+const placeOf = ({ path, startLine, endLine = 0 }: FinalAnswer['sources'][number]): string => {
+  if (startLine === undefined) return squeezed(printable(path));
+  return squeezed(`${printable(path)}:${endLine > startLine ? `${startLine}-${endLine}` : startLine}`);
+};
 
 function expectPage(markdown: string, { notes, sources }: FinalAnswer): void {
   const page = readPage(markdown);

@@ -13,7 +13,16 @@ import { parseJson } from './reply-body.ts';
 export interface OpenAIEmbeddingsOptions
   extends Pick<
     OpenAIModelOptions,
-    'apiKey' | 'baseURL' | 'organization' | 'project' | 'headers' | 'maxResponseBytes' | 'fetch' | 'now' | 'clock'
+    | 'apiKey'
+    | 'baseURL'
+    | 'organization'
+    | 'project'
+    | 'headers'
+    | 'maxResponseBytes'
+    | 'fetch'
+    | 'dangerouslyAllowBrowser'
+    | 'now'
+    | 'clock'
   > {
   /** Default: `text-embedding-3-small`. */
   readonly model?: string;
@@ -75,6 +84,7 @@ const embeddingsOptionsSchema = modelOptionsSchema
     headers: true,
     maxResponseBytes: true,
     fetch: true,
+    dangerouslyAllowBrowser: true,
     now: true,
     clock: true,
   })

@@ -26,7 +26,7 @@ describe('the options of the openai embeddings', () => {
 
   it('are rejected if misspelled, with the known options [U1]', () => {
     expect(() => openaiEmbeddings({ baseUrl: 'http://localhost:1/v1' } as never)).toThrow(
-      /^baseUrl: unknown option; expected one of model, apiKey, baseURL, headers, maxResponseBytes, fetch, now, clock\.$/,
+      /^baseUrl: unknown option; expected one of model, apiKey, baseURL, organization, project, headers, maxResponseBytes, fetch, dangerouslyAllowBrowser, now, clock\.$/,
     );
     for (const given of ['text-embedding-3-small', null])
       expect(() => openaiEmbeddings(given as never)).toThrow(

@@ -7,10 +7,14 @@ import { proxyError, proxyFor, proxyRefusal, requestThrough } from './proxy.ts';
 export const platformFetch: typeof globalThis.fetch = (input, init) =>
   isNode() ? fetchWithoutTimeout(input, init) : globalThis.fetch(input, { ...init, redirect: 'manual' });
 
-/** Bun, Deno, workers and many browser bundles have a `process`, too. Node has had `navigator` since version 21. */
+/** Bun, Deno and workers have a `process`, too. A library may define `navigator` in Node, which has its own since version 21. */
 function isNode(): boolean {
-  const { process, navigator } = globalThis as { process?: NodeJS.Process; navigator?: { readonly userAgent: string } };
-  return process?.versions?.node !== undefined && (navigator?.userAgent.startsWith('Node.js') ?? true);
+  const { process, navigator } = globalThis as {
+    process?: NodeJS.Process;
+    navigator?: { readonly userAgent?: string };
+  };
+  const { node, bun, deno }: Partial<NodeJS.ProcessVersions> = process?.versions ?? {};
+  return node !== undefined && bun === undefined && deno === undefined && navigator?.userAgent !== 'Cloudflare-Workers';
 }
 
 /** Loaded when it is used, because other platforms do not have it. */

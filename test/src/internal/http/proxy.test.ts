@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { platformFetch } from '../../../../src/internal/fetch-without-timeout.ts';
 import { proxyFor } from '../../../../src/internal/proxy.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { chatServer, completion, respondWithJson, streaming } from '../../../support/chat-server.ts';
@@ -152,4 +153,12 @@ describe('the proxy for a URL', () => {
     );
     expect(() => proxy('https://a.test', { HTTPS_PROXY: 'http://' })).toThrow(/^HTTPS_PROXY .* not a URL$/);
   });
+});
+
+test('Node’s own transport is used even if a library defines an incomplete navigator, as PDF.js does', async () => {
+  vi.stubGlobal('navigator', { userAgent: '' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const fetched = vi.spyOn(globalThis, 'fetch');
+  await platformFetch('http://127.0.0.1:1/').catch(() => {});
+  expect(fetched).not.toHaveBeenCalled();
 });

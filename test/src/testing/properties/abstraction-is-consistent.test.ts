@@ -4,7 +4,6 @@ import { type ExploreOptions, explore } from '../../../../src/testing/exploratio
 import { done, fails, sends } from '../../../../src/testing/exploration/occurrences.ts';
 import { abstractionIsConsistent } from '../../../../src/testing/properties/abstraction-is-consistent.ts';
 import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
-import { chartSuites } from '../../../support/chart-tables.ts';
 
 /** Opens on the third knock. */
 const gate = setup({ types: { context: {} as { readonly knocks: number } } }).createMachine({
@@ -66,10 +65,5 @@ describe('abstractionIsConsistent', () => {
 
   it('looks only one step ahead, so it misses later differences', () => {
     expect(check(() => 'nothing')).toMatch(/^holds/u);
-  });
-
-  it.each(['attempt', 'actionLoop'])('holds for the built-in machine %s', (name) => {
-    const { machine, options } = chartSuites[name] as NonNullable<(typeof chartSuites)[string]>;
-    expect(abstractionIsConsistent.check(explore(machine, options))).toBeNull();
   });
 });

@@ -9,6 +9,7 @@ const entry = {
   openai: 'src/entries/openai.ts',
   'ai-sdk': 'src/integrations/ai-sdk/index.ts',
   calculator: 'src/entries/calculator.ts',
+  presentation: 'src/entries/presentation.ts',
   mcp: 'src/entries/mcp.ts',
   node: 'src/entries/node.ts',
   otel: 'src/integrations/otel/index.ts',

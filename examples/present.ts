@@ -1,5 +1,6 @@
-import { answerAsMarkdown, answerAsText, createPassageIndex, createPostChain } from 'postchain';
+import { createPassageIndex, createPostChain } from 'postchain';
 import { loadDocuments } from 'postchain/node';
+import { answerAsMarkdown, answerAsText } from 'postchain/presentation';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });

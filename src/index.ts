@@ -90,14 +90,6 @@ export {
 export { createStructuredOutput, type StructuredOutputOptions } from './engine/attempts/structured-output.ts';
 export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
 export type { Clock } from './engine/clock.ts';
-export { answerAsMarkdown } from './engine/presentation/answer-as-markdown.ts';
-export {
-  answerAsJson,
-  answerAsText,
-  type JsonOptions,
-  type TextOptions,
-  type TextStyle,
-} from './engine/presentation/answer-as-text.ts';
 export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
 export { prompts } from './engine/prompts/registry.ts';
 export type { AnswerGrader } from './engine/runtime/answer-grader.ts';

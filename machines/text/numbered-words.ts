@@ -1,17 +1,16 @@
-import { isUnspaced } from './words.ts';
+import { isUnspaced, wordSegmentsOf } from './words.ts';
 
 const MAX_CHARS = 20_000;
 /** Digits and Chinese numerals. */
 const NUMERAL = String.raw`[\p{N}零〇一二三四五六七八九十百千万两]`;
 /** The start of a word that continues after its number, which may be ordinal. */
 const COUNTS = new RegExp(`^第?${NUMERAL}*$`, 'u');
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Returns the words of a text, in order; a number and the next word of a script without spaces are one word: "3号", "第三章". */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   let end = 0;
-  for (const { segment, isWordLike, index } of segmenter.segment(text.slice(0, MAX_CHARS))) {
+  for (const { segment, isWordLike, index } of wordSegmentsOf(text.slice(0, MAX_CHARS))) {
     if (!isWordLike) continue;
     const last = words.at(-1);
     if (last !== undefined && index === end && isUnspaced(segment) && COUNTS.test(last))

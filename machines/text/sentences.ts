@@ -5,7 +5,8 @@ export interface Sentence {
   readonly end: number;
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+/** Created on first use: the first segmenter of a process takes about 10 ms. */
+let segmenter: Intl.Segmenter | undefined;
 const ABBREVIATION =
   /(?:^|[\s("'])(?:(?:\p{Lu}\.)*\p{Lu}|e\.g|i\.e|cf|vs|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Col|Sen|Rep|No|Nos|Fig|Figs|Eq|Sec|Ch|Vol|pp|approx|ca|Inc|Ltd|Co|Corp|al)\.\s*$/u;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*\s*$/;
@@ -30,6 +31,7 @@ function addLine(line: string, offset: number, sentences: Sentence[]): void {
   let start = 0;
   for (let from = 0; from < line.length; ) {
     const to = windowEnd(line, from);
+    segmenter ??= new Intl.Segmenter('en', { granularity: 'sentence' });
     let end = from;
     for (const { segment } of segmenter.segment(line.slice(from, to))) {
       end += segment.length;

@@ -6,9 +6,12 @@ const MAX_CHARS = 8_000;
 /** The minimum length of a real key. A shorter one ("none" for a local server) is hidden only if it stands alone. */
 const MIN_KEY_CHARS = 12;
 
+/** The minimum length of a start or end of a key that is hidden. */
+const MIN_PART_CHARS = 8;
+
 /**
- * Returns foreign text as one printable line of at most 400 characters, without control characters and without the secrets, whole or
- * half masked as OpenAI echoes them.
+ * Returns foreign text as one printable line of at most 400 characters, without control characters and without the secrets: whole, half
+ * masked as OpenAI echoes them, or 8 or more characters from the start or end of a key.
  */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   const line = secrets
@@ -18,9 +21,38 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
 }
 
 function redactSecret(text: string, secret: string): string {
-  if (secret.length >= MIN_KEY_CHARS) return text.replaceAll(secret, '[key]');
+  if (secret.length >= MIN_KEY_CHARS) {
+    const rest = text.replaceAll(secret, '[key]');
+    return isKeyLike(secret) ? redactEnds(redactStarts(rest, secret), secret) : rest;
+  }
   const words = text.split(/([\s"'`:;,.]+)/u);
   return words.map((word) => (word === secret ? '[key]' : word)).join('');
+}
+
+/** The start of an address or a media type in a header is not secret. */
+function isKeyLike(secret: string): boolean {
+  return /\d/u.test(secret) && !secret.includes('://');
+}
+
+function redactStarts(text: string, secret: string): string {
+  const [before = '', ...after] = text.split(secret.slice(0, MIN_PART_CHARS));
+  const following = secret.slice(MIN_PART_CHARS);
+  return [before, ...after.map((piece) => piece.slice(commonLength(piece, following)))].join('[key]');
+}
+
+function redactEnds(text: string, secret: string): string {
+  const pieces = text.split(secret.slice(-MIN_PART_CHARS));
+  const preceding = [...secret.slice(0, -MIN_PART_CHARS)].reverse();
+  const after = pieces.pop() ?? '';
+  const before = pieces.map((piece) => piece.slice(0, piece.length - commonLength([...piece].reverse(), preceding)));
+  return [...before, after].join('[key]');
+}
+
+/** Returns how many characters are the same from the start. */
+function commonLength(one: ArrayLike<string>, other: ArrayLike<string>): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
 }
 
 /** Returns the words of these texts that are long enough to be keys. */

@@ -114,6 +114,24 @@ describe('server errors of the openai model', () => {
     expect((await failureOn(401, `<html>${KEY}</html>`)).message).not.toContain(KEY);
   });
 
+  test.each([
+    ['its start', (key: string) => `Incorrect API key provided: ${key.slice(0, 20)}...`],
+    ['its end', (key: string) => `Incorrect API key provided: ...${key.slice(-8)}`],
+    ['both ends', (key: string) => `Incorrect API key provided: ${key.slice(0, 8)}…${key.slice(-12)}`],
+  ])('messages do not contain a part of the key: %s', async (_, echo) => {
+    const key = 'sk-proj-abcdabcdEFGH0123456789abcdabcdZ9';
+    const server = await chatServer(({ response }) => void respondWithJson(response, 401, said(echo(key))));
+    const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: key, baseURL: server.baseURL }));
+    expect(message).toMatch(/Incorrect API key provided: (\[key\])?(\.\.\.|…)(\[key\])?$/u);
+  });
+
+  test('messages keep addresses that begin like one in a header', async () => {
+    const server = await chatServer(({ response }) => void respondWithJson(response, 401, said('See https://docs.test.')));
+    const headers = { 'http-referer': 'https://page2.test' };
+    const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, headers }));
+    expect(message).toContain('See https://docs.test.');
+  });
+
   test('secrets in headers and short keys are hidden, too', async () => {
     const server = await chatServer(({ response, headers }) =>
       respondWithJson(response, 403, said(JSON.stringify(headers))),

@@ -8,8 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the proxy for a URL, or null: that of `https_proxy` or `http_proxy`, unless `no_proxy` lists the host. Each variable may be in
- * upper case. As in curl and Go, the proxy's scheme is http by default, and a listed host includes its subdomains. A server on loopback has
- * no proxy.
+ * upper case. As in curl and Go, the proxy's scheme is http by default, a listed host includes its subdomains, and an address range in CIDR
+ * notation includes its addresses. A server on loopback has no proxy.
  *
  * @throws TransportError for a proxy that is not an http or https URL. Credentials are not quoted.
  */
@@ -54,13 +54,28 @@ function isListed({ hostname, port, protocol }: URL, list: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   const host = hostname.replace(/\.$/u, '');
   return list.split(/[\s,]+/u).some((entry) => {
-    if (entry === '*') return true;
+    if (entry === '*' || isInRange(host, entry)) return true;
     // An IPv6 address may have no brackets.
     const text = /^[\da-f:]*:[\da-f]*:[\da-f:.]*$/iu.test(entry) ? `[${entry}]` : entry;
     const [, name = '', entryPort = ownPort] = /^\*?\.?(\[.*\]|[^:]*?)\.?(?::(\d+))?$/u.exec(text.toLowerCase()) ?? [];
     return name !== '' && entryPort === ownPort && `.${host}`.endsWith(`.${name}`);
   });
 }
+
+/** Whether a host is an address in a range in CIDR notation: `10.0.0.0/8` or `fd00::/8`. */
+function isInRange(host: string, range: string): boolean {
+  const [, network = '', bits] = /^([^/]+)\/(\d{1,3})$/u.exec(range) ?? [];
+  if (bits === undefined) return false;
+  const { BlockList, isIP } = process.getBuiltinModule('node:net');
+  const [address, first] = [withoutBrackets(host), withoutBrackets(network)];
+  const [version, widest] = isIP(first) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  if (isIP(address) === 0 || isIP(first) === 0 || Number(bits) > widest) return false;
+  const list = new BlockList();
+  list.addSubnet(first, Number(bits), version);
+  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/u, '$1');
 
 interface OutgoingOptions {
   readonly method: string;
@@ -92,7 +107,7 @@ export function requestThrough(
 
 function requestTo(proxy: URL, options: RequestOptions): ClientRequest {
   const { protocol, hostname, port } = proxy;
-  const address = { ...options, hostname: hostname.replace(/^\[(.*)\]$/u, '$1'), port };
+  const address = { ...options, hostname: withoutBrackets(hostname), port };
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http').request(address);
 }
 

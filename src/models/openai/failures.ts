@@ -92,6 +92,11 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
   }
   const why = code === null ? '' : ` (${code})`;
   if (isConnectionError(thrown)) {
+    const own = settings.fetch === null ? null : ownMessage(thrown);
+    if (own !== null) {
+      const message = `the custom fetch failed${why}: ${redactSecrets(own, settings.secrets)}`;
+      return failure('connection_failed', message, { retryable: true });
+    }
     const { origin } = new URL(settings.baseURL);
     const message = CLOSED.has(code ?? '')
       ? `${origin} closed the connection before it responded${why}; check that it is an HTTP server, and its log`
@@ -108,6 +113,13 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
 /** All of the client's errors have `requestID`. Those without a status and a body are about the connection. */
 function isConnectionError(thrown: unknown): boolean {
   return thrown instanceof Error && 'requestID' in thrown;
+}
+
+/** Returns the message of an error that a custom `fetch` threw; null for the platform's, which has no information or that of a system call. */
+function ownMessage(thrown: unknown): string | null {
+  const [, error] = causesOf(thrown);
+  const isPlatforms = error === undefined || 'syscall' in error || error.message === 'fetch failed';
+  return isPlatforms ? null : error.message;
 }
 
 /** Whether `fetch` reports that a body ended early. */

@@ -126,7 +126,9 @@ describe('server errors of the openai model', () => {
   });
 
   test('messages keep addresses that begin like one in a header', async () => {
-    const server = await chatServer(({ response }) => void respondWithJson(response, 401, said('See https://docs.test.')));
+    const server = await chatServer(
+      ({ response }) => void respondWithJson(response, 401, said('See https://docs.test.')),
+    );
     const headers = { 'http-referer': 'https://page2.test' };
     const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, headers }));
     expect(message).toContain('See https://docs.test.');
@@ -290,6 +292,24 @@ describe('broken replies to the openai model', () => {
     const parts = await partsOf(model(server.baseURL));
     expect(textOf(parts)).toBe('half');
     expect(parts.at(-1)).toMatchObject({ type: 'failure', failure: { code, retryable } });
+  });
+
+  test.each([
+    ['an error', new Error(`no token for ${KEY}`), 'the custom fetch failed: no token for [key]'],
+    [
+      'an error with a code',
+      Object.assign(new Error('no token'), { code: 'E_TOKEN' }),
+      'the custom fetch failed (E_TOKEN): no token',
+    ],
+    [
+      'a failed connection',
+      new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }),
+      'cannot connect to http://llm.test (ECONNREFUSED); check that the server is running',
+    ],
+  ])('a custom fetch that throws %s is a failure with its message', async (_, error, message) => {
+    const fetch = () => Promise.reject(error);
+    const model = openaiModel({ model: 'm', apiKey: KEY, baseURL: 'http://llm.test/v1', fetch });
+    expect(await failureFrom(model)).toMatchObject({ code: 'connection_failed', message, retryable: true });
   });
 
   test('an unexpected error is reported', async () => {

@@ -141,6 +141,21 @@ describe('the proxy for a URL', () => {
     expect(proxy('https://[fd00::2]', env)).toBe('http://p:1/');
   });
 
+  test.each([
+    ['10.0.0.0/8', 'https://10.255.0.1', true],
+    ['10.0.0.0/8', 'https://11.0.0.1', false],
+    ['other.test, 192.168.1.7/24', 'http://192.168.1.250:8080', true],
+    ['0.0.0.0/0', 'https://8.8.8.8', true],
+    ['10.0.0.0/8', 'https://10.0.0.0.test', false],
+    ['fd00::/8', 'https://[fdff::1]', true],
+    ['[fd00::]/8', 'https://[fdff::1]', true],
+    ['fd00::/8', 'https://[fe80::1]', false],
+    ['10.0.0.0/33,10.0.0.0/x,10.0.0/8,fd00::/129,/8', 'https://10.0.0.1', false],
+  ])('NO_PROXY %j as address ranges excludes %s: %s', (list, url, isExcluded) => {
+    const env = { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://p:1', NO_PROXY: list };
+    expect(proxy(url, env) === null).toBe(isExcluded);
+  });
+
   test('names a variable whose credentials cannot be decoded', () => {
     expect(() => proxy('https://a.test', { HTTPS_PROXY: 'http://user:100%@p:1' })).toThrow(
       'HTTPS_PROXY has a user or password with an invalid % sequence; write a percent sign as %25',

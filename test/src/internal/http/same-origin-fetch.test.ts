@@ -53,7 +53,7 @@ describe.each(FETCHES)('redirects with %s', (_, fetch) => {
   );
 
   test('another port or scheme is another origin', async () => {
-    for (const location of ['http://127.0.0.1:1/v1', 'https://127.0.0.1/v1', '//llm.test/v1', 'http://[']) {
+    for (const location of ['http://127.0.0.1:1/v1', 'https://127.0.0.1/v1', '//llm.test/v1']) {
       const server = await redirecting(308, () => location);
       expect(await failureFrom(model(server.baseURL, fetch))).toMatchObject({ code: 'redirected' });
     }
@@ -63,14 +63,22 @@ describe.each(FETCHES)('redirects with %s', (_, fetch) => {
     const server = await redirecting(307, () => '/again');
     expect(await failureFrom(model(server.baseURL, fetch))).toMatchObject({
       code: 'redirected',
-      message: expect.stringMatching(/ redirected the request more than 5 times$/),
+      message: expect.stringMatching(/^http.* redirected the request more than 5 times; check the base URL$/),
     });
     expect(server.exchanges).toHaveLength(6);
   });
 
-  test('without a target are responses like any other', async () => {
-    const server = await redirecting(302, () => undefined);
-    expect(await failureFrom(model(server.baseURL, fetch))).toMatchObject({ code: 'bad_request', status: 302 });
+  test.each([
+    ['no target', undefined, 'responded with the redirect 302 without a Location header'],
+    ['an invalid target', 'http://[', 'redirected the request to something that is not a URL'],
+    ['a target of another scheme', 'mailto:a@b.test', 'redirected the request to a URL with the scheme "mailto:"'],
+  ])('with %s fail', async (_, location, problem) => {
+    const server = await redirecting(302, () => location);
+    const { origin } = new URL(server.baseURL);
+    expect(await failureFrom(model(server.baseURL, fetch))).toMatchObject({
+      code: 'redirected',
+      message: `${origin} ${problem}; check the base URL`,
+    });
   });
 });
 

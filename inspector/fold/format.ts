@@ -1,4 +1,5 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { TokenUsage } from '../../machines/contracts/usage.ts';
 
 /** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`. */
 export function formatDuration(ms: number): string {
@@ -41,6 +42,15 @@ export const formatShare = (share: number): string =>
       : `${formatNumber(Math.round(100 * share))}%`;
 
 /** `1 token`, `2,300 tokens`. */
+/** Returns the tokens of a call, or of several, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
+export function formatTokens(usage: TokenUsage): string {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, estimated } = usage;
+  const part = (number: number | undefined, word: string): string =>
+    number === undefined ? '' : ` (${formatNumber(number)} ${word})`;
+  const input = `${pluralize(inputTokens, 'token')} in${part(cachedInputTokens, 'cached')}`;
+  return `${input}, ${formatNumber(outputTokens)} out${part(reasoningTokens, 'reasoning')}${estimated ? ', estimated' : ''}`;
+}
+
 export const pluralize = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 

@@ -1,7 +1,7 @@
 import './reply.css';
 import type { ComponentChildren } from 'preact';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatScore, formatTokens, pluralize } from '../../fold/format.ts';
 import { type AttemptAt, type Field, fieldsOf, issuesByPlace, replyAt } from '../../fold/output.ts';
 import { type NumberedCall, stepCalls } from '../../fold/step.ts';
 import { answerUpTo } from '../../fold/story.ts';
@@ -56,7 +56,6 @@ const MAX_SOURCES = 12;
 function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
-  const tokens = usage.inputTokens + usage.outputTokens;
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   return (
@@ -100,9 +99,8 @@ function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; r
           {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
         </Fact>
         <Fact label="Usage">
-          {pluralize(cycles, 'cycle')}, {pluralize(usage.modelCalls, 'model call')}, {pluralize(tokens, 'token')} (
-          {formatNumber(usage.inputTokens)} in, {formatNumber(usage.outputTokens)} out{usage.estimated && ', estimated'}
-          ){cost !== null && `, ${formatCost(cost)}`}
+          {pluralize(cycles, 'cycle')}, {pluralize(usage.modelCalls, 'model call')}, {formatTokens(usage)}
+          {cost !== null && `, ${formatCost(cost)}`}
         </Fact>
       </dl>
     </section>
@@ -146,7 +144,7 @@ function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
       </header>
       <p class="muted">
         call {number}, <EntryLink seq={span.from} moveTo={moveTo} />, {pluralize(reply.chars, 'character')}
-        {usage !== null && <>, {pluralize(usage.outputTokens, 'token')}</>}
+        {usage !== null && <>, {formatTokens(usage)}</>}
       </p>
       <p class="muted pending one-line">{pendingText(fields, { isOver })}</p>
       {failure !== null && (

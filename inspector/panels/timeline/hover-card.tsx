@@ -1,4 +1,4 @@
-import { formatCost, formatDuration, formatNumber, formatTime, pluralize } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatNumber, formatTime, formatTokens, pluralize } from '../../fold/format.ts';
 import type { Bar } from '../../fold/lanes.ts';
 import { countUpTo, lastStartedBy } from '../../fold/sorted.ts';
 import { type Sums, sumsOf } from '../../fold/spans.ts';
@@ -66,15 +66,8 @@ function factsOf({ fold, count, run }: RunView, { kind, from, to, attempt }: Bar
   }
   if (attempt === undefined || attempt.usage === null) return [isOpen ? `${time}, running` : time];
   const { usage, cost } = attempt;
-  return [time, tokensText(usage), ...(cost === null ? [] : [costText(cost, spans.currency)])];
+  return [time, formatTokens(usage), ...(cost === null ? [] : [costText(cost, spans.currency)])];
 }
-
-const tokensText = ({
-  inputTokens,
-  outputTokens,
-  estimated,
-}: Pick<Sums, 'inputTokens' | 'outputTokens' | 'estimated'>) =>
-  `${formatNumber(inputTokens)} tokens in, ${formatNumber(outputTokens)} out${estimated ? ' (estimated)' : ''}`;
 
 const costText = (amount: number, currency: string | null): string => formatCost({ amount, currency: currency ?? '' });
 
@@ -89,7 +82,7 @@ export function sumFacts(sums: Sums, currency: string | null): readonly string[]
   return [
     [pluralize(modelCalls, 'model call'), ...marks].join(', '),
     ...(cost === null ? [] : [costText(cost, currency)]),
-    tokensText(sums),
+    formatTokens(sums),
   ];
 }
 

@@ -83,6 +83,8 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
       spans.end(call.span, failure && filter.errorOf(failure), {
         'gen_ai.usage.input_tokens': usage.inputTokens,
         'gen_ai.usage.output_tokens': usage.outputTokens,
+        'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+        'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
         'gen_ai.response.time_to_first_chunk': call.firstMs === null ? undefined : call.firstMs / 1000,
         'gen_ai.output.messages': output,
         'http.response.status_code': failure?.status ?? undefined,

@@ -14,7 +14,7 @@ import {
   type Telemetry,
 } from './spans.ts';
 
-export interface FoldOptions {
+interface FoldOptions {
   readonly workflow: string | null;
   readonly provider: string | null;
   readonly content: boolean;
@@ -245,6 +245,8 @@ function endAttributes(
     'postchain.usage.model_calls': usage.modelCalls,
     'postchain.usage.input_tokens': usage.inputTokens,
     'postchain.usage.output_tokens': usage.outputTokens,
+    'postchain.usage.cached_input_tokens': usage.cachedInputTokens,
+    'postchain.usage.reasoning_tokens': usage.reasoningTokens,
     'postchain.usage.estimated': usage.estimated,
     'postchain.cost.amount': answer?.metadata.cost?.amount,
     'postchain.cost.currency': answer?.metadata.cost?.currency,

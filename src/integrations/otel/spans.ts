@@ -1,16 +1,13 @@
-import {
-  type Attributes,
-  type AttributeValue,
-  type Context,
-  diag,
-  type Histogram,
-  type HrTime,
-  type Meter,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
+import type {
+  Attributes,
+  AttributeValue,
+  Context,
+  DiagAPI,
+  Histogram,
+  HrTime,
+  Meter,
+  Span,
+  Tracer,
 } from '@opentelemetry/api';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
@@ -54,6 +51,7 @@ interface SpanStart {
 
 /** Where spans and measurements go. The first spans are children of the span in `context`. */
 export interface Telemetry {
+  readonly api: typeof import('@opentelemetry/api');
   readonly tracer: Tracer;
   readonly meter: Meter;
   readonly context: Context;
@@ -63,9 +61,10 @@ export interface Telemetry {
  * Tracks the open spans of a run and sends them to OpenTelemetry, whose errors do not reach the caller. All times are in milliseconds since
  * the epoch. The current time never goes back, whatever the clock does. Ending a span ends its children.
  */
-export function createSpanLog({ tracer, meter, context: rootContext }: Telemetry, startedAtMs: number) {
+export function createSpanLog({ api, tracer, meter, context: rootContext }: Telemetry, startedAtMs: number) {
+  const { SpanKind, SpanStatusCode, trace } = api;
   const open = new Set<OpenSpan>();
-  const withoutThrowing = createErrorReporter();
+  const withoutThrowing = createErrorReporter(api.diag);
   let instruments: Record<'duration' | 'tokens', Histogram> | null = null;
   let nowMs = startedAtMs;
 
@@ -152,7 +151,7 @@ function createInstruments(meter: Meter) {
 }
 
 /** Returns a function that runs others, and reports only the first error of a tracer, processor or exporter, to `diag`. */
-function createErrorReporter() {
+function createErrorReporter(diag: DiagAPI) {
   let reported = false;
   return <Value>(act: () => Value): Value | undefined => {
     try {

@@ -1,11 +1,12 @@
-import { context, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import type { Meter, Tracer } from '@opentelemetry/api';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { RunEvent } from '../../engine/runtime/run-events.ts';
+import { loadOptional } from '../../internal/optional-package.ts';
 import { hasMethod, invalidOption } from '../../internal/options.ts';
 import { runStartOf } from '../../journal/journal-lines.ts';
-import { createRunFold, type FoldOptions } from './run-fold.ts';
+import { createRunFold } from './run-fold.ts';
 import type { Telemetry } from './spans.ts';
 
 export interface TraceRunOptions {
@@ -27,7 +28,7 @@ export interface TraceRunOptions {
  *
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *
- * @throws PostChainError `invalid_option` for invalid options, `invalid_journal` if the first entry is not `run-start`. Errors of the
+ * @throws PostChainError `invalid_option` for invalid options, `package_missing`, `invalid_journal` if the first entry is not `run-start`. Errors of the
  * iterable are rethrown after the open spans are ended.
  */
 export async function traceRun(
@@ -35,8 +36,8 @@ export async function traceRun(
   options: TraceRunOptions = {},
 ): Promise<void> {
   const settings = readOptions(options);
-  // The journal may be read later, when another span is active.
-  const telemetry = { ...settings, context: context.active() };
+  const api = await loadOptional('@opentelemetry/api', 'traceRun', () => import('@opentelemetry/api'));
+  const telemetry = telemetryOf(settings, api);
   let fold: ReturnType<typeof createRunFold> | null = null;
   try {
     for await (const entry of entries) {
@@ -61,15 +62,22 @@ const optionsSchema = z.strictObject({
   provider: z.string('expected a non-empty string').min(1, 'expected a non-empty string').nullable().default(null),
 });
 
-function readOptions(options: TraceRunOptions): FoldOptions & Omit<Telemetry, 'context'> {
+type Settings = z.output<typeof optionsSchema>;
+
+function readOptions(options: TraceRunOptions): Settings {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw invalidOption('traceRun', options, read.error, optionsSchema);
-  const { tracer, meter, ...rest } = read.data;
+  return read.data;
+}
+
+function telemetryOf({ tracer, meter }: Settings, api: Telemetry['api']): Telemetry {
   const { name, version } = manifest;
   const scope = [name, version, { schemaUrl: SCHEMA_URL }] as const;
   return {
-    ...rest,
-    tracer: tracer ?? trace.getTracerProvider().getTracer(...scope),
-    meter: meter ?? metrics.getMeter(...scope),
+    api,
+    tracer: tracer ?? api.trace.getTracerProvider().getTracer(...scope),
+    meter: meter ?? api.metrics.getMeter(...scope),
+    // The journal may be read later, when another span is active.
+    context: api.context.active(),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, pluralize } from '../../../inspector/fold/format.ts';
+import { formatDuration, formatTime, formatTokens, pluralize } from '../../../inspector/fold/format.ts';
 
 describe('a duration', () => {
   it.each([
@@ -28,4 +28,18 @@ describe('a count', () => {
     [1, '1 token'],
     [2_300, '2,300 tokens'],
   ])('of %d is formatted as %s', (number, text) => expect(pluralize(number, 'token')).toBe(text));
+});
+
+describe('the tokens of a call or of several', () => {
+  const used = { inputTokens: 2_300, outputTokens: 40, estimated: false };
+
+  it.each([
+    [used, '2,300 tokens in, 40 out'],
+    [
+      { ...used, cachedInputTokens: 2_000, reasoningTokens: 30 },
+      '2,300 tokens in (2,000 cached), 40 out (30 reasoning)',
+    ],
+    [{ ...used, cachedInputTokens: 0, reasoningTokens: 0 }, '2,300 tokens in (0 cached), 40 out (0 reasoning)'],
+    [{ ...used, estimated: true }, '2,300 tokens in, 40 out, estimated'],
+  ])('are formatted with what the provider reports: %j', (usage, text) => expect(formatTokens(usage)).toBe(text));
 });

@@ -37,10 +37,8 @@ describe('the spans of a run', () => {
   });
 
   it('use the names of the conventions', async () => {
-    const model = scriptedModel(
-      {},
-      { id: 'openai:gpt-4.1', otherwise: replies, usage: { inputTokens: 90, outputTokens: 8, estimated: false } },
-    );
+    const usage = { inputTokens: 90, outputTokens: 8, cachedInputTokens: 60, reasoningTokens: 5, estimated: false };
+    const model = scriptedModel({}, { id: 'openai:gpt-4.1', otherwise: replies, usage });
     const run = createPostChain({ model, newId: () => 'run-7' }).run({ request: 'Is it so?', sessionId: 'u42' });
     await run.answer;
     const telemetry = memoryTelemetry();
@@ -59,6 +57,8 @@ describe('the spans of a run', () => {
         'postchain.usage.model_calls': 7,
         'postchain.usage.input_tokens': 630,
         'postchain.usage.output_tokens': 56,
+        'postchain.usage.cached_input_tokens': 420,
+        'postchain.usage.reasoning_tokens': 35,
       },
     ]);
     expect([action?.name, action?.kind, action?.attributes]).toEqual([
@@ -86,6 +86,8 @@ describe('the spans of a run', () => {
         'gen_ai.prompt.name': 'action',
         'gen_ai.usage.input_tokens': 90,
         'gen_ai.usage.output_tokens': 8,
+        'gen_ai.usage.cache_read.input_tokens': 60,
+        'gen_ai.usage.reasoning.output_tokens': 5,
         'gen_ai.response.time_to_first_chunk': expect.any(Number),
         'postchain.prompt.version': expect.any(Number),
         'postchain.task': 'action',

@@ -23,9 +23,8 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
  * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *
  * `cache` is a directory for what was read and for the index of it, by content, so that the same files are not parsed and indexed again.
- * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it reads, except
- * that a PDF or DOCX file is parsed in one go. Node's modules are loaded on the
- * first call, so that a web page can import PostChain.
+ * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it
+ * reads, except that a DOCX file is parsed in one go. Node's modules are loaded on the first call, so that a web page can import PostChain.
  *
  * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array of
  *   strings or an option is invalid, `package_missing` if a file passed by name requires a package that is not installed.

@@ -7,15 +7,10 @@ import { definitionOf } from './definitions.ts';
 import type { ParsedDocument } from './document.ts';
 import { documentTerms } from './passage-terms.ts';
 import type { UnrankedPassage } from './passages.ts';
-import { anyDocumentSchema, type Document, readDocument } from './read-document.ts';
+import { type Document, documentsSchema, readDocument } from './read-document.ts';
 import { buildTermIndex, searchTerms, type TermIndex } from './term-index.ts';
 
-const argumentsSchema = z.object({
-  documents: z.array(
-    anyDocumentSchema,
-    'expected an array of documents, each with a path and text, for example from loadDocuments',
-  ),
-});
+const argumentsSchema = z.object({ documents: documentsSchema });
 
 interface BuiltIndex {
   readonly passages: readonly UnrankedPassage[];
@@ -34,7 +29,7 @@ interface BuiltIndex {
  * Documents that cannot be read are left out; use `documentsFrom` to get the reasons. If none can be read, the search rejects with the
  * first reason. Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
- * @throws PostChainError `invalid_option` if `documents` is not an array of documents.
+ * @throws PostChainError `invalid_option` if `documents` is not an array of documents with different paths.
  */
 export function createPassageIndex(documents: readonly (Document | ParsedDocument)[]): PassageSource {
   parseOption(argumentsSchema, { documents }, 'documents');

@@ -20,8 +20,13 @@ export type Document = { readonly path: string; readonly type?: DocumentType } &
   | { readonly bytes: Uint8Array }
 );
 
+const MAX_PATH_CHARS = 1_000;
+
 const fields = z.object({
-  path: z.string().min(1),
+  path: z
+    .string()
+    .min(1)
+    .max(MAX_PATH_CHARS, `expected a path of at most ${MAX_PATH_CHARS.toLocaleString('en-US')} characters`),
   type: z.enum(TYPES).optional(),
   text: z.string().optional(),
   bytes: z.instanceof(Uint8Array, { error: 'expected a Uint8Array' }).optional(),
@@ -36,22 +41,44 @@ type ValidDocument = z.output<typeof documentSchema>;
 
 const describe = (path: string): string => `document ${JSON.stringify(path)}`;
 
-const KINDS: ReadonlySet<unknown> = new Set(['prose', 'list', 'code', 'table']);
-const blockSchema = z.custom(isBlock, 'expected a block with text, heading, startLine, endLine, kind and lines');
-
-function isBlock(value: unknown): boolean {
-  const { text, heading, startLine, endLine, kind, lines } = (value ?? {}) as Partial<Record<keyof Block, unknown>>;
-  const isText = typeof text === 'string' && Array.isArray(heading) && KINDS.has(kind);
-  return isText && Number.isInteger(startLine) && Number.isInteger(endLine) && Array.isArray(lines);
-}
+const line = z.int().min(1);
+const blockSchema = z.object(
+  {
+    text: z.string(),
+    heading: z.array(z.string()),
+    startLine: line,
+    endLine: line,
+    kind: z.enum(['prose', 'list', 'code', 'table']),
+    lines: z.array(line),
+    language: z.string().optional(),
+  },
+  'expected a block with text, heading, startLine, endLine, kind and lines',
+);
 
 /** A document to read, or one that is already read. */
-export const anyDocumentSchema = fields
+const anyDocumentSchema = fields
   .extend({ blocks: z.array(blockSchema).optional() })
   .refine(
     ({ text, bytes, blocks }) => [text, bytes, blocks].filter((content) => content !== undefined).length === 1,
     'expected either text, bytes or blocks',
   );
+
+/** Documents with different paths: the path identifies a source and its passages. */
+export const documentsSchema = z
+  .array(anyDocumentSchema, 'expected an array of documents, each with a path and text, for example from loadDocuments')
+  .superRefine((documents, context) => {
+    const first = new Map<string, number>();
+    for (const [at, { path }] of documents.entries()) {
+      const earlier = first.get(path);
+      if (earlier !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [at, 'path'],
+          message: `expected another path than that of document ${earlier}`,
+        });
+      else first.set(path, at);
+    }
+  });
 
 const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   md: 'markdown',
@@ -73,8 +100,8 @@ export function typeOfPath(path: string): DocumentType | null {
 /**
  * Reads a document into blocks, which `createPassageIndex` and `readPassage` accept. PDF requires the package `unpdf` and DOCX the
  * package `mammoth`; both need Node. A page of a PDF becomes a heading, and line numbers refer to the extracted text. Markdown, HTML or JSON
- * that cannot be parsed is read as plain text. Timers and I/O get their turn while it reads, except that a PDF or DOCX file is parsed in one
- * go. A DOCX file may unpack to at most 20 MB, not counting pictures, and 50 MB in total.
+ * that cannot be parsed is read as plain text. Timers and I/O get their turn while it reads, except that a DOCX file is parsed in one go. A
+ * PDF may take at most 60 s and 1,000 MB of memory. A DOCX file may unpack to at most 20 MB, not counting pictures, and 50 MB in total.
  *
  * @throws PostChainError `invalid_option` if it is not a document, or its bytes are not of its type; `package_missing`
  * @example
@@ -130,15 +157,14 @@ async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Bl
   return readText;
 }
 
-/** Returns the extracted text of a PDF, page by page; null if it cannot be parsed. A scanned page without text has no block. */
-async function pdfBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | null> {
-  const { extractText } = await loadOptional('unpdf', what, () => importByName<typeof import('unpdf')>('unpdf'));
-  // A copy, because the library takes ownership of the memory and rejects a Node Buffer.
-  const extracted = await extractText(new Uint8Array(bytes), { mergePages: false }).catch(() => null);
-  if (extracted === null) return null;
+/** Returns the extracted text of a PDF, or why it cannot be read. A scanned page without text has no block. */
+async function pdfBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
+  const { pdfPages } = await import('./pdf-pages.ts');
+  const pages = await pdfPages(bytes, what);
+  if (!Array.isArray(pages)) return pages as string | null;
   const blocks: Block[] = [];
   let line = 0;
-  for (const [at, page] of extracted.text.entries()) {
+  for (const [at, page] of pages.entries()) {
     const text = page.replace(/\r\n?/gu, '\n');
     for (const block of await inTurns(readText(text))) blocks.push(onPage(block, at + 1, line));
     line += text.split('\n').length;
@@ -194,21 +220,23 @@ const iterableSchema = z.custom<AsyncIterable<unknown> | Iterable<unknown>>(
 
 /**
  * Reads documents one after another, for example from a database or a crawler. Those that are invalid, cannot be read, require a package
- * that is not installed, or have no text, are skipped with a reason. Rejects if the iterable does.
+ * that is not installed, have no text, or have the path of an earlier one, are skipped with a reason. Rejects if the iterable does.
  *
  * @throws PostChainError `invalid_option` if `given` is not iterable.
  * @example
  * const { documents } = await documentsFrom(rows.map(({ id, body }) => ({ path: `faq/${id}`, text: body })));
  */
 export async function documentsFrom(given: AsyncIterable<Document> | Iterable<Document>): Promise<LoadedDocuments> {
-  const documents: ParsedDocument[] = [];
+  const documents = new Map<string, ParsedDocument>();
   const skipped: SkippedDocument[] = [];
   for await (const document of parseOption(iterableSchema, given, 'documents')) {
     const outcome = await readOrReason(document);
     if ('reason' in outcome) skipped.push(outcome);
-    else documents.push(outcome);
+    else if (documents.has(outcome.path))
+      skipped.push({ path: outcome.path, reason: 'an earlier document has the same path' });
+    else documents.set(outcome.path, outcome);
   }
-  return { documents, skipped };
+  return { documents: [...documents.values()], skipped };
 }
 
 /**

@@ -1,21 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { onAbort } from './async.ts';
+import { isNode } from './is-node.ts';
 import { proxyError, proxyFor, proxyRefusal, requestThrough } from './proxy.ts';
 
 /** The platform's own `fetch`, except in Node. It does not follow redirects, so a key reaches only the host it was sent to. */
 export const platformFetch: typeof globalThis.fetch = (input, init) =>
   isNode() ? fetchWithoutTimeout(input, init) : globalThis.fetch(input, { ...init, redirect: 'manual' });
-
-/** Bun, Deno and workers have a `process`, too. A library may define `navigator` in Node, which has its own since version 21. */
-function isNode(): boolean {
-  const { process, navigator } = globalThis as {
-    process?: NodeJS.Process;
-    navigator?: { readonly userAgent?: string };
-  };
-  const { node, bun, deno }: Partial<NodeJS.ProcessVersions> = process?.versions ?? {};
-  return node !== undefined && bun === undefined && deno === undefined && navigator?.userAgent !== 'Cloudflare-Workers';
-}
 
 /** Loaded when it is used, because other platforms do not have it. */
 const zlib = () => process.getBuiltinModule('node:zlib');

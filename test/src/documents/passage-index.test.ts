@@ -87,7 +87,7 @@ describe('the passage index', () => {
     [[{ path: 'a.md' }], /^documents\.0: expected either text, bytes or blocks; received an object with path\.$/],
     [[{ path: '', blocks: [] }], /^documents\.0\.path: /],
     [[{ path: 'a.md', blocks: ['x'] }], /^documents\.0\.blocks\.0: expected a block .* received "x"\.$/],
-    [circular, /^documents\.0\.blocks\.0: expected a block .* received an object with path, blocks\.$/],
+    [circular, /^documents\.0\.blocks\.0\.text: expected a string; received undefined\.$/],
   ])('throws invalid_option for the documents %#', (given, message) => {
     const create = () => createPassageIndex(given as never);
     expect(create).toThrow(message);

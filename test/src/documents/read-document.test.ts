@@ -90,6 +90,7 @@ describe('a document', () => {
     [{ text: 'x' }],
     [null],
     [{ path: 'a', text: 'x', type: 'doc' }],
+    [{ path: 'a'.repeat(1_001), text: 'x' }],
   ])('of the wrong form is refused: %j', async (document) => {
     await expect(readDocument(document as never)).rejects.toMatchObject({ code: 'invalid_option' });
   });
@@ -114,6 +115,42 @@ describe('a passage index of documents that are not read', () => {
       code: 'invalid_option',
       message: 'document "a.pdf": it is not a PDF file, or it is damaged or encrypted.',
     });
+  });
+});
+
+describe('a document that is read', () => {
+  const block = { text: 'x', heading: ['a'], startLine: 1, endLine: 2, kind: 'prose', lines: [1] };
+
+  it.each([
+    ['heading.0', { heading: [1] }, 'documents.0.blocks.0.heading.0: expected a string; received 1.'],
+    ['lines.0', { lines: ['1'] }, 'documents.0.blocks.0.lines.0: expected a number; received "1".'],
+    ['startLine', { startLine: 0 }, 'documents.0.blocks.0.startLine: expected a number of at least 1; received 0.'],
+    ['language', { language: 5 }, 'documents.0.blocks.0.language: expected a string; received 5.'],
+  ])('is refused if a block is invalid: %s', (_, change, message) => {
+    const document = { path: 'a', blocks: [{ ...block, ...change }] };
+    expect(() => createPassageIndex([document as never])).toThrow(expect.objectContaining({ message }));
+  });
+});
+
+describe('documents with the same path', () => {
+  const documents = [
+    { path: 'a', text: 'The library opens at nine.' },
+    { path: 'b', text: 'Lost books cost ten euros.' },
+    { path: 'a', text: 'The library closes at five.' },
+  ];
+
+  it('are refused by a passage index, because the path identifies a source', () => {
+    const message = 'documents.2.path: expected another path than that of document 0; received "a".';
+    expect(() => createPassageIndex(documents)).toThrow(expect.objectContaining({ code: 'invalid_option', message }));
+  });
+
+  it('are skipped by documentsFrom, except the first', async () => {
+    const read = await documentsFrom(documents);
+    expect(read.documents).toMatchObject([
+      { path: 'a', blocks: [{ text: 'The library opens at nine.' }] },
+      { path: 'b' },
+    ]);
+    expect(read.skipped).toEqual([{ path: 'a', reason: 'an earlier document has the same path' }]);
   });
 });
 

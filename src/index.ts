@@ -35,6 +35,7 @@ import { type ForkOptions, forkRun } from './journal/fork.ts';
 import { entriesOf } from './journal/journal-lines.ts';
 import { resumeRun } from './journal/resume.ts';
 
+export type { AttachedFile, Attachment } from '../machines/contracts/attachment.ts';
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../machines/contracts/attempt.ts';
 
 export type { Decision } from '../machines/contracts/decision.ts';
@@ -100,6 +101,7 @@ export {
   type LoopOutcome,
   type LoopRun,
 } from './engine/runtime/capability-loop.ts';
+export type { Content, ContentPart, FileData } from './engine/runtime/content.ts';
 export {
   type Decider,
   type DeciderReply,
@@ -132,7 +134,7 @@ export { searchDocuments } from './tools/search-documents.ts';
 
 export interface PostChain {
   /**
-   * Starts a run. Before anything starts, it throws `invalid_request` or `invalid_option`, or rethrows the error of `journals.create`.
+   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of `journals.create`.
    * After that, it never throws.
    */
   run(options: RunOptions): Run;
@@ -164,11 +166,13 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
-      const start = createRunStart(createChainInput(run, parts), parts, {
+      const { input, files } = createChainInput(run, parts);
+      const start = createRunStart(input, parts, {
         host: run.host ?? null,
         keyframes: options.journals !== undefined,
       });
-      return startRun(start, parts, { signal: run.signal, writer: options.journals?.create(start.runId), slots });
+      const writer = options.journals?.create(start.runId);
+      return startRun(start, parts, { signal: run.signal, files, writer, slots });
     },
     resume: (runId, { signal, ...open } = {}) =>
       startInSlot(slots, signal, async () => resumeRun(await kept().open(runId, open), parts, signal)),

@@ -1,5 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { type ChatModel, type FinishReason, failureOf, type ModelPart, type ModelRequest } from 'postchain';
+import {
+  type AttachedFile,
+  type ChatModel,
+  type FinishReason,
+  failureOf,
+  type ModelPart,
+  type ModelRequest,
+} from 'postchain';
 
 export interface ProviderOptions {
   readonly model: string;
@@ -14,6 +21,7 @@ export function anthropicModel({ model, ...settings }: ProviderOptions): ChatMod
   return {
     id: `anthropic:${model}`,
     contextWindowTokens: 200_000,
+    accepts: ['image/*', 'application/pdf'],
     nativeTools: true,
     async *stream(request, { signal }) {
       try {
@@ -29,7 +37,9 @@ export function anthropicModel({ model, ...settings }: ProviderOptions): ChatMod
 function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreateParamsStreaming {
   const { turns, tools = [], schemaName, outputSchema, replyForm } = request;
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
-  const messages = turns.flatMap(({ role, content }) => (role === 'system' ? [] : [{ role, content }]));
+  const messages = turns.flatMap(({ role, content, files = [] }): Anthropic.MessageParam[] =>
+    role === 'system' ? [] : [{ role, content: [...files.map(fileBlock), { type: 'text', text: content }] }],
+  );
   const toolOf = (name: string, description: string, schema: object): Anthropic.Tool => ({
     name,
     description,
@@ -54,6 +64,13 @@ function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreatePa
     ...(!asksInPrompt && { output_config: { format: { type: 'json_schema', schema: { ...outputSchema } } } }),
     ...(offered.length > 0 && { tools: offered }),
   };
+}
+
+function fileBlock({ mediaType, name, data }: AttachedFile): Anthropic.ContentBlockParam {
+  if (mediaType === 'application/pdf')
+    return { type: 'document', title: name, source: { type: 'base64', media_type: mediaType, data } };
+  const media_type = mediaType as Anthropic.Base64ImageSource['media_type'];
+  return { type: 'image', source: { type: 'base64', media_type, data } };
 }
 
 async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): AsyncGenerator<ModelPart> {

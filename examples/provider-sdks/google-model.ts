@@ -18,6 +18,7 @@ export function googleModel({ model, apiKey, baseURL }: ProviderOptions): ChatMo
   return {
     id: `google:${model}`,
     contextWindowTokens: 1_000_000,
+    accepts: ['image/*', 'application/pdf'],
     // Gemini does not accept tools together with a JSON schema, so the prompt describes them.
     nativeTools: false,
     async *stream(request, { signal }) {
@@ -37,9 +38,11 @@ export function googleModel({ model, apiKey, baseURL }: ProviderOptions): ChatMo
 }
 
 function contentsOf({ turns }: ModelRequest): Content[] {
-  return turns.flatMap(({ role, content }) =>
-    role === 'system' ? [] : [{ role: role === 'user' ? 'user' : 'model', parts: [{ text: content }] }],
-  );
+  return turns.flatMap(({ role, content, files = [] }) => {
+    if (role === 'system') return [];
+    const inline = files.map(({ mediaType, data }) => ({ inlineData: { mimeType: mediaType, data } }));
+    return [{ role: role === 'user' ? 'user' : 'model', parts: [...inline, { text: content }] }];
+  });
 }
 
 function configOf({ turns, schemaName, outputSchema, replyForm }: ModelRequest): GenerateContentConfig {

@@ -23,6 +23,7 @@ export type EntryGroup = (typeof ENTRY_GROUPS)[number];
 
 const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'run-start': 'run',
+  attachment: 'run',
   resumed: 'run',
   'run-stopped': 'run',
   'session-recalled': 'run',
@@ -67,7 +68,7 @@ export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 /** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
 
-const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'prompt', 'resumed']);
+const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'prompt', 'attachment', 'resumed']);
 
 export function originOf(type: EntryType): Origin {
   if (isExternalEventType(type)) return 'outside';

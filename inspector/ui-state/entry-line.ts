@@ -1,6 +1,7 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
+import { attachmentLabel } from '../../machines/policies/attachments.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
@@ -21,6 +22,7 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
 /** One-line summaries by entry type. Other types are summarized by their members. */
 const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } = {
   'run-start': ({ request }) => request,
+  attachment: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}`,
   'run-end': ({ status, usage }) =>
     `${status}, ${pluralize(usage.modelCalls, 'model call')}, ${pluralize(usage.inputTokens + usage.outputTokens, 'token')}`,
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ActionState } from './action-state.ts';
+import { attachmentSchema } from './attachment.ts';
 import { somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
@@ -81,6 +82,8 @@ export const chainInputSchema = z.object({
   hasGrader: z.boolean().default(false),
   /** Persona, language, style and domain rules for the answer; null without. Older journals have none. */
   instructions: z.string().nullable().default(null),
+  /** Images and files of the request. Older journals have none. */
+  attachments: z.array(attachmentSchema.readonly()).readonly().default([]),
   /** Earlier turns of the conversation; their ids must be unique. */
   messages: z.array(messageSchema.readonly()).readonly(),
 });

@@ -1,6 +1,7 @@
 /** Stable codes: branch on these, not on the message. */
 export type ErrorCode =
   | 'invalid_request'
+  | 'unsupported_file'
   | 'invalid_option'
   | 'invalid_path'
   | 'invalid_key'
@@ -21,7 +22,7 @@ export type ErrorCode =
   | 'internal';
 
 /**
- * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema) or
+ * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema, or a file that no model accepts) or
  * for a programming mistake (a missing actor); within a run, every failure ends in the answer. Structured output used
  * on its own has no answer: if it gets no value, its promise rejects with `attempts_exhausted` or `cancelled`. A
  * session store used on its own rejects with `session_failed`.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { attachmentSchema } from './attachment.ts';
 import { chainInputSchema, type RecordedState } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
@@ -76,6 +77,8 @@ const annotationSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
   z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),
+  /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, before the charts start. */
+  attachmentSchema.extend({ type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);

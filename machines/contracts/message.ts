@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { attachmentSchema } from './attachment.ts';
 import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
 
@@ -17,7 +18,7 @@ export const linkSchema = z.object({ to: z.string(), relation: z.string(), stren
 /**
  * One immutable entry of the context; operations replace it with a new version. `createdAtMs` is in milliseconds since
  * the epoch, by the run's clock; `cycle` counts from 1; `references` contains the ids of the messages that it was made
- * from; `source` is set for text from a document.
+ * from; `source` is set for text from a document. `attachments` are its images and files; absent without any.
  */
 export const messageSchema = z.object({
   id: z.string().min(1),
@@ -31,5 +32,6 @@ export const messageSchema = z.object({
   links: z.array(linkSchema).readonly(),
   references: z.array(z.string()).readonly(),
   source: sourceSchema.nullable(),
+  attachments: z.array(attachmentSchema.readonly()).readonly().exactOptional(),
 });
 export type Message = Readonly<z.infer<typeof messageSchema>>;

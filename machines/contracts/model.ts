@@ -1,9 +1,12 @@
+import type { AttachedFile } from './attachment.ts';
 import type { Failure } from './failure.ts';
 import type { TokenUsage } from './usage.ts';
 
+/** One turn of a prompt. `files` are images and files of a user's turn, which precede its text; only for a model that accepts them. */
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+  readonly files?: readonly AttachedFile[];
 }
 
 /**
@@ -66,6 +69,8 @@ export interface ChatModel {
   readonly id: string;
   /** Tokens that prompt and reply may have together. */
   readonly contextWindowTokens: number;
+  /** Media types of the files that the model accepts, for example `image/*` and `application/pdf`. Without it: text only. */
+  readonly accepts?: readonly string[];
   /** Whether the model accepts tools beside a reply; if not, the prompt describes them. */
   readonly nativeTools?: boolean;
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>;

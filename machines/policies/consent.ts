@@ -10,6 +10,7 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { preview } from '../text/summary.ts';
+import { attachmentLabels } from './attachments.ts';
 import { asksConsent, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
 
 /** One question for all operations that affect user content; null if there are none. */
@@ -21,12 +22,12 @@ export function consentRequest(
   if (asking.length === 0) return null;
   const byId = new Map(messages.map((message) => [message.id, message]));
   const items = asking.map((operation) => {
-    const { content = '', role = 'user' } = byId.get(operation.target) ?? {};
+    const { content = '', role = 'user', attachments = [] } = byId.get(operation.target) ?? {};
     return {
       operationId: operation.id,
       messageId: operation.target,
       role,
-      preview: preview(content),
+      preview: `${preview(content)}${attachments.length === 0 ? '' : ` ${attachmentLabels(attachments)}`}`,
       chars: content.length,
       summary: operation.operation === 'TRANSFORM' ? operation.data.content : '',
       reason: operation.reason,

@@ -1,10 +1,12 @@
 import type { Message, Source } from '../contracts/message.ts';
+import { sumOfTokens } from './attachments.ts';
 import { tokensPerCharOf } from './usage.ts';
 
 /** Returns the attributes of a message that every prompt prints. */
-export function messageAttributes({ id, role, phase, source }: Message): string {
+export function messageAttributes({ id, role, phase, source, attachments = [] }: Message): string {
   const where = source === null ? '' : ` source="${attribute(source.path)}${after(':', linesOf(source))}"`;
-  return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}`;
+  const files = attachments.map(({ name, mediaType }) => attribute(name ?? mediaType)).join(', ');
+  return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}${files === '' ? '' : ` files="${files}"`}`;
 }
 
 /** Returns the lines of a source as `from-to`; empty if it has none. */
@@ -66,8 +68,12 @@ export const attributeChars = (message: Message): number => attributeSize(messag
 /** Attributes are mostly ids, numbers and punctuation, which have more tokens per character than prose. */
 const ATTRIBUTE_FACTOR = 1.6;
 
-/** Returns the estimated tokens that a prompt adds to a message's content; `tokensPerChar` is that of the context. */
-export function attributeTokens(message: Message, tokensPerChar: number): number {
+/**
+ * Returns the estimated tokens that a prompt adds to a message's content: its attributes and its files. `tokensPerChar` is
+ * that of the context.
+ */
+export function addedTokens(message: Message, tokensPerChar: number): number {
   const size = attributeSize(message);
-  return size.chars * Math.max(ATTRIBUTE_FACTOR * size.tokensPerChar, tokensPerChar);
+  const attributes = size.chars * Math.max(ATTRIBUTE_FACTOR * size.tokensPerChar, tokensPerChar);
+  return attributes + sumOfTokens(message.attachments);
 }

@@ -102,10 +102,10 @@ export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'mode
   );
 }
 
-/** Whether no model was called because none was left. */
-export function isRefused(failure: Failure | null): boolean {
-  return failure?.code === 'model_unavailable' || failure?.code === 'prose_only';
-}
+/** Failures of calls that were not made: no model was left, or the model does not accept the files. */
+const REFUSED: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file']);
+
+export const isRefused = (failure: Failure | null): boolean => REFUSED.has(failure?.code);
 
 /** What to do about a model that answers in prose. */
 export const PROSE_REMEDY =

@@ -28,7 +28,7 @@ const STEP_CHARS = 4_000;
 export const NOTHING_IN_FLIGHT: InFlight = { usage: NOTHING_USED, loop: null };
 
 /** Returns the context that a run begins with: the earlier turns, then the request. */
-export function initialMessages(input: ChainInput): readonly Message[] {
+export function initialMessages({ attachments = [], ...input }: ChainInput): readonly Message[] {
   const request: Message = {
     id: REQUEST,
     role: 'user',
@@ -41,6 +41,7 @@ export function initialMessages(input: ChainInput): readonly Message[] {
     links: [],
     references: [],
     source: null,
+    ...(attachments.length > 0 && { attachments }),
   };
   return [...asEarlier(input.messages), request];
 }

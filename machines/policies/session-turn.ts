@@ -4,6 +4,7 @@ import type { ContextOperation } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 import type { SessionTurn } from '../contracts/session.ts';
 import { clipped } from '../text/clip.ts';
+import { withLabels, withoutFiles } from './attachments.ts';
 import { contextOf, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER, REQUEST } from './context.ts';
 import { EARLIER, visibleMessages } from './progress.ts';
 
@@ -52,12 +53,12 @@ export function byPrecedence(messages: readonly Message[]): readonly Message[] {
   return messages.toReversed().toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** Returns the turn to store in the session: the request, its answer, and what the session keeps. */
+/** Returns the turn to store in the session: the request, its answer, and what the session keeps. Of files, it keeps only what they are. */
 export function turnOf(state: ChainState): SessionTurn {
-  const { runId, request, results, answer, startedAtMs, session } = state;
+  const { runId, request, attachments, results, answer, startedAtMs, session } = state;
   return {
     runId,
-    request,
+    request: withLabels(request, attachments),
     runs: rememberedRuns(results.action?.memory ?? []),
     answer: answer?.answerText ?? '',
     status: answer?.status ?? 'degraded',
@@ -96,7 +97,7 @@ function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'g
     ...(session?.left ?? []),
     ...earlier.map((message) => byId.get(message.id) ?? message),
     ...messages.filter((own) => !recalled.has(own.id) && (visible.has(own.id) || rankOf(own) <= RANKS.kept)),
-  ].map((message) => renamed(withoutRunTags(message), idOf));
+  ].map((message) => renamed(withoutFiles(withoutRunTags(message)), idOf));
   const kept = new Set<Message>();
   const texts = new Set<string>();
   let charsLeft = KEPT_CHARS;

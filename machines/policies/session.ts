@@ -5,7 +5,7 @@ import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../co
 import { preview } from '../text/summary.ts';
 import { REQUEST } from './context.ts';
 import { unexpectedFailure } from './failures.ts';
-import { attributeTokens } from './message-attributes.ts';
+import { addedTokens } from './message-attributes.ts';
 import { EARLIER } from './progress.ts';
 import {
   ANSWER,
@@ -186,7 +186,7 @@ function freeSpace(state: ChainState) {
   const takes = (messages: readonly Message[]): boolean => {
     const tokens = messages.reduce((sum, message) => {
       const tokensPerChar = tokensPerCharOf([message.content]);
-      return sum + tokensPerChar * message.content.length + attributeTokens(message, tokensPerChar);
+      return sum + tokensPerChar * message.content.length + addedTokens(message, tokensPerChar);
     }, 0);
     if (tokens > tokensLeft) return false;
     tokensLeft -= tokens;

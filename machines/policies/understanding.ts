@@ -12,9 +12,10 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
+import { sumOfTokens } from './attachments.ts';
 import { withApproval } from './consent.ts';
 import { applyOperations, isLoss, type Loss } from './context.ts';
-import { attributeChars, attributeTokens } from './message-attributes.ts';
+import { addedTokens, attributeChars } from './message-attributes.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { excessMessages, planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';
@@ -27,8 +28,9 @@ const MOST_TOKENS_PER_CHAR = 3;
 
 /** Whether measuring could change anything: there are embeddings, or the context may exceed its limit. */
 export function measuringPays(state: ChainState, messages: readonly Message[]): GuardResult {
-  const mostTokens =
-    MOST_TOKENS_PER_CHAR * (charsOf(messages) + messages.reduce((sum, one) => sum + attributeChars(one), 0));
+  const mostChars = charsOf(messages) + messages.reduce((sum, one) => sum + attributeChars(one), 0);
+  const files = messages.flatMap(({ attachments = [] }) => attachments);
+  const mostTokens = MOST_TOKENS_PER_CHAR * mostChars + sumOfTokens(files);
   const allowed = tokensAllowed(state);
   const { hasEmbeddings } = state;
   return {
@@ -57,12 +59,12 @@ export function assignEstimates(state: ChainState, messages: readonly Message[])
  * last measurement.
  */
 export function contextTokens({ tokensPerChar }: ChainState, messages: readonly Message[]): number {
-  const added = messages.reduce((sum, message) => sum + attributeTokens(message, tokensPerChar), 0);
+  const added = messages.reduce((sum, message) => sum + addedTokens(message, tokensPerChar), 0);
   return Math.ceil(charsOf(messages) * tokensPerChar + added);
 }
 
-const addedTokens = ({ tokensPerChar }: ChainState, messages: readonly Message[]): readonly number[] =>
-  messages.map((message) => attributeTokens(message, tokensPerChar));
+const allAdded = ({ tokensPerChar }: ChainState, messages: readonly Message[]): readonly number[] =>
+  messages.map((message) => addedTokens(message, tokensPerChar));
 
 function charsOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
@@ -80,7 +82,7 @@ export function evaluateContext(
 ): Evaluation {
   const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
   const { assessments } = reply;
-  const added = addedTokens(state, messages);
+  const added = allAdded(state, messages);
   const { operations } = planRetention({ ...planInputs(state), ...measures, messages, added, assessments, mayAsk });
   return { reply, prose: false, measures, operations };
 }
@@ -118,7 +120,7 @@ function fittedOperations(
   });
   const similarity = measures.similarity && places.map((place) => measures.similarity?.[place] ?? 0);
   const { assessments } = reply;
-  const added = addedTokens(state, left);
+  const added = allAdded(state, left);
   const inputs = { ...planInputs(state), messages: left, tokens, added, similarity, assessments, mayAsk: false };
   const further = planRetention(inputs).operations.map(
     (operation, at): ContextOperation => ({
@@ -146,7 +148,7 @@ export function understandingOutput(state: ChainState, messages: readonly Messag
       step: state.recursion.step,
       reply,
       prose,
-      statistics: statistics({ messages, measures, added: addedTokens(state, messages), operations, ...contextLimits }),
+      statistics: statistics({ messages, measures, added: allAdded(state, messages), operations, ...contextLimits }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,
     },

@@ -67,9 +67,12 @@ async function openExtractive() {
   return { model: extractiveModel() };
 }
 
+/** Whoever attaches a file knows whether the model reads it; the server rejects it otherwise. */
+const ACCEPTED = ['image/*', 'application/pdf'];
+
 async function openOpenai(name: string, { baseUrl, stream }: ServerOptions) {
   const { openaiModel } = await import('../models/openai/openai-model.ts');
-  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl, stream }));
+  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl, stream, accepts: ACCEPTED }));
   await loadOptional('openai', `--model ${name}`, () => import('openai'));
   const check = async (timeoutMs: number): Promise<void> => {
     const failure = await model.checkKey({ signal: AbortSignal.timeout(timeoutMs) });

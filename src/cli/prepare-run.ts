@@ -6,6 +6,7 @@ import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { ContentPart } from '../engine/runtime/content.ts';
 import { parsePhase, parseSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
 import { count, oneLine } from '../internal/printable.ts';
@@ -21,6 +22,7 @@ import {
   openCapabilities,
   openDocuments,
   openSessions,
+  readAttachment,
   readHistory,
   readInstructions,
 } from './run-inputs.ts';
@@ -28,6 +30,8 @@ import { signRun } from './run-signature.ts';
 
 export interface RunFlags {
   readonly docs?: readonly string[];
+  /** Paths of images and PDF files. */
+  readonly attach?: readonly string[];
   readonly history?: string;
   /** A text, or "@" and the path of a file. */
   readonly instructions?: string;
@@ -63,6 +67,8 @@ export interface PreparedRun {
   readonly chain: PostChain;
   readonly startAt: Phase;
   readonly history: readonly Turn[];
+  /** The files of the request. */
+  readonly attachments: readonly ContentPart[];
   readonly sessionId: string | undefined;
   /**
    * Returns what the journal records, so that `resume` and `fork` can prepare the run again: its flags, and a signature that fits them, the
@@ -85,7 +91,8 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const journals = store ?? (await journalsOf(flags));
   const instructions = flags.instructions === undefined ? undefined : await readInstructions(flags.instructions);
-  const [first, fallbacks, documents, history, sessions] = await Promise.all([
+  const [attachments, first, fallbacks, documents, history, sessions] = await Promise.all([
+    Promise.all((flags.attach ?? []).map(readAttachment)),
     chooseModel(flags.model, process.env, serverOf(flags)),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, serverOf(flags)))),
     flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs)) : null,
@@ -99,6 +106,8 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   };
   try {
     const models = [first, ...fallbacks];
+    if (attachments.length > 0 && models.every(({ name }) => name === 'offline'))
+      throw new PostChainError('unsupported_file', '--attach: the offline model reads text only; add --model NAME');
     const leftMs = await checkModels(models, (flags.timeout ?? 600) * 1000);
     const runId = randomUUID();
     const chain = createPostChain({
@@ -120,6 +129,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       models.map(({ model }) => model.id).join(', then '),
       documents === null ? 'no documents (use --docs)' : count(documents.documents.length, 'document'),
       ...(tools.capabilities.length > 0 ? [count(tools.capabilities.length, 'tool')] : []),
+      ...(attachments.length > 0 ? [count(attachments.length, 'file')] : []),
       ...(history.length > 0 ? [count(history.length, 'earlier turn')] : []),
       ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
     ];
@@ -133,7 +143,16 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       const signature = journals && signRun({ runId, sessionId, flags: recorded });
       return { flags: recorded, ...(signature !== null && { signature }) };
     };
-    return { chain, startAt, history, sessionId, host, close, notes: [summary.join(' · '), ...skipped, ...ignored] };
+    return {
+      chain,
+      startAt,
+      history,
+      attachments,
+      sessionId,
+      host,
+      close,
+      notes: [summary.join(' · '), ...skipped, ...ignored],
+    };
   } catch (error) {
     await close();
     throw error;

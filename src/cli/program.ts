@@ -45,6 +45,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       ),
     )
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
+    .option('--attach <file>', 'image or PDF that belongs to the request; repeatable', collect)
     .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
     .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
     .option('--session <id>', 'continue this session, and add the run to it')

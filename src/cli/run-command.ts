@@ -16,15 +16,19 @@ import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts'
 
 /** `postchain run`: prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
-  return completeRun(await prepareRun(flags), flags, streams, ({ chain, startAt, history, sessionId, host }) =>
-    chain.run({
-      request,
-      history,
-      startAt,
-      mode: flags.manual ? 'manual' : 'automatic',
-      host: host(sessionId ?? null),
-      ...(sessionId !== undefined && { sessionId }),
-    }),
+  return completeRun(
+    await prepareRun(flags),
+    flags,
+    streams,
+    ({ chain, startAt, history, attachments, sessionId, host }) =>
+      chain.run({
+        request: attachments.length === 0 ? request : [...attachments, { type: 'text', text: request }],
+        history,
+        startAt,
+        mode: flags.manual ? 'manual' : 'automatic',
+        host: host(sessionId ?? null),
+        ...(sessionId !== undefined && { sessionId }),
+      }),
   );
 }
 

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, extname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { ParsedDocument } from '../documents/document.ts';
+import { type ContentPart, MAX_FILE_BYTES } from '../engine/runtime/content.ts';
 import { instructionsSchema } from '../engine/runtime/instructions.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
@@ -60,6 +61,41 @@ export async function readHistory(path: string): Promise<readonly Turn[]> {
 export async function readInstructions(given: string): Promise<string> {
   const text = given.startsWith('@') ? await readText(given.slice(1), 'instructions') : given;
   return parseOption(instructionsSchema, text, '--instructions');
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.pdf': 'application/pdf',
+};
+
+/** Reads a file of the request. Throws `invalid_path` if it cannot be read, is too large, or is neither an image nor a PDF file. */
+export async function readAttachment(path: string): Promise<ContentPart> {
+  const mediaType = MEDIA_TYPES[extname(path).toLowerCase()];
+  if (mediaType === undefined) {
+    const known = Object.keys(MEDIA_TYPES).join(', ');
+    throw new PostChainError(
+      'invalid_path',
+      `--attach: expected a file with one of ${known}; received "${path}". Pass texts with --docs.`,
+    );
+  }
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES)
+      throw new PostChainError(
+        'invalid_path',
+        `--attach: expected at most ${MAX_FILE_BYTES / 1e6} MB; "${path}" has ${(size / 1e6).toFixed(1)} MB`,
+      );
+    return { type: 'file', data: await readFile(path), mediaType, filename: basename(path) };
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    throw new PostChainError('invalid_path', `Cannot read the file "${path}": ${describeSystemError(cause)}`, {
+      cause,
+    });
+  }
 }
 
 async function readText(path: string, what: string): Promise<string> {

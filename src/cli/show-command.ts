@@ -1,5 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { attachmentLabel } from '../../machines/policies/attachments.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { withoutBytes } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
@@ -21,7 +23,8 @@ export async function showCommand(
   const numbered = createNumbering(screen);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
-  for await (const entry of store.read(runId)) {
+  for await (const recorded of store.read(runId)) {
+    const entry = withoutBytes(recorded);
     if (flags.json) {
       stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
       continue;
@@ -46,6 +49,7 @@ function headerLines({
   request,
   startedAt,
   modelId,
+  attachments = [],
   messages,
   forkedFrom,
 }: Extract<JournalEntry, { type: 'run-start' }>) {
@@ -55,6 +59,7 @@ function headerLines({
     runId,
     localTime(startedAt),
     modelId,
+    ...attachments.map(attachmentLabel),
     ...(messages.length > 0 ? [count(messages.length, 'earlier turn')] : []),
   ];
   return [oneLine(request), oneLine(about.join(' · ')), ...(fork ? [oneLine(fork)] : [])];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Redact, RunStart } from '../../machines/contracts/journal.ts';
-import { redactStrings, runStartOf } from '../journal/journal-lines.ts';
+import { redactStrings, runStartOf, withoutBytes } from '../journal/journal-lines.ts';
 import { promptSteps } from '../journal/recorded-prompts.ts';
 import { stateHistory } from '../journal/state-at.ts';
 import { packPrompts } from './packed-prompts.ts';
@@ -31,7 +31,7 @@ export async function exportRun(
   { redact }: ExportOptions = {},
 ): Promise<ExportedPage> {
   const shown = redact ? redacted(entries, redact) : entries;
-  const lines = shown.map((entry) => JSON.stringify(entry));
+  const lines = shown.map((entry) => JSON.stringify(withoutBytes(entry)));
   const { states, problem } = stateHistory(shown);
   const run = runIn(shown, runStartOf(entries), redact !== undefined);
   const exported: ExportedRun = {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { grouped } from '../internal/printable.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
+import { entriesOf, withoutBytes } from '../journal/journal-lines.ts';
 import {
   isOwnStore,
   type JournalTail,
@@ -236,8 +236,9 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
           if (entry.type === 'run-start') followed = figuresFold(entry, true);
           followed?.take(entry);
           if (entry.seq < from) continue;
-          frame.push(json);
-          chars += json.length;
+          const line = entry.type === 'attachment' ? JSON.stringify(withoutBytes(entry)) : json;
+          frame.push(line);
+          chars += line.length;
           if (chars < FRAME_CHARS) continue;
           await sink.lines(frame);
           if (isStopped()) return;

@@ -6,6 +6,7 @@ import { chartOf } from '../engine/charts/chart.ts';
 import { changesBetween } from '../engine/recording/state-changes.ts';
 import { chartVersion } from '../engine/runtime/run.ts';
 import { oneLine } from '../internal/printable.ts';
+import { withoutBytes } from '../journal/journal-lines.ts';
 import type { RebuiltPrompt } from '../journal/recorded-prompts.ts';
 import type { StateAfter } from '../journal/state-at.ts';
 import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
@@ -88,7 +89,7 @@ export function lineLog(entries: readonly unknown[]): LineLog {
   }
 
   function lineAt(at: number): string {
-    lines[at] ??= JSON.stringify(entries[at]);
+    lines[at] ??= JSON.stringify(withoutBytes(entries[at] as JournalEntry));
     return lines[at];
   }
 

@@ -114,6 +114,11 @@ export const modelSchema = hasMethod(
   'expected a model with a stream method, for example openaiModel({ model })',
 ).refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens');
 
+/** Media types, or patterns of them. */
+export const acceptsSchema = z.array(
+  z.string().regex(/^(?:\*\/\*|[a-z]+\/(?:\*|[\w.+-]+))$/iu, 'expected a media type, for example "image/*"'),
+);
+
 /** Throws `invalid_option`, naming the first header that HTTP cannot send. */
 export function requireValidHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {

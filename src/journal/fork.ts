@@ -11,6 +11,7 @@ import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { EditRequest } from '../engine/attempts/provide-attempt.ts';
+import { filesOf, withFiles } from '../engine/prompts/request.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { type ActivityExecutor, liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { Run } from '../engine/runtime/run.ts';
@@ -169,7 +170,8 @@ function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: st
   return (input, request) => {
     if (isDone || callKey({ actor: 'readReply', input }, { runId }) !== key) return null;
     isDone = true;
-    return { ...request, turns, ...(request.turnsWithoutTools && { turnsWithoutTools: turns }) };
+    const edited = withFiles(turns, filesOf(request));
+    return { ...request, turns: edited, ...(request.turnsWithoutTools && { turnsWithoutTools: edited }) };
   };
 }
 

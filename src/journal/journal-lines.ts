@@ -124,8 +124,19 @@ export function lineWriter({ redact, isCompressed = false }: LineOptions = {}, f
   }
 
   return {
-    lines: (entries) => (isCompressed ? (entries.length === 0 ? [] : [block(entries)]) : entries.map(plainLine)),
+    lines: (entries) => (isCompressed ? blocksOf(entries).map(block) : entries.map(plainLine)),
   };
+}
+
+/** Attachments are in blocks of their own, so that a list of runs, which reads their first entries, does not read them. */
+function blocksOf(entries: readonly JournalEntry[]): readonly (readonly JournalEntry[])[] {
+  const blocks: JournalEntry[][] = [];
+  for (const entry of entries) {
+    const last = blocks.at(-1);
+    if (last !== undefined && entry.type !== 'attachment' && last[0]?.type !== 'attachment') last.push(entry);
+    else blocks.push([entry]);
+  }
+  return blocks;
 }
 
 function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
@@ -133,12 +144,17 @@ function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
 }
 
 /**
- * Returns an entry as a redacted journal stores it. The start is marked. Streamed text is empty, because a secret may be split across two
+ * Returns an entry as a redacted journal stores it. The start is marked. Attachments have no bytes. Streamed text is empty, because a secret may be split across two
  * deltas; the whole text follows in the reply, which is redacted.
  */
 export function asRedacted(entry: JournalEntry): JournalEntry {
   if (entry.type === 'run-start') return { ...entry, redacted: true };
-  return entry.type === 'text-delta' ? { ...entry, text: '' } : entry;
+  return entry.type === 'text-delta' ? { ...entry, text: '' } : withoutBytes(entry);
+}
+
+/** Returns an entry as it is shown and redacted: what an attachment is, without its bytes. */
+export function withoutBytes(entry: JournalEntry): JournalEntry {
+  return entry.type === 'attachment' ? { ...entry, data: '' } : entry;
 }
 
 /** Returns a `JSON.stringify` replacer that redacts every string value. */

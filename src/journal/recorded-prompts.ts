@@ -1,8 +1,10 @@
 import type { ReadReplyInput } from '../../machines/attempt/actors.ts';
+import type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { type ModelRequest, REPLY_FORMS } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { shownAttachments } from '../../machines/policies/attachments.ts';
 import { promptDigest, requestDigest } from '../engine/prompts/describe-prompt.ts';
 import { type Prompt, promptSpec } from '../engine/prompts/prompt.ts';
 import { requestOf } from '../engine/prompts/request.ts';
@@ -65,16 +67,26 @@ export function* promptSteps(
           'invalid_journal',
           `The prompt of entry ${seq} cannot be rebuilt: the run does not replay up to there, or the entry is not a prompt.`,
         );
-      return rebuilt(parts.prompts[call.input.task as Task], call.input, call.digest, start);
+      const files = shownAttachments(call.input.task, call.input.input).map(withEmptyData);
+      return rebuilt(parts.prompts[call.input.task as Task], { ...call, files }, start);
     },
   };
 }
 
+interface RecordedCall {
+  readonly input: ReadReplyInput;
+  readonly files: readonly AttachedFile[];
+  readonly digest: string;
+}
+
+/** A rebuilt prompt names its files without their bytes, which are in the journal. */
+const withEmptyData = (attachment: Attachment): AttachedFile => ({ ...attachment, data: '' });
+
 /** The journal does not record the form of a request, so each is tried until the digest fits. */
-function rebuilt(prompt: Prompt, input: ReadReplyInput, digest: string, start: RunStart): RebuiltPrompt {
+function rebuilt(prompt: Prompt, { input, files, digest }: RecordedCall, start: RunStart): RebuiltPrompt {
   const { name, version } = prompt;
   const forms = [false, true].flatMap((native) =>
-    REPLY_FORMS.map((form) => requestOf(promptSpec(prompt), input, form, native)),
+    REPLY_FORMS.map((form) => requestOf(promptSpec(prompt), input, form, native, files)),
   );
   const verified = forms.find((request) => requestDigest(request) === digest);
   if (verified !== undefined) return { name, version, request: verified, isVerified: true, note: null };

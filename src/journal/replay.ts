@@ -114,16 +114,23 @@ export function* replaySteps(
   const { durableActor, journal } = opened;
   if (onEntry !== undefined) journal.listen(onEntry);
   if (executor !== undefined) durableActor.attach(executor);
-  durableActor.start();
+  let isStarted = false;
+  const begin = (): void => {
+    if (!isStarted) durableActor.start();
+    isStarted = true;
+  };
   for (const entry of recorded) {
     const { seq } = entry;
     if (seq === 0) continue;
+    // Attachments are recorded before the charts start.
+    if (journal.entries.length === seq && entry.type !== 'attachment') begin();
     if (journal.entries.length === seq) feed(opened, entry);
     yield;
     const replayed = journal.entries[seq] ?? null;
     if (replayed === null || !isSame(entry, replayed))
       return { opened, divergence: { seq, recorded: entry, replayed } };
   }
+  begin();
   return { opened, divergence: null };
 }
 

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { filesIn } from '../engine/runtime/content.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { chartVersion, openRun } from '../engine/runtime/run.ts';
@@ -22,7 +23,7 @@ export async function rerecord(
   const parts = resolveOptions(options);
   const time = createVirtualTime();
   const answers = callQueues(recordedCalls(recorded), ({ kind }) => kind);
-  const opened = openRun({ ...start, chart: chartVersion() }, { parts, atMs: time.nowMs });
+  const opened = openRun({ ...start, chart: chartVersion() }, { parts, files: filesIn(recorded), atMs: time.nowMs });
   const { durableActor, run, journal } = opened;
   const fallback = time.executor((timer) => durableActor.deliver({ type: 'timer', timer }));
   durableActor.attach(

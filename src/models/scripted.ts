@@ -78,6 +78,8 @@ export interface ScriptedModelOptions {
   readonly id?: string;
   /** Default 128,000. */
   readonly contextWindowTokens?: number;
+  /** Media types of the files that it accepts. Default none. */
+  readonly accepts?: readonly string[];
   /** Whether capabilities are offered as native tools, for a `toolCall` by name. Default false. */
   readonly nativeTools?: boolean;
   /** Characters per delta. Default 16. */
@@ -122,6 +124,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
+    accepts: options.accepts ?? [],
     nativeTools: options.nativeTools ?? false,
     calls,
     stream(request, { signal }) {

@@ -5,7 +5,7 @@ import type { StopReason } from '../../machines/contracts/capability.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { DecisionRule } from '../../machines/policies/decisions.ts';
-import { attributeChars, attributeTokens } from '../../machines/policies/message-attributes.ts';
+import { addedTokens, attributeChars } from '../../machines/policies/message-attributes.ts';
 import { visibleMessages } from '../../machines/policies/progress.ts';
 import { actionChart } from '../../src/testing/charts/action-chart.ts';
 import { attemptChart } from '../../src/testing/charts/attempt-chart.ts';
@@ -392,7 +392,7 @@ function fitsAt(state: ChainState, tokensPerChar: number, attributes: (message: 
 }
 
 const fitsAtEstimate = (state: ChainState, tokensPerChar: number): boolean =>
-  fitsAt(state, tokensPerChar, (message) => attributeTokens(message, tokensPerChar));
+  fitsAt(state, tokensPerChar, (message) => addedTokens(message, tokensPerChar));
 
 /** U7, U10: a model rates what it can be shown; how many tokens a character has is known from what was measured last. */
 const fitsWindow = (state: ChainState): boolean => fitsAtEstimate(state, state.tokensPerChar);

@@ -307,6 +307,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   thresholds: someThresholds(),
   contextWindowTokens: 8_000,
   fallbackModels: 0,
+  attachments: [],
   capabilities: [],
   decider: 'none',
   policies: {},

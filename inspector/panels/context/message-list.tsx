@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import { attachmentLabel } from '../../../machines/policies/attachments.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';
@@ -152,11 +153,20 @@ const UnratedShare = () => (
   </span>
 );
 
-/** The message's document position, tags, links and sources. */
-function MessageLinks({ message: { tags, links, references, source } }: { readonly message: ContextRow['message'] }) {
-  if (tags.length + links.length + references.length === 0 && source === null) return null;
+/** The message's document position, files, tags, links and sources. */
+function MessageLinks({
+  message: { tags, links, references, source, attachments = [] },
+}: {
+  readonly message: ContextRow['message'];
+}) {
+  if (tags.length + links.length + references.length + attachments.length === 0 && source === null) return null;
   return (
     <p class="ties row">
+      {attachments.map((attachment) => (
+        <code class="verbatim" key={attachment.digest} title={`digest ${excerpt(attachment.digest, 40)}`}>
+          {revealHidden(attachmentLabel(attachment))}
+        </code>
+      ))}
       {source !== null && <code class="verbatim">{revealHidden(sourceText(source))}</code>}
       {tags.map((tag) => (
         <span key={tag} class="tag verbatim">

@@ -2,15 +2,17 @@ import { assign, fromCallback } from 'xstate';
 import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
+import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { acceptsFile, shownAttachments } from '../../../machines/policies/attachments.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
-import { type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
+import { charsOfFiles, type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
@@ -85,14 +87,21 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
+interface CallScope {
+  readonly clock: Clock;
+  readonly observer: CallObserver;
+  /** Returns an attachment with its bytes. Throws if the run does not have them. */
+  readonly fileOf?: (attachment: Attachment) => AttachedFile;
+}
+
 interface ReadReplyParts {
   readonly editRequest?: EditRequest | undefined;
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
-  /** Returns the clock and the observer of a call when it starts. */
-  readonly callScope: () => { readonly clock: Clock; readonly observer: CallObserver };
+  /** Returns the clock, the observer and the files of a call when it starts; by default there are no files. */
+  readonly callScope: () => CallScope;
   readonly dispatcher: ActivityDispatcher;
 }
 
@@ -118,7 +127,7 @@ function createReadReply(parts: ReadReplyParts) {
 
 /** Returns a function that aborts the call. */
 function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
-  const { clock, observer } = parts.callScope();
+  const { clock, observer, fileOf } = parts.callScope();
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;
@@ -134,12 +143,15 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   );
 
   async function read(): Promise<void> {
-    const { model, spec, request } = callOf(parts, call);
+    const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
+    const { model, spec, request } = callOf(parts, call, files);
     const { items } = observer;
-    if (call.refused === null) observer.onRequest?.(call, request);
-    promptChars = requestChars(spec, request);
+    const refusal = call.refused ?? unreadableFiles(model, files);
+    if (refusal === null) observer.onRequest?.(call, request);
+    const textChars = requestChars(spec, request);
+    promptChars = textChars + charsOfFiles(request);
     // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
-    const unsent = call.refused === null ? promptTooLong(model, request, promptChars) : refusedReply(call.refused);
+    const unsent = refusal === null ? promptTooLong(model, request, textChars) : refusedReply(refusal);
     const refused = unsent instanceof Promise ? await unsent : unsent;
     if (over) return;
     const reply =
@@ -200,12 +212,16 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   };
 }
 
-function callOf({ models, specFor, replyForm, editRequest }: ReadReplyParts, call: ReadReplyInput) {
+function callOf(
+  { models, specFor, replyForm, editRequest }: ReadReplyParts,
+  call: ReadReplyInput,
+  files: readonly AttachedFile[],
+) {
   const model = models[call.model];
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
   const spec = specFor(call.task);
-  const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true);
+  const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
   return { model, spec, request: editRequest?.(call, request) ?? request };
 }
 
@@ -219,7 +235,25 @@ function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): Offer
   return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCall };
 }
 
-/** Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. */
+/** Returns the failure of a model that does not accept one of the files; another model of the run does. */
+function unreadableFiles(model: ChatModel, files: readonly AttachedFile[]): Failure | null {
+  const unread = files.filter((file) => !acceptsFile(model, file));
+  if (unread.length === 0) return null;
+  const types = [...new Set(unread.map(({ mediaType }) => mediaType))].join(', ');
+  return failureOf(
+    'unexpected',
+    'unsupported_file',
+    `${model.id} was not called, because it does not accept ${types}.`,
+    {
+      retryable: false,
+    },
+  );
+}
+
+/**
+ * Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. Files do
+ * not count, because estimates of their tokens are too rough to prevent a call.
+ */
 function promptTooLong(
   model: ChatModel,
   request: ModelRequest,

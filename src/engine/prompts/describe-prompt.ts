@@ -96,14 +96,17 @@ function digestOf(prompt: Prompt): string | null {
 const schemaTexts = new WeakMap<object, string>();
 
 /**
- * Returns a digest of the prompt of a model call: its turns, schema and tools. With it, a prompt that is rendered again from a journal can
+ * Returns a digest of the prompt of a model call: its turns, files, schema and tools. With it, a prompt that is rendered again from a journal can
  * be checked.
  */
 export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest): string {
   const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);
   schemaTexts.set(outputSchema, schema);
   const texts = [
-    ...turns.map(({ role, content }) => `${role}: ${content}`),
+    ...turns.flatMap(({ role, content, files = [] }) => [
+      ...files.map(({ digest, name }) => `${role}: ${digest} ${name}`),
+      `${role}: ${content}`,
+    ]),
     schema,
     ...tools.map((tool) => JSON.stringify(tool)),
   ];

@@ -33,6 +33,7 @@ import {
   synthesisInputSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
+import { attachmentLabel, attachmentsOf, showsAttachments } from '../../../machines/policies/attachments.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 import {
   attribute,
@@ -57,13 +58,26 @@ All scores are numbers from 0 to 1. Be honest about what you do not know.`;
 /** Joins the parts that are not empty, with blank lines between them. */
 const paragraphs = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
-function phaseText({ request, prompt, messages, content }: PhaseInput, blocks = messageBlocks): string {
+function phaseText({ phase, request, prompt, messages, content }: PhaseInput, blocks = messageBlocks): string {
   return paragraphs(
     `Request: ${request}`,
+    filesText(messages, showsAttachments(phase)),
     prompt === request ? '' : `Current task: ${prompt}`,
     content === '' ? '' : `Result of the previous phase:\n${noteBlock('previous phase', content)}`,
     `Context:\n${blocks(messages)}`,
   );
+}
+
+/** Names the files of the messages, in the order in which a model sees them. */
+function filesText(messages: readonly Message[], areShown: boolean): string {
+  const files = attachmentsOf(messages).map(
+    ({ attachment, messageId }) =>
+      `${attribute(attachmentLabel(attachment))}, ${messageId === REQUEST ? 'part of the request' : `part of message ${attribute(messageId)}`}`,
+  );
+  if (files.length === 0) return '';
+  return areShown
+    ? `Files above this text, in order:\n${files.join('\n')}`
+    : `Files that earlier phases have seen and you do not see:\n${files.join('\n')}`;
 }
 
 const FLAG_TEXTS: Readonly<Record<Flag, string>> = {
@@ -281,6 +295,7 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
     user: (input) =>
       paragraphs(
         `Request: ${input.request}`,
+        filesText(input.run.messages, false),
         `Draft:\n${noteBlock('draft', input.run.draft?.text || '(none)')}`,
         `How the run ended (${runCounts(input)}):\n${noteBlock('engine', dictionaryText(input.convergenceAssessment))}`,
         section('Plan', input.planState),

@@ -1,5 +1,8 @@
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
+import { sumOfTokens } from '../../../machines/policies/attachments.ts';
+import { TOKENS_PER_CHAR } from '../../../machines/policies/usage.ts';
 import type { OutputShape } from '../schemas/output-shape.ts';
 
 /** One call of an offered tool. `arguments` is JSON text as the model wrote it, neither parsed nor validated. */
@@ -36,7 +39,7 @@ interface RequestInput {
 }
 
 /**
- * Returns the request of one model call. The reply instructions end the first system turn, so that they also reach servers without
+ * Returns the request of one model call. `files` belong to the first user turn. The reply instructions end the first system turn, so that they also reach servers without
  * structured output. After an invalid reply, that reply and its errors follow as further turns.
  */
 export function requestOf(
@@ -44,9 +47,10 @@ export function requestOf(
   { task, input, instructions = null, feedback }: RequestInput,
   replyForm: ReplyForm,
   nativeTools = false,
+  files: readonly AttachedFile[] = [],
 ): ModelRequest {
   const { shape } = spec;
-  const turns = spec.turns(input);
+  const turns = withFiles(spec.turns(input), files);
   const tools = nativeTools && spec.fromToolCall !== undefined ? (spec.tools?.(input) ?? []) : [];
   const schemaName = unusedName(spec.schemaName, tools);
   const toolText = spec.toolsInWords?.(input) ?? '';
@@ -69,6 +73,12 @@ export function requestOf(
   return tools.length === 0
     ? request
     : { ...request, turns: complete(turns, true), tools, turnsWithoutTools: request.turns };
+}
+
+/** Adds files to the first user turn. */
+export function withFiles(turns: readonly ChatTurn[], files: readonly AttachedFile[]): readonly ChatTurn[] {
+  const at = files.length === 0 ? -1 : turns.findIndex(({ role }) => role === 'user');
+  return turns.map((turn, place) => (place === at ? { ...turn, files } : turn));
 }
 
 /** What precedes the instructions in the prompt of a task, and in that of a judge. */
@@ -117,12 +127,19 @@ function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyFo
   return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
 }
 
-/** Returns the length of a request: its turns, the schema of the reply's tool, and the offered tools. */
+/** Returns the length of a request without its files: its turns, the schema of the reply's tool, and the offered tools. */
 export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
   const schemaChars = replyForm !== 'tool-call' ? 0 : jsonInstruction(shape).length;
   const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
 }
+
+/** Returns the files of a request. */
+export const filesOf = ({ turns }: Pick<ModelRequest, 'turns'>): readonly AttachedFile[] =>
+  turns.flatMap(({ files = [] }) => files);
+
+/** Returns the characters of text that would have as many tokens as the files of a request. */
+export const charsOfFiles = (request: ModelRequest): number => sumOfTokens(filesOf(request)) / TOKENS_PER_CHAR;
 
 const jsonInstructions = new WeakMap<OutputShape, string>();
 

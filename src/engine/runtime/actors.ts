@@ -106,7 +106,10 @@ export function createChainActors(parts: ActorParts): ChainActors {
     editRequest: parts.editRequest,
     dispatcher,
     hooks: recordedHooks(parts.policies.rules, scope),
-    callScope: () => ({ clock: scope().clock, observer: callObserver(scope().observer) }),
+    callScope: () => {
+      const { clock, observer, fileOf } = scope();
+      return { clock, observer: callObserver(observer), ...(fileOf && { fileOf }) };
+    },
     guards: recordGuards(attemptGuards, guardLogOf(attemptMachine.id, scope)),
   });
   const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({

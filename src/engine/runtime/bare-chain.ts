@@ -1,4 +1,5 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { inlineDispatcher } from '../activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
@@ -7,10 +8,14 @@ import { createChainInput, type RunOptions } from './run-options.ts';
 
 /**
  * Returns the input of the chain machine, validated and with every default, for code that starts the machine itself.
- * Throws `invalid_request` or `invalid_option`.
+ * Throws `invalid_request` or `invalid_option`. Files are refused, because their bytes are in the journal of a run, which a bare machine
+ * does not have.
  */
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
-  return createChainInput(run, resolveOptions(options));
+  const { input, files } = createChainInput(run, resolveOptions(options));
+  if (files.length === 0) return input;
+  const message = `request: expected text only for a bare machine; received ${files.length} files. Use createPostChain.`;
+  throw new PostChainError('invalid_request', message);
 }
 
 /**

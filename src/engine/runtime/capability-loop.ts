@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
 import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
@@ -75,10 +76,11 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
     run(given: LoopOptions): LoopRun {
       parseOption(loopOptionsSchema, given ?? {}, 'options');
       const { call, ...run } = given ?? {};
-      const state = initialState(createChainInput(run, parts));
+      const { input, files } = createChainInput(run, parts);
+      const state = initialState(input);
       return startLoop(
         { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call), hasParent: false },
-        { machine, clock: parts.clock, signal: run.signal },
+        { machine, clock: parts.clock, files, signal: run.signal },
       );
     },
   };
@@ -101,14 +103,16 @@ const STOPPED = 'the loop was stopped';
 interface LoopParts {
   readonly machine: typeof actionMachine;
   readonly clock: Clock;
+  readonly files: readonly AttachedFile[];
   readonly signal: AbortSignal | undefined;
 }
 
-function startLoop(input: ActionInput, { machine, clock, signal }: LoopParts): LoopRun {
+function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopParts): LoopRun {
   const startedAtMs = clock.now();
   const journal = createJournal(() => clock.now() - startedAtMs);
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
+  for (const file of files) journal.append({ type: 'attachment', ...file });
   const durableActor = createDurableActor({
     machine,
     activityClock: clock,

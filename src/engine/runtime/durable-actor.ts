@@ -7,6 +7,7 @@ import { type Clock, takeTurnOf } from '../clock.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
+import { fileIn } from './content.ts';
 import type { RunObserver } from './run-events.ts';
 import { type ApplyRule, inScope, type RunScope } from './run-scope.ts';
 
@@ -152,7 +153,13 @@ export function createDurableActor<Machine extends AnyStateMachine>({
     if (error !== null) throw new Error(error);
     return result;
   };
-  const scope: RunScope = { dispatcher, observer: { guardLogs, record, partial }, clock: activityClock, applyRule };
+  const scope: RunScope = {
+    dispatcher,
+    observer: { guardLogs, record, partial },
+    clock: activityClock,
+    applyRule,
+    fileOf: (attachment) => fileIn(journal.entries, attachment),
+  };
   const inspect = observeSystem(journal.append, guardLogs);
   const actor = inScope(scope, () => createActor(machine as AnyStateMachine, { input, clock, inspect }));
   // The public actor's `send` and `stop` are replaced to go through the journal: keep the originals.

@@ -1,23 +1,27 @@
 import * as z from 'zod';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
+import { withoutFiles } from '../../../machines/policies/attachments.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
 import { type ChainParts, noPassages } from './actors.ts';
+import { attachmentOf, type Content, distinctFiles, type ReadContent, readContent, requireReader } from './content.ts';
 import { deciderKind } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
 
 /** An earlier turn of the conversation. */
 export interface Turn {
   readonly role: 'user' | 'assistant';
-  readonly content: string;
+  readonly content: Content;
 }
 
 export interface RunOptions {
-  readonly request: string;
+  /** A question or a task: a text, or a list of texts, images and files, of at most 20 MB in total. */
+  readonly request: Content;
   /** Earlier turns, oldest first. A user's turn is never shortened or dropped without consent. */
   readonly history?: readonly Turn[];
   /** Messages to start with instead of `history`: for example the context of an earlier run with an operation undone. */
@@ -57,7 +61,7 @@ export const runOptionsSchema = z.strictObject({
   request: z.unknown().optional(),
   history: z
     .array(
-      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and a content string'),
+      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and a content, a string or an array of parts'),
       'expected an array of turns',
     )
     .default([]),
@@ -81,7 +85,7 @@ function hasJsonText(value: object): boolean {
 
 function isTurn(given: unknown): boolean {
   const { role, content } = (given ?? {}) as Partial<Turn>;
-  return (role === 'user' || role === 'assistant') && typeof content === 'string';
+  return (role === 'user' || role === 'assistant') && (typeof content === 'string' || Array.isArray(content));
 }
 
 function isSessionId(id: unknown): boolean {
@@ -90,11 +94,19 @@ function isSessionId(id: unknown): boolean {
   return fits && !/[\p{Cc}\p{Cs}]/u.test(id);
 }
 
-/** Returns the input of the chain machine for a run. Throws `invalid_request` or `invalid_option`. */
-export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput {
+/**
+ * Returns the input of the chain machine for a run, and the files of its messages. Throws `invalid_request`, `unsupported_file` or
+ * `invalid_option`.
+ */
+export function createChainInput(
+  run: RunOptions,
+  parts: ChainParts,
+): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
   const { consent, approval, policies, grader } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
+  const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
+  requireReader(models, files);
   const instructions = combineInstructions([parts.instructions, own.instructions], models);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -102,11 +114,11 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
       'invalid_option',
       `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
     );
-  return {
+  const input = {
     limits,
     thresholds,
     runId: parts.newRunId(),
-    request,
+    request: request.text,
     origin: startAt,
     mode,
     startedAtMs,
@@ -123,8 +135,11 @@ export function createChainInput(run: RunOptions, parts: ChainParts): ChainInput
     hasEmbeddings: embeddings !== null,
     hasGrader: grader !== null,
     instructions,
-    messages: messages ?? historyMessages(history, startedAtMs),
+    attachments: request.files.map(attachmentOf),
+    // The bytes of files in messages of another run are in its journal.
+    messages: messages?.map(withoutFiles) ?? historyMessages(history, startedAtMs),
   };
+  return { input, files };
 }
 
 /** The latest time a Date can hold. */
@@ -138,27 +153,29 @@ function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<
 
 /** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
 function parseRunOptions(options: RunOptions) {
-  const { request, messages } = options ?? {};
-  if (typeof request !== 'string' || request.trim() === '')
+  const { request: given, messages } = options ?? {};
+  const request = readContent(typeof given === 'string' || Array.isArray(given) ? given : '', 'request');
+  if (request.text.trim() === '')
     throw new PostChainError(
       'invalid_request',
-      `request: expected a question or a task; received ${typeof request === 'string' ? 'an empty string' : describeValue(request)}.`,
+      `request: expected a question or a task; received ${typeof given === 'string' ? 'an empty string' : describeValue(given)}.`,
     );
-  if (request.length > MAX_REQUEST_CHARS)
+  if (request.text.length > MAX_REQUEST_CHARS)
     throw new PostChainError(
       'invalid_request',
-      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.length}. Pass long material as documents.`,
+      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.text.length}. Pass long material as documents.`,
     );
   const {
-    history,
+    history: turns,
     mode,
     startAt,
     sessionId = null,
     instructions = null,
   } = parseOption(runOptionsSchema, options, 'options');
-  if (messages !== undefined && history.length > 0)
+  if (messages !== undefined && turns.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
   requireUniqueIds(messages ?? []);
+  const history = turns.map(({ role, content }, at) => ({ role, ...readContent(content, `history[${at}].content`) }));
   return { request, history, messages, mode, startAt, sessionId, instructions };
 }
 
@@ -178,8 +195,11 @@ export const parseSessionId = (id: string): string => parseOption(sessionIdSchem
 export const parsePhase = (name: string): Phase => parseOption(phaseSchema, name, 'phase');
 
 /** Converts earlier turns to the messages a run starts with. */
-function historyMessages(history: readonly Turn[], createdAtMs: number): readonly Message[] {
-  return history.map(({ role, content }, index) => ({
+function historyMessages(
+  history: readonly (Pick<Turn, 'role'> & ReadContent)[],
+  createdAtMs: number,
+): readonly Message[] {
+  return history.map(({ role, text: content, files }, index) => ({
     id: `h${index + 1}`,
     role,
     phase: null,
@@ -191,5 +211,6 @@ function historyMessages(history: readonly Turn[], createdAtMs: number): readonl
     links: [],
     references: [],
     source: null,
+    ...(files.length > 0 && { attachments: files.map(attachmentOf) }),
   }));
 }

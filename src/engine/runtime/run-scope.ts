@@ -1,3 +1,4 @@
+import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type { RetryRule } from '../../../machines/contracts/journal.ts';
 import { type ActivityDispatcher, inlineDispatcher } from '../activities.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -10,6 +11,8 @@ export interface RunScope {
   readonly clock: Clock;
   /** Records what a rule of the retry policy returns; by default rules are only called. */
   readonly applyRule?: ApplyRule;
+  /** Returns an attachment with its bytes, from the journal of the run. */
+  readonly fileOf?: (attachment: Attachment) => AttachedFile;
 }
 
 /**

@@ -4,6 +4,7 @@ import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { abortEvents } from '../../../machines/chain/emitted-events.ts';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
@@ -52,6 +53,8 @@ export interface Run {
 }
 
 export interface StartOptions {
+  /** The bytes of the attachments. */
+  readonly files: readonly AttachedFile[];
   readonly signal?: AbortSignal | undefined;
   readonly writer?: JournalWriter | undefined;
   readonly slots: RunSlots;
@@ -105,6 +108,8 @@ export interface OpenRunOptions {
   readonly atMs: (seq: number) => number;
   /** Stores the entries of each step before the run continues, and is closed at its end. */
   readonly writer?: JournalWriter | undefined;
+  /** The bytes of the attachments of a new run; a replay copies their entries. */
+  readonly files?: readonly AttachedFile[];
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
   readonly recording?: Recording;
@@ -115,7 +120,17 @@ export interface OpenRunOptions {
 /** Creates a run without starting it: a live run, a replay and a resumed run differ in their executor. */
 export function openRun(
   start: RunStart,
-  { parts, clock = parts.clock, atMs, writer: given, writtenEntries = 0, recording, onState, onStop }: OpenRunOptions,
+  {
+    parts,
+    clock = parts.clock,
+    atMs,
+    writer: given,
+    files = [],
+    writtenEntries = 0,
+    recording,
+    onState,
+    onStop,
+  }: OpenRunOptions,
 ): OpenRun {
   const writer = given && guardedWriter(given);
   const journal = createJournal(atMs);
@@ -139,6 +154,8 @@ export function openRun(
       return written === undefined ? afterStep() : written.then(afterStep);
     },
   });
+  // Before the charts start, so that a run that waits in the queue keeps its files.
+  for (const file of files) journal.append({ type: 'attachment', ...file });
   let written = writtenEntries;
   let hasStopped = false;
   let ended: FinalAnswer | null = null;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
-import { functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
+import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 import { toolCallFailure } from '../../models/openai/failures.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
@@ -22,6 +22,8 @@ export interface AiSdkModelOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Options by provider, for example `{ openai: { reasoningEffort: 'low' } }`. */
   readonly providerOptions?: AiSdkProviderOptions;
+  /** Media types of the files that the model reads, for example `['image/*', 'application/pdf']`. Default: none. */
+  readonly accepts?: readonly string[];
   /** Whether capabilities are offered as native tools. Default: true. If the provider rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
   /** Called once for each different warning of the provider, for example about a setting that the model does not support. Its errors are ignored. */
@@ -36,6 +38,7 @@ const optionsSchema = z.strictObject({
   maxOutputTokens: z.int().min(1).optional(),
   headers: z.record(z.string(), z.string()).default({}),
   providerOptions: z.record(z.string(), z.record(z.string(), z.json())).optional(),
+  accepts: acceptsSchema.default([]),
   nativeTools: z.boolean().default(true),
   onWarning: functionSchema.optional(),
   now: functionSchema.optional(),
@@ -70,7 +73,11 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
     modelId,
     specificationVersion: version,
   } = parseOption(languageModelSchema, languageModel, 'languageModel');
-  const { contextWindowTokens, nativeTools, headers } = parseOption(optionsSchema, options, 'options of aiSdkModel');
+  const { contextWindowTokens, accepts, nativeTools, headers } = parseOption(
+    optionsSchema,
+    options,
+    'options of aiSdkModel',
+  );
   requireValidHeaders(headers);
   const failures = { secrets: secretWords(Object.values(headers)), now: options.now ?? Date.now };
   const open = negotiateFeatures(languageModel, options);
@@ -78,6 +85,7 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
   return {
     id: `${provider}:${modelId}`,
     contextWindowTokens,
+    accepts,
     nativeTools,
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
       if (caller.aborted) return;
@@ -147,7 +155,11 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
     for (;;) {
       const attempt = linkSignals(signal);
       try {
-        const call = { ...settings, ...callOptions(request, features), abortSignal: attempt.signal };
+        const call = {
+          ...settings,
+          ...callOptions(request, features, model.specificationVersion),
+          abortSignal: attempt.signal,
+        };
         const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), signal);
         const sendsSchema = call.responseFormat?.schema !== undefined;
         let ignoresSchema = false;

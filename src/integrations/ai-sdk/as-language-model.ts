@@ -8,7 +8,7 @@ import { locationOf } from '../../engine/presentation/answer-as-text.ts';
 import type { Run } from '../../engine/runtime/run.ts';
 import type { RunOptions } from '../../engine/runtime/run-options.ts';
 import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
-import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest } from './chain-request.ts';
+import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest, textIn } from './chain-request.ts';
 import { jsonAnswer } from './json-answer.ts';
 
 /** The part of a chain that the language model uses. */
@@ -100,8 +100,8 @@ const optionsSchema = z.strictObject({
  * Returns a language model of the AI SDK whose replies are a chain's answers, for `generateText`, `streamText`, `generateObject` and
  * everything built on them.
  *
- * 1. The last user message is the request, the messages before it are the history, and system messages are instructions. The answer's
- *    sources become `source` parts.
+ * 1. The last user message is the request, with its images and files; the messages before it are the history, and system messages are
+ *    instructions. The answer's sources become `source` parts.
  * 2. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
  * 3. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
  *
@@ -139,7 +139,7 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
     if (format?.type !== 'json' || model === undefined) {
       return { ...finishedBy(run, answer, answer.metadata.usage), text: answer.answerText };
     }
-    const { text, usage } = await jsonAnswer(model, { request, answer }, format, signal);
+    const { text, usage } = await jsonAnswer(model, { request: textIn(request), answer }, format, signal);
     return { ...finishedBy(run, answer, addUsage(answer.metadata.usage, usage)), text };
   }
 

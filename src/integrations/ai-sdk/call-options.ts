@@ -1,8 +1,15 @@
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
-import type { AiSdkCallOptions, AiSdkJsonSchema, AiSdkMessage } from './language-model.ts';
+import type {
+  AiSdkCallOptions,
+  AiSdkFilePart,
+  AiSdkJsonSchema,
+  AiSdkLanguageModel,
+  AiSdkMessage,
+} from './language-model.ts';
 
 /**
  * The features of the interface that a request uses. Not every provider implements all of them. `format`: how JSON in a text reply is
@@ -18,13 +25,18 @@ export interface Features {
 export const ALL_FEATURES: Features = { format: 'schema', choice: 'forced', offers: 'native' };
 
 /** Returns the options of one call. If the schema is not sent, the prompt includes it unless it already does. */
-export function callOptions(request: ModelRequest, features: Features): AiSdkCallOptions {
+export function callOptions(
+  request: ModelRequest,
+  features: Features,
+  version: AiSdkLanguageModel['specificationVersion'],
+): AiSdkCallOptions {
+  const promptOf = (turns: readonly ChatTurn[], instruction: string | null) => messagesOf(turns, instruction, version);
   const isInPrompt = features.offers === 'prompt';
   const tools = isInPrompt ? [] : toolsOf(request);
   const turns = (isInPrompt ? request.turnsWithoutTools : undefined) ?? request.turns;
   if (request.replyForm !== 'tool-call') {
     return {
-      ...textOptions(request, turns, features),
+      ...textOptions(request, turns, features, promptOf),
       ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }),
     };
   }
@@ -47,7 +59,12 @@ export function callOptions(request: ModelRequest, features: Features): AiSdkCal
   };
 }
 
-function textOptions(request: ModelRequest, turns: readonly ChatTurn[], features: Features): AiSdkCallOptions {
+function textOptions(
+  request: ModelRequest,
+  turns: readonly ChatTurn[],
+  features: Features,
+  promptOf: (turns: readonly ChatTurn[], instruction: string | null) => AiSdkMessage[],
+): AiSdkCallOptions {
   const { outputSchema, schemaName, replyForm } = request;
   const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   if (format === 'schema') {
@@ -77,11 +94,33 @@ function toolsOf(request: ModelRequest): NonNullable<AiSdkCallOptions['tools']> 
 }
 
 /** Several providers accept system messages only at the start, so all of them become the first one. */
-function promptOf(turns: readonly ChatTurn[], instruction: string | null): AiSdkMessage[] {
+function messagesOf(
+  turns: readonly ChatTurn[],
+  instruction: string | null,
+  version: AiSdkLanguageModel['specificationVersion'],
+): AiSdkMessage[] {
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
   const parts = instruction === null ? system : [...system, instruction];
-  const messages = turns.flatMap(({ role, content }): AiSdkMessage[] =>
-    role === 'system' ? [] : [{ role, content: [{ type: 'text', text: content }] }],
-  );
+  const messages = turns.flatMap(({ role, content, files = [] }): AiSdkMessage[] => {
+    if (role === 'system') return [];
+    const text = { type: 'text', text: content } as const;
+    return [
+      role === 'user'
+        ? { role, content: [...files.map((file) => filePart(file, version)), text] }
+        : { role, content: [text] },
+    ];
+  });
   return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n') }, ...messages];
+}
+
+function filePart(
+  { mediaType, name, data }: AttachedFile,
+  version: AiSdkLanguageModel['specificationVersion'],
+): AiSdkFilePart {
+  return {
+    type: 'file',
+    mediaType,
+    ...(name !== null && { filename: name }),
+    data: (version === 'v4' ? { type: 'data', data } : data) as never,
+  };
 }

@@ -1,4 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { Content, ContentPart, FileData } from '../../engine/runtime/content.ts';
 import type { Turn } from '../../engine/runtime/run-options.ts';
 
 /** The options of a call that apply to a chain. All others only cause warnings. */
@@ -14,7 +15,16 @@ export type ChainResponseFormat =
 
 interface ChainMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
-  content: string | readonly { type: string; text?: string; mediaType?: string }[];
+  content: string | readonly ChainPart[];
+}
+
+/** `data` of a file: bytes or Base64 text, in V4 inside an object with a `type`. */
+interface ChainPart {
+  type: string;
+  text?: string;
+  mediaType?: string;
+  filename?: string | undefined;
+  data?: unknown;
 }
 
 export interface ChainWarning {
@@ -25,7 +35,7 @@ export interface ChainWarning {
 
 /** A call as a request to a chain: the last user message, the turns before it, the system messages, and warnings about what does not apply. */
 export interface ChainRequest {
-  readonly request: string;
+  readonly request: Content;
   readonly instructions?: string;
   readonly history: readonly Turn[];
   readonly warnings: readonly ChainWarning[];
@@ -43,42 +53,57 @@ const SETTINGS = [
   'seed',
 ] as const;
 
-/** @throws PostChainError `invalid_request` if the prompt has no user message with text, or if the last one has only other parts. */
+/** @throws PostChainError `invalid_request` if the prompt has no user message with a text or a file. */
 export function chainRequest(options: ChainCallOptions): ChainRequest {
   const { prompt } = options;
-  const at = prompt.findLastIndex(({ role, content }) => role === 'user' && textOf(content).trim() !== '');
-  const last = prompt[at];
-  const others = otherParts(prompt.findLast(({ role }) => role === 'user'));
-  if (others.length > 0) {
-    throw new PostChainError(
-      'invalid_request',
-      `prompt: expected text in the last user message; received ${others.join(', ')}.`,
-    );
-  }
-  if (last === undefined) {
-    throw new PostChainError('invalid_request', 'prompt: expected a user message with text; received none.');
-  }
-  const history = prompt.flatMap((message, index): Turn[] => {
-    const { role } = message;
-    const content = textOf(message.content);
-    return index >= at || content.trim() === '' || role === 'tool' || role === 'system' ? [] : [{ role, content }];
+  const contents = prompt.map(contentOf);
+  const at = contents.findLastIndex((content, index) => prompt[index]?.role === 'user' && !isBlank(content));
+  const request = contents[at];
+  if (request === undefined)
+    throw new PostChainError('invalid_request', 'prompt: expected a user message with text or a file; received none.');
+  const history = prompt.slice(0, at).flatMap(({ role }, index): Turn[] => {
+    const content = contents[index] ?? '';
+    return isBlank(content) || role === 'tool' || role === 'system' ? [] : [{ role, content }];
   });
   const system = prompt.flatMap(({ role, content }) => (role === 'system' ? [textOf(content).trim()] : []));
   const instructions = system.filter((text) => text !== '').join('\n\n');
   return {
-    request: textOf(last.content),
+    request,
     ...(instructions !== '' && { instructions }),
     history,
     warnings: warningsFor(options, prompt.slice(at + 1)),
   };
 }
 
-/** Returns what a message without text has in its place, for example `image`. */
-function otherParts(message: ChainMessage | undefined): readonly string[] {
-  if (message === undefined || typeof message.content === 'string' || textOf(message.content).trim() !== '') return [];
-  const others = message.content.filter(({ type }) => type !== 'text');
-  return [...new Set(others.map(({ type, mediaType }) => (mediaType?.startsWith('image') ? 'image' : type)))];
+/** Returns the text of a message or, if it is the user's and has files, its texts and files. */
+function contentOf({ role, content }: ChainMessage): Content {
+  if (role !== 'user' || typeof content === 'string' || content.every(({ type }) => type !== 'file'))
+    return textOf(content);
+  return content.flatMap((part): ContentPart[] => {
+    if (part.type === 'text') return [{ type: 'text', text: part.text ?? '' }];
+    return part.type === 'file' ? [{ ...part, type: 'file', data: dataOf(part) }] : [];
+  });
 }
+
+/** Returns the data of a file part. Throws `invalid_request` for a reference to a file that only a provider has. */
+function dataOf({ data }: ChainPart): FileData {
+  const { type, data: inside, url, text } = Object(data) as Readonly<Record<string, unknown>>;
+  if (type === 'text') return new TextEncoder().encode(String(text));
+  if (type === 'reference')
+    throw new PostChainError(
+      'invalid_request',
+      'prompt: expected the bytes of a file; received a reference of a provider.',
+    );
+  return (type === 'data' ? inside : type === 'url' ? url : data) as FileData;
+}
+
+/** Returns the text of a content, without its files. */
+export function textIn(content: Content): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
+
+const isBlank = (content: Content): boolean => typeof content === 'string' && content.trim() === '';
 
 function textOf(content: ChainMessage['content']): string {
   if (typeof content === 'string') return content;
@@ -89,7 +114,11 @@ function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]):
   const given = options as ChainCallOptions & Readonly<Record<string, unknown>>;
   const { prompt } = options;
   const parts = new Set(
-    prompt.flatMap(({ content }) => (typeof content === 'string' ? [] : content.map(({ type }) => type))),
+    prompt.flatMap(({ role, content }) =>
+      (typeof content === 'string' ? [] : content.map(({ type }) => type)).filter(
+        (type) => type !== 'text' && !(type === 'file' && role === 'user'),
+      ),
+    ),
   );
   const isReasoning = given['reasoning'] !== undefined && given['reasoning'] !== 'provider-default';
   const tools = given['tools'];
@@ -97,9 +126,7 @@ function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]):
     ...SETTINGS.filter((name) => given[name] !== undefined).map((name) => unsupported(name, SET_ON_MODEL)),
     ...(isReasoning ? [unsupported('reasoning', SET_ON_MODEL)] : []),
     ...(Array.isArray(tools) && tools.length > 0 ? [unsupported('tools', 'Give the chain capabilities instead.')] : []),
-    ...[...parts]
-      .filter((type) => type !== 'text')
-      .map((type) => unsupported(`${type} parts`, 'They are left out of the request.')),
+    ...[...parts].map((type) => unsupported(`${type} parts`, 'They are left out of the request.')),
     ...(after.some(({ role }) => role !== 'system')
       ? [unsupported('messages after the last user message', 'They are left out of the request.')]
       : []),

@@ -24,7 +24,21 @@ export interface AiSdkCallOptions {
 
 export type AiSdkMessage =
   | { role: 'system'; content: string }
-  | { role: 'user' | 'assistant'; content: { type: 'text'; text: string }[] };
+  | { role: 'assistant'; content: AiSdkTextPart[] }
+  | { role: 'user'; content: (AiSdkTextPart | AiSdkFilePart)[] };
+
+interface AiSdkTextPart {
+  type: 'text';
+  text: string;
+}
+
+/** `data` is Base64 text, in V4 inside an object: `never`, because the types of the versions exclude each other. */
+export interface AiSdkFilePart {
+  type: 'file';
+  mediaType: string;
+  filename?: string;
+  data: never;
+}
 
 /** A JSON Schema, draft 7. */
 export interface AiSdkJsonSchema {

@@ -14,6 +14,7 @@ import {
   type WorkflowSharedContext,
   workflow,
 } from '@restatedev/restate-sdk';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { Limits } from '../../../machines/contracts/limits.ts';
@@ -69,6 +70,7 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
       }
     });
     return runOnHost(started.start, {
+      ...(started.files && { files: started.files }),
       parts: partsFor(started, parts),
       host: restateHost(ctx),
       keep: journalKeeper(ctx),
@@ -118,6 +120,8 @@ function workflowTimeouts(limits: Limits): WorkflowOptions {
 
 interface HostedRunOptions {
   readonly parts: ChainParts;
+  /** The files of the request; by default none. */
+  readonly files?: readonly AttachedFile[];
   readonly host: Host;
   /** Stores new entries: at least one, in order. */
   readonly keep: (entries: readonly JournalEntry[]) => void;
@@ -131,10 +135,10 @@ interface HostedRunOptions {
  */
 export async function runOnHost(
   start: RunStart,
-  { parts, host, keep, signal }: HostedRunOptions,
+  { parts, files = [], host, keep, signal }: HostedRunOptions,
 ): Promise<FinalAnswer> {
   const time = createRecordedTime(start.startedAtMs);
-  const { run, durableActor, journal } = openRun(start, { parts, atMs: () => time.nowMs - start.startedAtMs });
+  const { run, durableActor, journal } = openRun(start, { parts, files, atMs: () => time.nowMs - start.startedAtMs });
   const executor = createRestateExecutor({ host, time, clock: parts.clock, append: journal.append });
   const stopListening =
     signal === undefined ? () => {} : onAbort(signal, () => durableActor.deliver({ type: 'run-stopped' }));

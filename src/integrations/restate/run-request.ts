@@ -1,3 +1,4 @@
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { RunStart } from '../../../machines/contracts/journal.ts';
@@ -16,6 +17,7 @@ export type RestateRunOptions = Omit<RunOptions, 'signal'>;
 /** What Restate records at the start of a run. A process that takes over uses it in place of its own options. */
 export interface RestateStart {
   readonly start: RunStart;
+  readonly files?: readonly AttachedFile[];
   readonly patience: ReplyTimeouts;
 }
 
@@ -23,14 +25,18 @@ export interface RestateStart {
  * Validates a request and returns the start of its run. On Restate, the charts receive a reply only when it is complete, so the charts'
  * reply time-outs are disabled, and the model calls enforce them instead.
  *
- * @throws PostChainError `invalid_request` or `invalid_option`.
+ * @throws PostChainError `invalid_request`, `unsupported_file` or `invalid_option`.
  */
 export function restateStart(runId: string, request: RestateRunOptions, parts: ChainParts): RestateStart {
-  const { limits, ...input } = createChainInput(request, { ...parts, newRunId: () => runId });
+  const {
+    input: { limits, ...input },
+    files,
+  } = createChainInput(request, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
   const chartLimits = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
   return {
     start: createRunStart({ ...input, limits: chartLimits }, parts, { host: request.host ?? null }),
+    files,
     patience: { firstChunkMs, chunkMs },
   };
 }
@@ -67,6 +73,7 @@ export function timedModel(model: ChatModel, timeouts: ReplyTimeouts, clock: Clo
     get contextWindowTokens() {
       return model.contextWindowTokens;
     },
+    ...(model.accepts && { accepts: model.accepts }),
     get nativeTools() {
       return model.nativeTools === true;
     },

@@ -48,6 +48,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   return {
     id: `openai:${settings.model}`,
     contextWindowTokens: settings.contextWindowTokens,
+    accepts: settings.accepts,
     nativeTools: settings.nativeTools,
     checkKey: ({ signal }) => checkKey(settings, client, signal),
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Timers } from '../../internal/async.ts';
-import { functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
+import { acceptsSchema, functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { secretWords } from '../../internal/secrets.ts';
 
 /** The APIs for a reply: chat completions, which most servers have, and OpenAI's newer Responses API. */
@@ -47,6 +47,11 @@ export interface OpenAIModelOptions {
   readonly organization?: string;
   /** The project that is billed, as the header `OpenAI-Project`. Default: `OPENAI_PROJECT_ID`, sent to OpenAI only. */
   readonly project?: string;
+  /**
+   * Media types of the files that the model reads, for example `['image/*', 'application/pdf']`. Default: none, because many compatible
+   * servers serve models that read text only.
+   */
+  readonly accepts?: readonly string[];
   /** Whether capabilities are offered as native tools. Default: true. If the server rejects them, they are described in the prompt. */
   readonly nativeTools?: boolean;
   /**
@@ -85,6 +90,7 @@ export interface OpenAISettings {
   readonly promptCacheKey: string | null;
   readonly organization: string | null;
   readonly project: string | null;
+  readonly accepts: readonly string[];
   readonly nativeTools: boolean;
   readonly stream: boolean;
   readonly maxResponseBytes: number;
@@ -124,6 +130,7 @@ export const modelOptionsSchema = z.strictObject({
   promptCacheKey: word,
   organization: headerWord,
   project: headerWord,
+  accepts: acceptsSchema.default([]),
   nativeTools: z.boolean().default(true),
   stream: z.boolean().default(true),
   maxResponseBytes: z.int().min(1).default(32_000_000),
@@ -136,7 +143,15 @@ export const modelOptionsSchema = z.strictObject({
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
   const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
-  const { model, contextWindowTokens, headers, temperature = null, maxOutputTokens = null, nativeTools } = read;
+  const {
+    model,
+    contextWindowTokens,
+    headers,
+    temperature = null,
+    maxOutputTokens = null,
+    accepts,
+    nativeTools,
+  } = read;
   const {
     api = null,
     reasoningEffort = null,
@@ -177,6 +192,7 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     promptCacheKey,
     organization,
     project,
+    accepts,
     nativeTools,
     stream,
     maxResponseBytes,

@@ -1,5 +1,16 @@
-import type { ChatCompletionCreateParamsNonStreaming, ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { FunctionTool, ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses';
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+} from 'openai/resources/chat/completions';
+import type {
+  EasyInputMessage,
+  FunctionTool,
+  ResponseCreateParamsNonStreaming,
+  ResponseInputContent,
+} from 'openai/resources/responses/responses';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
@@ -62,7 +73,7 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
   return {
     model: settings.model,
     stream,
-    messages: [...turns],
+    messages: turns.map(chatMessage),
     ...(format !== null && { response_format: chatFormat(format) }),
     ...(tools.length > 0 && { tools: tools.map(chatTool) }),
     ...(choice !== null && {
@@ -75,6 +86,34 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
     ...commonParameters(settings),
   };
 }
+
+function chatMessage({ role, content, files = [] }: ChatTurn): ChatCompletionMessageParam {
+  if (role !== 'user' || files.length === 0) return { role, content };
+  const parts = files.map(
+    (file): ChatCompletionContentPart =>
+      isImage(file)
+        ? { type: 'image_url', image_url: { url: dataUrl(file) } }
+        : { type: 'file', file: { filename: fileName(file), file_data: dataUrl(file) } },
+  );
+  return { role, content: [...parts, { type: 'text', text: content }] };
+}
+
+function inputMessage({ role, content, files = [] }: ChatTurn): EasyInputMessage {
+  if (files.length === 0) return { role, content };
+  const parts = files.map(
+    (file): ResponseInputContent =>
+      isImage(file)
+        ? { type: 'input_image', image_url: dataUrl(file), detail: 'auto' }
+        : { type: 'input_file', filename: fileName(file), file_data: dataUrl(file) },
+  );
+  return { role, content: [...parts, { type: 'input_text', text: content }] };
+}
+
+const isImage = ({ mediaType }: AttachedFile): boolean => mediaType.startsWith('image/');
+const dataUrl = ({ mediaType, data }: AttachedFile): string => `data:${mediaType};base64,${data}`;
+
+/** OpenAI requires a name, and reads the type of a file from it. */
+const fileName = ({ name, mediaType }: AttachedFile): string => name ?? `file.${mediaType.split('/')[1]}`;
 
 function chatFormat(format: NonNullable<Prompt['format']>): NonNullable<ChatBody['response_format']> {
   return format === 'json_object' ? { type: format } : { type: 'json_schema', json_schema: format };
@@ -92,7 +131,7 @@ export function responsesBody(request: ModelRequest, settings: OpenAISettings, d
     model: settings.model,
     stream,
     store: false,
-    input: [...turns],
+    input: turns.map(inputMessage),
     ...(format !== null && {
       text: { format: format === 'json_object' ? { type: format } : { type: 'json_schema', ...format } },
     }),

@@ -26,6 +26,14 @@ const item = {
 
 /** One of each kind of entry; the type keeps the list complete. */
 const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { type: T }> } = {
+  attachment: {
+    type: 'attachment',
+    digest: 'd1',
+    mediaType: 'image/png',
+    name: null,
+    bytes: 3,
+    data: 'AAAA',
+  },
   'phase-start': { type: 'phase-start', phase: 'action', cycle: 1, step: 1 },
   'phase-end': { type: 'phase-end', phase: 'action', cycle: 1, step: 1, summary: 's', failure: aFailure() },
   operations: { type: 'operations', phase: 'action', step: 1, applied: Object.values(operations) },

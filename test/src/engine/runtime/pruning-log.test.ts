@@ -3,7 +3,7 @@ import { type ContextDocument, contextOperationSchema } from '../../../../machin
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
-import { attributeTokens } from '../../../../machines/policies/message-attributes.ts';
+import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -174,7 +174,7 @@ describe('the context of a whole run', () => {
       const byId = new Map(before.map((message) => [message.id, message]));
       const sizes = messages.map((message) => {
         const evaluated = byId.get(message.id) ?? message;
-        return Math.ceil(message.content.length / 4) + attributeTokens(evaluated, 0.25);
+        return Math.ceil(message.content.length / 4) + addedTokens(evaluated, 0.25);
       });
       return Math.round(sizes.reduce((sum, size) => sum + size, 0));
     };

@@ -199,18 +199,46 @@ describe('a chain as a language model', () => {
     await expect(asLanguageModel(chainOf()).doGenerate(call)).rejects.toThrow(/prompt: expected a user message/);
   });
 
-  test('rejects a prompt whose last user message is only an image', async () => {
-    const generated = generateText({
-      model: asLanguageModel(chainOf()),
-      messages: [
-        { role: 'user', content: 'Is it so?' },
-        { role: 'assistant', content: 'Yes.' },
-        { role: 'user', content: [{ type: 'file', data: new Uint8Array([1]), mediaType: 'image/png' }] },
-      ],
-    });
-    await expect(generated).rejects.toMatchObject({
-      code: 'invalid_request',
-      message: expect.stringContaining('expected text in the last user message; received image'),
+  test.each(['v3', 'v4'] as const)(
+    'passes the files of user messages to the chain (%s)',
+    async (specificationVersion) => {
+      const spy = scriptedModel({}, { otherwise: replies, accepts: ['image/*', 'application/pdf'] });
+      const model = asLanguageModel(createPostChain({ model: spy }), { specificationVersion });
+      const { warnings } = await generateText({
+        model: model as LanguageModel,
+        messages: [
+          { role: 'user', content: [{ type: 'file', data: btoa('%PDF-1.7'), mediaType: 'application/pdf' }] },
+          { role: 'assistant', content: 'A form.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Does the photo match?' },
+              { type: 'file', data: new Uint8Array([0xff, 0xd8, 0xff]), mediaType: 'image', filename: 'a.jpg' },
+            ],
+          },
+        ],
+      });
+      expect(warnings ?? []).toEqual([]);
+      expect(spy.calls[0]?.turns[1]).toMatchObject({
+        content: expect.stringContaining('Request: Does the photo match?'),
+        files: [
+          { mediaType: 'application/pdf', name: null, data: btoa('%PDF-1.7') },
+          { mediaType: 'image/jpeg', name: 'a.jpg', data: '/9j/' },
+        ],
+      });
+    },
+  );
+
+  test('accepts a last user message that is only an image, and rejects one that no model of the chain reads', async () => {
+    const messages = [
+      { role: 'user' as const, content: [{ type: 'file' as const, data: 'iVBORw0KGgo=', mediaType: 'image/png' }] },
+    ];
+    const spy = scriptedModel({}, { otherwise: replies, accepts: ['image/png'] });
+    const { text } = await generateText({ model: asLanguageModel(createPostChain({ model: spy })), messages });
+    expect(text).toBe(ANSWER);
+    await expect(generateText({ model: asLanguageModel(chainOf()), messages })).rejects.toMatchObject({
+      code: 'unsupported_file',
+      message: expect.stringMatching(/accepts text only; received image\/png, 8 B\./u),
     });
   });
 

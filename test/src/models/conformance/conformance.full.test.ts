@@ -93,6 +93,19 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     expect(text).toBe(TEXT.join(''));
   },
 
+  'sends images and files before the text of the user turn': async (subject) => {
+    const image = { digest: 'a', mediaType: 'image/png', name: 'sky.png', bytes: 8, data: 'iVBORw0KGgo=' };
+    const pdf = { digest: 'b', mediaType: 'application/pdf', name: 'sky.pdf', bytes: 5, data: 'JVBERi0=' };
+    const files = subject.readsImagesOnly ? [image] : [image, pdf];
+    const turns = modelRequest().turns.map((turn) => (turn.role === 'user' ? { ...turn, files } : turn));
+    const { end, server } = await read(subject, { text: TEXT, finish: 'stop' }, modelRequest({ turns }));
+    expect(end).toBe('stop');
+    expect(subject.wire.attached(server.exchanges[0]?.body)).toEqual([
+      ...files.map(({ mediaType, data }) => `data:${mediaType};base64,${data}`),
+      'Why is the sky blue?',
+    ]);
+  },
+
   'reports usage with cached and reasoning tokens as parts of input and output': async (subject) => {
     const { last } = await read(subject, { text: TEXT, finish: 'stop' });
     expect(last).toEqual({

@@ -31,6 +31,8 @@ export interface Subject {
   readonly create: (baseURL: string, apiKey: string) => ChatModel;
   /** The API has no reasoning in its replies. */
   readonly hidesReasoning?: boolean;
+  /** The provider sends images, but no other files. */
+  readonly readsImagesOnly?: boolean;
   /** The provider requests JSON as a tool call, and drops text beside other calls. */
   readonly dropsTextBesideCalls?: boolean;
 }
@@ -70,7 +72,9 @@ export const SUBJECTS: readonly Subject[] = [
   aiSdk('V2 openai', chatCompletions, 'gpt-4.1', (given) => createOpenAIV2(given).chat, hidden),
   aiSdk('V3 openai', chatCompletions, 'gpt-4.1', (given) => createOpenAIV3(given).chat, hidden),
   aiSdk('V4 openai', chatCompletions, 'gpt-4.1', (given) => createOpenAI(given).chat, hidden),
-  aiSdk('V2 openai-compatible', chatCompletions, 'recorded', (given) => createCompatibleV2(compatible(given))),
+  aiSdk('V2 openai-compatible', chatCompletions, 'recorded', (given) => createCompatibleV2(compatible(given)), {
+    readsImagesOnly: true,
+  }),
   aiSdk('V3 openai-compatible', chatCompletions, 'recorded', (given) => createCompatibleV3(compatible(given))),
   aiSdk('V4 openai-compatible', chatCompletions, 'recorded', (given) => createOpenAICompatible(compatible(given))),
   aiSdk('V2 anthropic', anthropicMessages, 'claude-sonnet-4-5', createAnthropicV2, jsonTool),

@@ -21,9 +21,21 @@ export interface WireFormat {
   readonly error: (status: number, message: string) => object;
   /** Whether the server reports how many tokens were reasoning. */
   readonly reportsReasoning: boolean;
+  /** The files in a body, each as a data: URL, and the text after them. */
+  readonly attached: (body: unknown) => readonly string[];
   /** Whether a body asks for JSON that matches a schema with this property. */
   readonly asksFor: (body: unknown, property: string) => boolean;
 }
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** Reads the parts of the only user turn. */
+function userParts(turns: unknown, textOf: (part: Part) => string): readonly string[] {
+  const { content, parts = content } = (turns as readonly Part[]).find(({ role }) => role === 'user') ?? {};
+  return (parts as readonly Part[]).map(textOf);
+}
+
+const dataUrl = (mediaType: unknown, base64: unknown): string => `data:${mediaType};base64,${base64}`;
 
 const BROKEN = 'data: {"broken\n\n';
 
@@ -75,6 +87,10 @@ export const chatCompletions: WireFormat = {
   ],
   error: (status, message) => ({ error: { message, type: status === 401 ? 'invalid_request_error' : 'error' } }),
   asksFor: (body, property) => JSON.stringify((body as Exchange['body']).response_format ?? null).includes(property),
+  attached: (body) =>
+    userParts((body as Part)['messages'], (part) =>
+      String((part['image_url'] as Part)?.['url'] ?? (part['file'] as Part)?.['file_data'] ?? part['text']),
+    ),
 };
 
 const RESPONSES_INCOMPLETE: Readonly<Record<string, string>> = {
@@ -162,6 +178,8 @@ export const openaiResponses: WireFormat = {
   },
   error: (_, message) => ({ error: { message, type: 'error' } }),
   asksFor: (body, property) => JSON.stringify((body as Exchange['body']).text ?? null).includes(property),
+  attached: (body) =>
+    userParts((body as Part)['input'], (part) => String(part['image_url'] ?? part['file_data'] ?? part['text'])),
 };
 
 function anthropicEvent(type: string, members: object): string {
@@ -249,6 +267,11 @@ export const anthropicMessages: WireFormat = {
     const { output_config, output_format, tools } = body as Readonly<Record<string, unknown>>;
     return JSON.stringify([output_config, output_format, tools]).includes(property);
   },
+  attached: (body) =>
+    userParts((body as Part)['messages'], ({ source, text }) => {
+      const { media_type, data: base64 } = Object(source) as Part;
+      return source === undefined ? String(text) : dataUrl(media_type, base64);
+    }),
 };
 
 /** Whether JSON is requested as the call of a tool `json`, as for models without structured outputs. */
@@ -318,4 +341,9 @@ export const googleGenerate: WireFormat = {
   }),
   asksFor: (body, property) =>
     JSON.stringify((body as { generationConfig?: unknown }).generationConfig ?? null).includes(property),
+  attached: (body) =>
+    userParts((body as Part)['contents'], ({ inlineData, text }) => {
+      const { mimeType, data: base64 } = Object(inlineData) as Part;
+      return inlineData === undefined ? String(text) : dataUrl(mimeType, base64);
+    }),
 };

@@ -1,0 +1,87 @@
+import type { Attachment } from '../contracts/attachment.ts';
+import type { Message } from '../contracts/message.ts';
+import type { ChatModel } from '../contracts/model.ts';
+import { TOKENS_PER_CHAR } from './usage.ts';
+
+/**
+ * The tasks whose model sees the files: Action answers from them, Intention judges a request that may make no sense
+ * without them, and Yield gives the best answer. The others work on what these wrote, because a file costs tokens in
+ * every call.
+ */
+const SHOWN_IN: ReadonlySet<string> = new Set(['action', 'intention', 'yield']);
+
+/** Whether the model of a task sees the files of the messages. */
+export const showsAttachments = (task: string): boolean => SHOWN_IN.has(task);
+
+/** A file and the message that it first occurs in. */
+export interface PlacedAttachment {
+  readonly attachment: Attachment;
+  readonly messageId: string;
+}
+
+/** Returns the files of messages, in order, each once. */
+export function attachmentsOf(messages: readonly Pick<Message, 'id' | 'attachments'>[]): readonly PlacedAttachment[] {
+  const found = new Map<string, PlacedAttachment>();
+  for (const { id: messageId, attachments = [] } of messages)
+    for (const attachment of attachments)
+      if (!found.has(attachment.digest)) found.set(attachment.digest, { attachment, messageId });
+  return [...found.values()];
+}
+
+/** Returns the files that the model of a task sees; `input` is that of its prompt. */
+export function shownAttachments(task: string, input: unknown): readonly Attachment[] {
+  const { messages } = Object(input) as { readonly messages?: unknown };
+  if (!showsAttachments(task) || !Array.isArray(messages)) return [];
+  return attachmentsOf(messages as readonly Message[]).map(({ attachment }) => attachment);
+}
+
+/** Whether a model accepts a file, by its media type. */
+export function acceptsFile({ accepts = [] }: Pick<ChatModel, 'accepts'>, { mediaType }: Attachment): boolean {
+  const kind = `${mediaType.split('/', 1)[0]}/*`;
+  return accepts.some((pattern) => [mediaType, kind, '*/*'].includes(pattern.toLowerCase()));
+}
+
+/**
+ * The most tokens that Anthropic counts for an image of standard resolution; OpenAI and Google count fewer for most images.
+ *
+ * @see https://docs.claude.com/en/docs/build-with-claude/vision
+ */
+const IMAGE_TOKENS = 1_600;
+
+/** A PDF page of 100 kB that counts as 3,000 tokens has about this many bytes per token. */
+const BYTES_PER_TOKEN = 32;
+
+const IS_TEXT = /^text\/|[/+](?:json|xml|yaml)$/u;
+
+/** Returns the estimated tokens of a file in a prompt: a constant per image, a share of the bytes of any other file. */
+export function attachmentTokens({ mediaType, bytes }: Attachment): number {
+  if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
+  return Math.ceil(IS_TEXT.test(mediaType) ? bytes * TOKENS_PER_CHAR : bytes / BYTES_PER_TOKEN);
+}
+
+/** Returns the estimated tokens of all files. */
+export function sumOfTokens(attachments: readonly Attachment[] = []): number {
+  return attachments.reduce((sum, attachment) => sum + attachmentTokens(attachment), 0);
+}
+
+/** Returns what stands for a file in a text, for example `photo.png (image/png, 34 kB)`. */
+export function attachmentLabel({ name, mediaType, bytes }: Attachment): string {
+  const size =
+    bytes < 1_000 ? `${bytes} B` : bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return name === null ? `${mediaType}, ${size}` : `${name} (${mediaType}, ${size})`;
+}
+
+/** Returns what stands for the files of a message in a text. */
+export function attachmentLabels(attachments: readonly Attachment[]): string {
+  return `[Attached: ${attachments.map(attachmentLabel).join('; ')}]`;
+}
+
+/** Returns a text with one more line that names its files. */
+export function withLabels(text: string, attachments: readonly Attachment[] = []): string {
+  return attachments.length === 0 ? text : `${text}\n${attachmentLabels(attachments)}`;
+}
+
+/** Returns a message whose text names its files in place of the files themselves. */
+export function withoutFiles({ attachments, ...message }: Message): Message {
+  return { ...message, content: withLabels(message.content, attachments) };
+}

@@ -1,0 +1,208 @@
+import * as z from 'zod';
+import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { ChatModel } from '../../../machines/contracts/model.ts';
+import { acceptsFile, attachmentLabel, attachmentLabels } from '../../../machines/policies/attachments.ts';
+import { oneLine } from '../../../machines/text/clip.ts';
+import { wideDigest } from '../../../machines/text/hash.ts';
+import { describeValue } from '../../internal/options.ts';
+
+/** The bytes of a file: themselves, as Base64 text, or as a `data:` URL. Other URLs are refused: PostChain downloads nothing. */
+export type FileData = Uint8Array | ArrayBuffer | string | URL;
+
+/**
+ * A part of a text with files, as messages of the AI SDK have it. Without `mediaType`, that of a `data:` URL or of the bytes is used
+ * (PNG, JPEG, GIF, WebP and PDF are recognized).
+ */
+export type ContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'image';
+      readonly image: FileData;
+      readonly mediaType?: string | undefined;
+      readonly filename?: string | undefined;
+    }
+  | {
+      readonly type: 'file';
+      readonly data: FileData;
+      readonly mediaType?: string | undefined;
+      readonly filename?: string | undefined;
+    };
+
+/** A text, or a text with images and files. */
+export type Content = string | readonly ContentPart[];
+
+/** The text of a content, and its files in order. */
+export interface ReadContent {
+  readonly text: string;
+  readonly files: readonly AttachedFile[];
+}
+
+/** Less than the smallest limit of a provider for a whole request, once it is in Base64 (Anthropic: 32 MB). */
+export const MAX_FILE_BYTES = 20_000_000;
+export const MAX_FILES = 50;
+const MAX_NAME_CHARS = 200;
+
+const aboutFile = { mediaType: z.string().optional(), filename: z.string().optional() };
+const dataSchema = z.custom<FileData>(
+  (data) =>
+    data instanceof Uint8Array || data instanceof ArrayBuffer || data instanceof URL || typeof data === 'string',
+  'expected bytes (Uint8Array or ArrayBuffer), Base64 text or a data: URL',
+);
+const partSchema = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text'), text: z.string() }),
+    z.object({ type: z.literal('image'), image: dataSchema, ...aboutFile }),
+    z.object({ type: z.literal('file'), data: dataSchema, ...aboutFile }),
+  ],
+  'expected a part with the type "text", "image" or "file"',
+);
+
+/**
+ * Reads a content. Texts are joined with a blank line; files without a text are described by one. `where` names the content in errors.
+ *
+ * @throws PostChainError `invalid_request`
+ */
+export function readContent(given: Content, where: string): ReadContent {
+  if (typeof given === 'string') return { text: given, files: [] };
+  const parts = given.map((part, at) => readPart(part, `${where}[${at}]`));
+  const files = parts.flatMap((part) => (typeof part === 'string' ? [] : [part]));
+  const text = parts.filter((part) => typeof part === 'string' && part.trim() !== '').join('\n\n');
+  return { text: text === '' && files.length > 0 ? attachmentLabels(files) : text, files };
+}
+
+function readPart(given: unknown, where: string): string | AttachedFile {
+  const read = partSchema.safeParse(given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const path = (issue?.path ?? []).map(String);
+    const received = path.reduce<unknown>((value, key) => Object(value)[key], given);
+    const what = path.at(-1) === 'type' ? given : received;
+    throw invalid([where, ...path.filter((key) => key !== 'type')].join('.'), `${issue?.message}`, describeValue(what));
+  }
+  const part = read.data;
+  if (part.type === 'text') return part.text;
+  const [place, data] = part.type === 'image' ? [`${where}.image`, part.image] : [`${where}.data`, part.data];
+  const { base64, mediaType: stated } = base64In(data, place);
+  const mediaType = mediaTypeOf(part.mediaType ?? stated, base64);
+  if (mediaType === null)
+    throw invalid(`${where}.mediaType`, 'expected the media type of the file, for example "image/png"', 'none');
+  const name = oneLine(part.filename ?? '', MAX_NAME_CHARS);
+  return {
+    digest: wideDigest(`${mediaType} ${base64}`),
+    mediaType,
+    name: name === '' ? null : name,
+    bytes: byteLength(base64),
+    data: base64,
+  };
+}
+
+const invalid = (where: string, expected: string, received: string): PostChainError =>
+  new PostChainError('invalid_request', `${where}: ${expected}; received ${received}.`);
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/iu;
+const ANY_URL = /^[a-z][a-z0-9+.-]*:/iu;
+
+/** Throws `invalid_request` for data that is empty, or neither Base64 nor a `data:` URL. */
+function base64In(data: FileData, where: string): { readonly base64: string; readonly mediaType: string | undefined } {
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) {
+    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+    if (bytes.length === 0) throw invalid(where, 'expected the bytes of a file', 'none');
+    if (bytes.length > MAX_FILE_BYTES) throw tooLarge(bytes.length);
+    return { base64: base64Of(bytes), mediaType: undefined };
+  }
+  const text = String(data);
+  if (text.length > 2 * MAX_FILE_BYTES) throw tooLarge((text.length / 4) * 3);
+  const [start = '', mediaType] = DATA_URL.exec(text.slice(0, 1_000)) ?? [];
+  if (start === '' && ANY_URL.test(text))
+    throw invalid(
+      where,
+      'expected bytes, Base64 text or a data: URL with ;base64',
+      `${describeValue(text)}; download it first`,
+    );
+  const base64 = plainBase64(text.slice(start.length));
+  if (base64 === '') throw invalid(where, 'expected the bytes of a file', 'none');
+  if (base64 === null) throw invalid(where, 'expected bytes, Base64 text or a data: URL', 'a text that is not Base64');
+  return { base64, mediaType: mediaType || undefined };
+}
+
+/** A multiple of three, so that the pieces can be joined. */
+const PIECE_BYTES = 24_576;
+
+function base64Of(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES))));
+  return pieces.join('');
+}
+
+/** Returns Base64 without white space, with the standard alphabet and padding; null if it is not valid. */
+function plainBase64(text: string): string | null {
+  const digits = text.replace(/\s+/gu, '').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/u, '');
+  if (!/^[A-Za-z0-9+/]*$/u.test(digits) || digits.length % 4 === 1) return null;
+  return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
+}
+
+const byteLength = (base64: string): number => (base64.length / 4) * 3 - (/=*$/u.exec(base64)?.[0].length ?? 0);
+
+/** The first bytes of a file, in Base64. */
+const SIGNATURES: Readonly<Record<string, string>> = {
+  iVBORw0KGgo: 'image/png',
+  '/9j/': 'image/jpeg',
+  R0lGOD: 'image/gif',
+  UklGR: 'image/webp',
+  JVBERi0: 'application/pdf',
+};
+
+/** Returns the stated media type, or that of the bytes if none or only a kind such as `image/*` is stated; null if it is unknown. */
+function mediaTypeOf(stated: string | undefined, base64: string): string | null {
+  const type = stated?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (/^[a-z]+\/[a-z0-9][\w.+-]*$/u.test(type)) return type;
+  return Object.entries(SIGNATURES).find(([start]) => base64.startsWith(start))?.[1] ?? null;
+}
+
+function tooLarge(bytes: number): PostChainError {
+  const megabytes = (bytes / 1e6).toFixed(1);
+  return invalid('request', `expected files of at most ${MAX_FILE_BYTES / 1e6} MB in total`, `${megabytes} MB`);
+}
+
+/** Returns each file once. Throws `invalid_request` if there are too many, or they are too large together. */
+export function distinctFiles(files: readonly AttachedFile[]): readonly AttachedFile[] {
+  const distinct = [...new Map(files.map((file) => [file.digest, file])).values()];
+  if (distinct.length > MAX_FILES)
+    throw invalid('request', `expected at most ${MAX_FILES} files`, `${distinct.length}`);
+  const bytes = distinct.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > MAX_FILE_BYTES) throw tooLarge(bytes);
+  return distinct;
+}
+
+/** Throws `unsupported_file` if no model accepts all files. Models that do not are not called with them. */
+export function requireReader(models: readonly ChatModel[], files: readonly Attachment[]): void {
+  if (models.some((model) => files.every((file) => acceptsFile(model, file)))) return;
+  const known = models.map(({ id, accepts = [] }) => `${id} accepts ${accepts.join(', ') || 'text only'}`).join('; ');
+  const types = [...new Set(files.map(({ mediaType }) => mediaType))];
+  throw new PostChainError(
+    'unsupported_file',
+    `request: ${known}; received ${files.map(attachmentLabel).join(', ')}. Use a model that reads ${types.join(' and ')}, or if this one does, create it with accepts: ${JSON.stringify(types)}.`,
+  );
+}
+
+export const attachmentOf = ({ data: _, ...attachment }: AttachedFile): Attachment => attachment;
+
+const isFile = (entry: JournalEntry): entry is Extract<JournalEntry, { type: 'attachment' }> =>
+  entry.type === 'attachment';
+
+/** Returns the files of a run from the first entries of its journal. */
+export function filesIn(entries: readonly JournalEntry[]): readonly AttachedFile[] {
+  return entries.filter(isFile).map(({ seq: _, atMs: __, type: ___, ...file }) => file);
+}
+
+/** Returns an attachment with its bytes. Throws if the journal does not have them. */
+export function fileIn(entries: readonly JournalEntry[], attachment: Attachment): AttachedFile {
+  const entry = entries.find((one) => isFile(one) && one.digest === attachment.digest);
+  const data = entry?.type === 'attachment' ? entry.data : '';
+  if (data !== '') return { ...attachment, data };
+  throw new Error(`The journal does not contain ${attachmentLabel(attachment)}; start a new run with the file`);
+}

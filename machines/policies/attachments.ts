@@ -54,7 +54,7 @@ const BYTES_PER_TOKEN = 32;
 const IS_TEXT = /^text\/|[/+](?:json|xml|yaml)$/u;
 
 /** Returns the estimated tokens of a file in a prompt: a constant per image, a share of the bytes of any other file. */
-export function attachmentTokens({ mediaType, bytes }: Attachment): number {
+function attachmentTokens({ mediaType, bytes }: Attachment): number {
   if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
   return Math.ceil(IS_TEXT.test(mediaType) ? bytes * TOKENS_PER_CHAR : bytes / BYTES_PER_TOKEN);
 }

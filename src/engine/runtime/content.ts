@@ -41,7 +41,7 @@ export interface ReadContent {
 
 /** Less than the smallest limit of a provider for a whole request, once it is in Base64 (Anthropic: 32 MB). */
 export const MAX_FILE_BYTES = 20_000_000;
-export const MAX_FILES = 50;
+const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
 
 const aboutFile = { mediaType: z.string().optional(), filename: z.string().optional() };

@@ -80,7 +80,7 @@ export const chainInputSchema = z.object({
   hasEmbeddings: z.boolean(),
   /** Whether another grader than the default one grades the answers. Older journals have none. */
   hasGrader: z.boolean().default(false),
-  /** Persona, language, style and domain rules for the answer; null without. Older journals have none. */
+  /** Persona, language, style and domain rules for the answer; null if there are no instructions. Older journals do not have this field. */
   instructions: z.string().nullable().default(null),
   /** Images and files of the request. Older journals have none. */
   attachments: z.array(attachmentSchema.readonly()).readonly().default([]),

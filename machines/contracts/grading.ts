@@ -21,7 +21,7 @@ export const gradingInputSchema = z.object({
   evidence: z.array(evidenceTextSchema.readonly()).readonly(),
   /** The turns of user and assistant, ending with the request. */
   dialogue: z.array(dialogueTurnSchema.readonly()).readonly(),
-  /** The instructions that the answer had to follow; null without. */
+  /** The instructions that the answer had to follow; null if there are none. */
   instructions: z.string().nullable().default(null),
 });
 export type GradingInput = Readonly<z.infer<typeof gradingInputSchema>>;

@@ -31,7 +31,10 @@ const runStartSchema = chainInputSchema.extend({
   fallbackModelIds: z.array(z.string()).readonly(),
   /** By task. */
   prompts: z.record(z.string(), promptVersionSchema),
-  /** Digest of `instructions`, eight hexadecimal digits, which stays if their text is redacted; null without. Older journals have none. */
+  /**
+   * Digest of `instructions`, eight hexadecimal digits, which stays if their text is redacted; null if there are no instructions. Older
+   * journals do not have this field.
+   */
   instructionsDigest: z.string().nullable().default(null),
   startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */

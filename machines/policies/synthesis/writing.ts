@@ -35,8 +35,9 @@ export type WritingPlan =
 
 /**
  * Decides whether a model may write the final answer: it is available, the run was not stopped, and the prompt fits
- * into the reserve and the window of `windowTokens`, with a quarter left for the reply and `instructionsTokens` for the instructions. Context that does not fit is
- * left out; if even the request and the draft do not fit, the engine composes the answer.
+ * into the reserve and the window of `windowTokens`, with a quarter left for the reply and `instructionsTokens` for the
+ * instructions. Context that does not fit is left out; if even the request and the draft do not fit, the engine composes
+ * the answer.
  */
 export function planWriting(input: SynthesisInput, windowTokens: number, instructionsTokens = 0): WritingPlan {
   const { interruption, limits } = input.run;
@@ -126,9 +127,9 @@ interface Piece {
 
 /**
  * Selects the steps and messages that fit into a prompt of `tokens`: first the messages that the draft is based on,
- * then the steps, the dictionaries, the user's messages, and the rest by importance, newer first; a piece that does not fit is cut to
- * its beginning, and a dictionary left out. Null if not even the request and the draft fit. Counts the texts of the built-in prompt with their usual
- * number of tokens.
+ * then the steps, the dictionaries, the user's messages, and the rest by importance, newer first; a piece that does not
+ * fit is cut to its beginning, and a dictionary left out. Null if not even the request and the draft fit. Counts the
+ * texts of the built-in prompt with their usual number of tokens.
  */
 export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
   const tokensPerChar = tokensPerCharOf(textsOf(input));

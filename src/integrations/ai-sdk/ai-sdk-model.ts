@@ -176,7 +176,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
       } catch (thrown) {
         const next = signal.aborted ? null : fallbackFeatures(features, request, thrown);
         if (next === null) throw thrown;
-        known = { ...known, choice: next.choice, offers: next.offers };
+        known = { ...known, toolChoice: next.toolChoice, offers: next.offers };
         rejected.set(request.outputSchema, next.format);
         features = next;
       } finally {
@@ -199,8 +199,8 @@ const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
 function fallbackFeatures(features: Features, request: ModelRequest, thrown: unknown): Features | null {
   const error = reportedError(thrown);
   if (error === null || !REJECTION_STATUSES.has(error.status) || isPromptTooLong(error)) return null;
-  if (request.replyForm === 'tool-call' && features.choice === 'forced' && isAboutToolChoice(error.text)) {
-    return { ...features, choice: 'asked' };
+  if (request.replyForm === 'tool-call' && features.toolChoice === 'required' && isAboutToolChoice(error.text)) {
+    return { ...features, toolChoice: 'prompt' };
   }
   const isOffering = request.tools !== undefined && features.offers === 'native';
   if (isOffering && ABOUT_TOOLS.test(error.text)) return { ...features, offers: 'prompt' };

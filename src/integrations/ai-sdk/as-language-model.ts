@@ -12,7 +12,7 @@ import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainReque
 import { jsonAnswer } from './json-answer.ts';
 
 /** The part of a chain that the language model uses. */
-export interface RunsRequests {
+export interface ChainRunner {
   run(options: RunOptions): Run;
 }
 
@@ -110,7 +110,7 @@ const optionsSchema = z.strictObject({
  * const { textStream } = streamText({ model: asLanguageModel(chain), prompt: 'What does Yield decide?' });
  */
 export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
-  chain: RunsRequests,
+  chain: ChainRunner,
   options: ChainLanguageModelOptions<Version> = {},
 ): ChainLanguageModel<Version> {
   parseOption(hasMethod('run', 'expected a chain, for example createPostChain({ model })'), chain, 'chain');
@@ -137,10 +137,10 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
     const answer = await run.answer;
     signal?.throwIfAborted();
     if (format?.type !== 'json' || model === undefined) {
-      return { ...finishedBy(run, answer, answer.metadata.usage), text: answer.answerText };
+      return { ...finishedRun(run, answer, answer.metadata.usage), text: answer.answerText };
     }
     const { text, usage } = await jsonAnswer(model, { request: textIn(request), answer }, format, signal);
-    return { ...finishedBy(run, answer, addUsage(answer.metadata.usage, usage)), text };
+    return { ...finishedRun(run, answer, addUsage(answer.metadata.usage, usage)), text };
   }
 
   return {
@@ -247,7 +247,7 @@ function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): Reada
   });
 }
 
-function finishedBy(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished, 'text'> {
+function finishedRun(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished, 'text'> {
   const { status, confidence, sources, usedStepIds, notes, metadata } = answer;
   const { reason, explanation, missingFields, cycles, cost } = metadata;
   return {

@@ -13,16 +13,16 @@ import type {
 
 /**
  * The features of the interface that a request uses. Not every provider implements all of them. `format`: how JSON in a text reply is
- * requested. `choice`: whether a reply as a tool call is forced, or the prompt asks for it. `offers`: whether tools are offered natively or
+ * requested. `toolChoice`: whether a reply as a tool call is required by the request, or only by the prompt. `offers`: whether tools are offered natively or
  * described in the prompt.
  */
 export interface Features {
   readonly format: 'schema' | 'json' | 'text';
-  readonly choice: 'forced' | 'asked';
+  readonly toolChoice: 'required' | 'prompt';
   readonly offers: 'native' | 'prompt';
 }
 
-export const ALL_FEATURES: Features = { format: 'schema', choice: 'forced', offers: 'native' };
+export const ALL_FEATURES: Features = { format: 'schema', toolChoice: 'required', offers: 'native' };
 
 /** Returns the options of one call. If the schema is not sent, the prompt includes it unless it already does. */
 export function callOptions(
@@ -48,7 +48,7 @@ export function callOptions(
     description,
     inputSchema: sentSchema(request.outputSchema),
   } as const;
-  if (features.choice === 'asked') {
+  if (features.toolChoice === 'prompt') {
     const instruction = `Reply with one call of ${tools.length === 0 ? `the tool ${toolName}` : 'a tool'} and nothing else.`;
     return { prompt: promptOf(turns, instruction), tools: [reply, ...tools], toolChoice: { type: 'auto' } };
   }

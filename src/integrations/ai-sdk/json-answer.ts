@@ -6,7 +6,12 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { createStructuredOutput } from '../../engine/attempts/structured-output.ts';
 import type { ChainResponseFormat } from './chain-request.ts';
 
-const SYSTEM = `You convert the answer of another program to JSON. Use only the content of the answer. Do not add, guess or correct anything. If the answer does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`;
+/** The prompt of the conversion. Raise the version with every change of the wording. */
+export const jsonAnswerPrompt = {
+  version: 1,
+  system: `You convert the answer of another program to JSON. Use only the content of the answer. Do not add, guess or correct anything. If the answer does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`,
+  user: (request: string, answer: string): string => `Request:\n${request}\n\nAnswer:\n${answer}`,
+};
 
 /** JSON with the content of an answer, and the usage of the calls that wrote it. */
 export interface JsonAnswer {
@@ -34,8 +39,8 @@ export async function jsonAnswer(
     schema: validatorOf(jsonSchema),
     jsonSchema,
     ...(name !== undefined && { name }),
-    system: SYSTEM,
-    prompt: `Request:\n${request}\n\nAnswer:\n${answer.answerText}`,
+    system: jsonAnswerPrompt.system,
+    prompt: jsonAnswerPrompt.user(request, answer.answerText),
     ...(signal !== undefined && { signal }),
   });
   return { text: JSON.stringify(await output.value), usage: output.execution.usage };

@@ -41,25 +41,25 @@ export class ReplyParts {
       case 'text-start':
       case 'reasoning-start':
         this.#openBlocks.add(`${part.type}${id}`);
-        return ALIVE;
+        return KEEP_ALIVE;
       case 'text-end':
       case 'reasoning-end':
         this.#openBlocks.delete(`${part.type.replace('end', 'start')}${id}`);
-        return ALIVE;
+        return KEEP_ALIVE;
       case 'text-delta':
-        return textOf(delta) === '' ? ALIVE : [{ type: 'text-delta', text: textOf(delta) }];
+        return textOf(delta) === '' ? KEEP_ALIVE : [{ type: 'text-delta', text: textOf(delta) }];
       case 'reasoning-delta':
         return [{ type: 'reasoning-delta', text: textOf(delta) }];
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-call':
-        return part.providerExecuted === true ? ALIVE : this.#readCall(part);
+        return part.providerExecuted === true ? KEEP_ALIVE : this.#readCall(part);
       case 'finish':
         return this.#end(this.#finish(part));
       case 'error':
         return this.#end({ type: 'failure', failure: this.#causeOf(this.#context.failureOf(sentError(part))) });
       default:
-        return ALIVE;
+        return KEEP_ALIVE;
     }
   }
 
@@ -82,12 +82,12 @@ export class ReplyParts {
     const id = String(part.toolCallId ?? part.id);
     const name = textOf(part.toolName);
     const known = this.#calls.get(id);
-    if (known === undefined && part.type === 'tool-input-delta') return ALIVE;
+    if (known === undefined && part.type === 'tool-input-delta') return KEEP_ALIVE;
     const call = known ?? { index: this.#calls.size, name: this.#context.nameOf(name), sent: '', isJson: true };
     this.#calls.set(id, call);
     if (part.inputEncoding === 'text') call.isJson = false;
     const rest = this.#restOf(call, part);
-    if (rest === '' && known !== undefined) return ALIVE;
+    if (rest === '' && known !== undefined) return KEEP_ALIVE;
     call.sent += rest;
     return [{ type: 'tool-call-delta', index: call.index, name: call.name, arguments: rest }];
   }
@@ -136,8 +136,8 @@ interface Call {
   isJson: boolean;
 }
 
-/** Shows that the model is alive. */
-const ALIVE: readonly ModelPart[] = [{ type: 'reasoning-delta', text: '' }];
+/** Has no content; it only shows that the model is still working. */
+const KEEP_ALIVE: readonly ModelPart[] = [{ type: 'reasoning-delta', text: '' }];
 
 const REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
   type Content,
-  looseCount,
-  looseFunction,
-  looseText,
+  countOrNull,
+  functionOrEmpty,
   MAX_CALLS,
   type ReplyChunk,
   type ReplyReader,
   ReportedError,
+  textOrEmpty,
   tokenUsage,
   toolCallSchema,
   uncheckedList,
@@ -20,11 +20,11 @@ const MAX_CHOICES = 1_000;
 /** Servers that implement the API of 2023 send only `function_call`. */
 const deltaSchema = z.object({
   content: z.union([z.string(), uncheckedList]).nullish(),
-  refusal: looseText,
-  reasoning_content: looseText,
-  reasoning: looseText,
+  refusal: textOrEmpty,
+  reasoning_content: textOrEmpty,
+  reasoning: textOrEmpty,
   tool_calls: z.preprocess((calls) => firstOf(calls, MAX_CALLS), z.array(toolCallSchema).nullish().catch(null)),
-  function_call: looseFunction,
+  function_call: functionOrEmpty,
 });
 type Delta = z.infer<typeof deltaSchema>;
 
@@ -36,18 +36,18 @@ const usageSchema = z
   .object({
     prompt_tokens: z.int().min(0),
     completion_tokens: z.int().min(0),
-    total_tokens: looseCount,
-    prompt_tokens_details: z.object({ cached_tokens: looseCount }).nullish().catch(null),
-    completion_tokens_details: z.object({ reasoning_tokens: looseCount }).nullish().catch(null),
-    cached_tokens: looseCount,
-    prompt_cache_hit_tokens: looseCount,
+    total_tokens: countOrNull,
+    prompt_tokens_details: z.object({ cached_tokens: countOrNull }).nullish().catch(null),
+    completion_tokens_details: z.object({ reasoning_tokens: countOrNull }).nullish().catch(null),
+    cached_tokens: countOrNull,
+    prompt_cache_hit_tokens: countOrNull,
   })
   .transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
     const reasoning = usage.completion_tokens_details?.reasoning_tokens;
-    const isBeside = usage.total_tokens === input + completion + (reasoning ?? 0);
+    const isReasoningExtra = usage.total_tokens === input + completion + (reasoning ?? 0);
     return {
       input,
-      output: isBeside ? completion + (reasoning ?? 0) : completion,
+      output: isReasoningExtra ? completion + (reasoning ?? 0) : completion,
       cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
       reasoning,
     };
@@ -69,7 +69,7 @@ const chunkSchema = z.object({
       .object({
         delta: deltaSchema.nullish(),
         message: deltaSchema.nullish(),
-        finish_reason: looseText,
+        finish_reason: textOrEmpty,
         usage: usageSchema,
       })
       .nullish(),

@@ -22,26 +22,26 @@ export interface ReplyChunk {
 export type ReplyReader = (value: unknown) => ReplyChunk;
 
 /** Text; missing or invalid text becomes empty. */
-export const looseText = z
+export const textOrEmpty = z
   .string()
   .nullish()
   .catch(null)
   .transform((text) => text ?? '');
 
-export const looseFunction = z
-  .object({ name: looseText, arguments: z.unknown().optional() })
+export const functionOrEmpty = z
+  .object({ name: textOrEmpty, arguments: z.unknown().optional() })
   .nullish()
   .catch(null)
   .transform((called) => called ?? { name: '', arguments: null });
 
 export const toolCallSchema = z
-  .object({ index: z.int().nullish().catch(null), id: looseText, function: looseFunction })
+  .object({ index: z.int().nullish().catch(null), id: textOrEmpty, function: functionOrEmpty })
   .nullable()
   .catch(null);
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
 /** A token count; missing or invalid ones are null. */
-export const looseCount = z.int().min(0).nullish().catch(null);
+export const countOrNull = z.int().min(0).nullish().catch(null);
 
 /** Returns the usage that a server reports; null if there is none. Missing counts of cached and reasoning tokens are left out. */
 export function tokenUsage(
@@ -58,7 +58,7 @@ export function tokenUsage(
   };
 }
 
-type Count = z.infer<typeof looseCount>;
+type Count = z.infer<typeof countOrNull>;
 
 /** No real reply has more calls. */
 export const MAX_CALLS = 1_000;

@@ -2,27 +2,27 @@ import * as z from 'zod';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
   type Content,
-  looseCount,
-  looseText,
+  countOrNull,
   MAX_CALLS,
   type ReplyChunk,
   type ReplyReader,
   ReportedError,
   type ToolCallEntry,
+  textOrEmpty,
   tokenUsage,
   uncheckedList,
 } from './reply-chunk.ts';
 
-const looseList = uncheckedList.catch([]);
+const listOrEmpty = uncheckedList.catch([]);
 
 /** One entry of the output: a message, reasoning or a function call. */
 const itemSchema = z
   .object({
-    type: looseText,
-    name: looseText,
+    type: textOrEmpty,
+    name: textOrEmpty,
     arguments: z.unknown().optional(),
-    content: looseList,
-    summary: looseList,
+    content: listOrEmpty,
+    summary: listOrEmpty,
   })
   .nullish()
   .catch(null);
@@ -32,8 +32,8 @@ const usageSchema = z
   .object({
     input_tokens: z.int().min(0),
     output_tokens: z.int().min(0),
-    input_tokens_details: z.object({ cached_tokens: looseCount }).nullish().catch(null),
-    output_tokens_details: z.object({ reasoning_tokens: looseCount }).nullish().catch(null),
+    input_tokens_details: z.object({ cached_tokens: countOrNull }).nullish().catch(null),
+    output_tokens_details: z.object({ reasoning_tokens: countOrNull }).nullish().catch(null),
   })
   .transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
     input,
@@ -45,10 +45,10 @@ const usageSchema = z
   .catch(null);
 
 const responseSchema = z.object({
-  status: looseText,
-  output: looseList,
+  status: textOrEmpty,
+  output: listOrEmpty,
   error: z.unknown().optional(),
-  incomplete_details: z.object({ reason: looseText }).nullish().catch(null),
+  incomplete_details: z.object({ reason: textOrEmpty }).nullish().catch(null),
   usage: usageSchema,
 });
 type Response = z.infer<typeof responseSchema>;
@@ -56,7 +56,7 @@ type Response = z.infer<typeof responseSchema>;
 const eventSchema = z.object({
   type: z.string(),
   output_index: z.int().min(0).catch(0),
-  delta: looseText,
+  delta: textOrEmpty,
   item: itemSchema,
   response: responseSchema.catch(responseSchema.parse({})),
   error: z.unknown().optional(),

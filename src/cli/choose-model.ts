@@ -1,6 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import { loadOptional } from '../internal/optional-package.ts';
+import type { OpenAIApi } from '../models/openai/options.ts';
 
 export interface ChosenModel {
   readonly model: ChatModel;
@@ -12,11 +13,14 @@ export interface ChosenModel {
   readonly check?: (timeoutMs: number) => Promise<void>;
 }
 
-/** How to reach the server of a model. */
-interface ServerOptions {
-  readonly baseUrl: string;
+/** How to reach the server of a model, and what to request from it: flags of "postchain run". */
+export interface ServerFlags {
+  readonly baseUrl?: string;
   /** Whether replies are streamed. */
-  readonly stream: boolean;
+  readonly stream?: boolean;
+  readonly api?: OpenAIApi;
+  readonly reasoningEffort?: string;
+  readonly serviceTier?: string;
 }
 
 /** A source of models. */
@@ -25,7 +29,10 @@ interface Provider {
   readonly serves: (name: string) => boolean;
   /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;
-  readonly open: (name: string, server: ServerOptions) => Promise<Omit<ChosenModel, 'name'>>;
+  readonly open: (
+    name: string,
+    server: ServerFlags & { readonly baseUrl: string },
+  ) => Promise<Omit<ChosenModel, 'name'>>;
 }
 
 /** To add a provider, add a row before the last, which serves every name. The first match is used. */
@@ -45,13 +52,14 @@ const PROVIDERS: readonly Provider[] = [
 export async function chooseModel(
   named: string | undefined,
   env: NodeJS.ProcessEnv,
-  { baseUrl, stream = true }: Partial<ServerOptions> = {},
+  server: ServerFlags = {},
 ): Promise<ChosenModel> {
+  const { baseUrl } = server;
   const configuration = baseUrl === undefined ? env : { ...env, OPENAI_BASE_URL: baseUrl };
   const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(configuration)).find((name) => name !== null);
   const name = named ?? (env['POSTCHAIN_MODEL'] || (configured ?? 'offline'));
   const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
-  return { name, ...(await open(name, { baseUrl: baseUrlOf(baseUrl, env), stream })) };
+  return { name, ...(await open(name, { ...server, baseUrl: baseUrlOf(baseUrl, env) })) };
 }
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -70,9 +78,19 @@ async function openExtractive() {
 /** Whoever attaches a file knows whether the model reads it; the server rejects it otherwise. */
 const ACCEPTED = ['image/*', 'application/pdf'];
 
-async function openOpenai(name: string, { baseUrl, stream }: ServerOptions) {
+async function openOpenai(name: string, server: ServerFlags & { readonly baseUrl: string }) {
+  const { baseUrl, stream = true, api, reasoningEffort, serviceTier } = server;
   const { openaiModel } = await import('../models/openai/openai-model.ts');
-  const model = withCliWords(name, () => openaiModel({ model: name, baseURL: baseUrl, stream, accepts: ACCEPTED }));
+  const options = {
+    model: name,
+    baseURL: baseUrl,
+    stream,
+    accepts: ACCEPTED,
+    ...(api !== undefined && { api }),
+    ...(reasoningEffort !== undefined && { reasoningEffort }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  };
+  const model = withCliWords(name, () => openaiModel(options));
   await loadOptional('openai', `--model ${name}`, () => import('openai'));
   const check = async (timeoutMs: number): Promise<void> => {
     const failure = await model.checkKey({ signal: AbortSignal.timeout(timeoutMs) });

@@ -12,7 +12,7 @@ import { createPostChain, type PostChain } from '../index.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { journalFile } from '../journal/file-journals.ts';
-import { type ChosenModel, chooseModel } from './choose-model.ts';
+import { type ChosenModel, chooseModel, type ServerFlags } from './choose-model.ts';
 import { journalsForRun } from './find-run.ts';
 import { whileWorking } from './long-work.ts';
 import { recordableServer } from './mcp-servers.ts';
@@ -28,7 +28,7 @@ import {
 } from './run-inputs.ts';
 import { signRun } from './run-signature.ts';
 
-export interface RunFlags {
+export interface RunFlags extends ServerFlags {
   readonly docs?: readonly string[];
   /** Paths of images and PDF files. */
   readonly attach?: readonly string[];
@@ -41,10 +41,6 @@ export interface RunFlags {
   readonly sessionFile?: string;
   readonly model?: string;
   readonly fallbackModel?: readonly string[];
-  /** The base URL of the model server. */
-  readonly baseUrl?: string;
-  /** Whether replies are streamed. */
-  readonly stream?: boolean;
   readonly maxCycles?: number;
   /** Seconds. */
   readonly timeout?: number;
@@ -93,8 +89,8 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   const instructions = flags.instructions === undefined ? undefined : await readInstructions(flags.instructions);
   const [attachments, first, fallbacks, documents, history, sessions] = await Promise.all([
     Promise.all((flags.attach ?? []).map(readAttachment)),
-    chooseModel(flags.model, process.env, serverOf(flags)),
-    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, serverOf(flags)))),
+    chooseModel(flags.model, process.env, flags),
+    Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags))),
     flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs)) : null,
     flags.history === undefined ? [] : readHistory(flags.history),
     openSessions(flags),
@@ -166,10 +162,6 @@ async function checkModels(models: readonly ChosenModel[], totalMs: number): Pro
   return Math.max(1, totalMs - Math.floor(performance.now() - startMs));
 }
 
-function serverOf({ baseUrl, stream }: RunFlags): NonNullable<Parameters<typeof chooseModel>[2]> {
-  return { ...(baseUrl !== undefined && { baseUrl }), ...(stream !== undefined && { stream }) };
-}
-
 /** Returns the store for a new run, or null for none. */
 async function journalsOf({ journal, force = false, ...flags }: RunFlags): Promise<JournalStore | null> {
   if (journal === undefined) return journalsForRun(flags);
@@ -198,13 +190,16 @@ async function requireReplaceable(path: string, force: boolean): Promise<void> {
 /** Returns the flags that `resume` and `fork` need, without keys. */
 function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<string, Json> {
   const [first, ...fallbacks] = models.map(({ name }) => name);
-  const { docs, capability, mcp, sessionFile } = flags;
+  const { docs, capability, mcp, sessionFile, api, reasoningEffort, serviceTier } = flags;
   const baseUrl = models.map((model) => model.baseUrl).find((url) => url !== undefined);
   return {
     model: first ?? 'offline',
     ...(fallbacks.length > 0 && { fallbackModel: fallbacks }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(flags.stream === false && { stream: false }),
+    ...(api && { api }),
+    ...(reasoningEffort && { reasoningEffort }),
+    ...(serviceTier && { serviceTier }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
     ...(capability && { capability: [...capability] }),
     ...(mcp && { mcp: mcp.map(recordableServer), directory: process.cwd() }),

@@ -53,6 +53,9 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
     .option('--base-url <url>', 'base URL of the model server (default: $OPENAI_BASE_URL)', serverUrl)
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
+    .addOption(new Option('--api <api>', 'API of the model server (default: chat)').choices(['chat', 'responses']))
+    .option('--reasoning-effort <level>', 'how long a reasoning model thinks, for example "low"')
+    .option('--service-tier <tier>', 'processing tier of the model server, for example "flex"')
     .option('--no-stream', 'request each reply of the model server as one response')
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)
@@ -72,6 +75,8 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       '\nEnvironment variables:\n' +
         '  OPENAI_API_KEY          key of the model server\n' +
         '  OPENAI_BASE_URL         base URL of the model server\n' +
+        '  OPENAI_ORG_ID           organization that OpenAI bills\n' +
+        '  OPENAI_PROJECT_ID       project that OpenAI bills\n' +
         '  POSTCHAIN_MODEL         default of --model\n' +
         '  POSTCHAIN_JOURNALS      default of --journals\n' +
         '  POSTCHAIN_HOME          directory of journals and sessions (~/.postchain)\n' +

@@ -51,6 +51,52 @@ describe('postchain run --fallback-model', () => {
   });
 });
 
+describe('postchain run --api, --reasoning-effort and --service-tier', () => {
+  it('are sent with each request, and recorded for resume', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const task =
+        TASKS.find((name) => (body.text?.format as { name?: string } | undefined)?.name === `${name}_reply`) ??
+        'action';
+      const content = [{ type: 'output_text', text: JSON.stringify(replies[task]) }];
+      respondWithJson(response, 200, {
+        object: 'response',
+        status: 'completed',
+        output: [{ type: 'message', content }],
+      });
+    });
+    const journal = join(temporaryFolder(), 'run.jsonl');
+    const flags = ['--api', 'responses', '--reasoning-effort', 'low', '--service-tier', 'flex', '--no-stream'];
+    const env = { OPENAI_BASE_URL: server.baseURL };
+    const { code, stdout } = await startCli(
+      ['run', 'Is it so?', '--model', 'good', ...flags, '--journal', journal],
+      env,
+    ).finished;
+    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(code).toBe(0);
+    const posted = server.exchanges.filter(({ method }) => method === 'POST');
+    expect(new Set(posted.map(({ path }) => path))).toEqual(new Set(['/v1/responses']));
+    expect(posted[0]?.body).toMatchObject({ reasoning: { effort: 'low' }, service_tier: 'flex' });
+    const [firstLine] = readFileSync(journal, 'utf8').split('\n');
+    const recorded = { api: 'responses', reasoningEffort: 'low', serviceTier: 'flex' };
+    expect(JSON.parse(firstLine ?? '')).toMatchObject({ host: { flags: recorded } });
+  });
+
+  it('are refused in one line if they are invalid', async () => {
+    const { code, stderr } = await cli(
+      'run',
+      'x',
+      '--model',
+      'good',
+      '--base-url',
+      'http://127.0.0.1:1/v1',
+      '--service-tier',
+      ' ',
+    );
+    expect(stderr).toMatch(/^postchain: .*serviceTier.*\n$/);
+    expect(code).toBe(2);
+  });
+});
+
 describe('postchain run --no-stream', () => {
   it('[A6] requests each reply as one response, and records it for resume', async () => {
     const server = await chatServer(({ body, response }) => {

@@ -69,7 +69,7 @@ export {
   type LoadedDocuments,
   readDocument,
 } from './documents/read-document.ts';
-export type { AttemptLimits, AttemptOptions, AttemptPrompt } from './engine/attempts/attempt-options.ts';
+export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from './engine/attempts/attempt-options.ts';
 export { AttemptsExhausted } from './engine/attempts/attempts-exhausted.ts';
 export {
   type Attempt,
@@ -91,6 +91,7 @@ export {
 export { createStructuredOutput, type StructuredOutputOptions } from './engine/attempts/structured-output.ts';
 export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
 export type { Clock } from './engine/clock.ts';
+export type { Content, ContentPart, FileData } from './engine/content.ts';
 export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
 export { prompts } from './engine/prompts/registry.ts';
 export type { AnswerGrader } from './engine/runtime/answer-grader.ts';
@@ -101,7 +102,6 @@ export {
   type LoopOutcome,
   type LoopRun,
 } from './engine/runtime/capability-loop.ts';
-export type { Content, ContentPart, FileData } from './engine/runtime/content.ts';
 export {
   type Decider,
   type DeciderReply,

@@ -21,7 +21,7 @@ const BELIEVED = 0.5;
  * - Its claim that the task is complete counts if it is believed; a satisfied user completes the task as well.
  * - Information sufficiency is the mean of the model's number and the grade.
  *
- * Without documents and search results, the model's own scores count. `given` are the grades of the user's own grader;
+ * Without documents and search results, or with images or files in the context, the model's own scores count. `given` are the grades of the user's own grader;
  * any that it leaves out are the default grader's.
  */
 export function checkAgainstEvidence(
@@ -33,10 +33,11 @@ export function checkAgainstEvidence(
   const { hasDocuments, thresholds } = state;
   const input = gradingInput(state, messages, reply);
   const grades = gradeByDefault(input);
-  const found = input.evidence.length > 0 ? grades.grounding : groundingIn(state, messages, reply.answer);
+  const checks = isCheckable(state, messages);
+  const found = checks && input.evidence.length > 0 ? grades.grounding : groundingIn(state, messages, reply.answer);
   const grounding = given.grounding === undefined ? found : given.grounding;
-  const sufficiency = given.sufficiency ?? (hasDocuments ? grades.sufficiency : null);
-  const claim = given.completion ?? (isCheckable(state, input.evidence) ? grades.completion : null);
+  const sufficiency = given.sufficiency ?? (checks && hasDocuments ? grades.sufficiency : null);
+  const claim = given.completion ?? (checks ? grades.completion : null);
   const satisfaction = given.satisfaction ?? grades.satisfaction;
   const isDisbelieved = reply.taskComplete && claim !== null && claim < BELIEVED;
   const isSound = !isDisbelieved && !reply.noEvidence && !isNoAnswer(reply.answer);
@@ -82,8 +83,8 @@ export function groundingIn(
   messages: readonly Message[],
   text: string,
 ): number | null {
+  if (!isCheckable(run, messages)) return null;
   const evidence = evidenceIn(messages);
-  if (!isCheckable(run, evidence)) return null;
   return supportFor(run.request, text, evidence.length === 0 ? UNRELATED : evidence);
 }
 
@@ -111,8 +112,11 @@ const UNRELATED = [{ id: 'nothing', content: 'nothing' }];
 const evidenceIn = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ role, tags }) => role === 'search' && !tags.includes(FAILED_TAG));
 
-const isCheckable = ({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, evidence: readonly unknown[]): boolean =>
-  hasDocuments || evidence.length > 0;
+/** Whether there is something to check. Nothing is if the answer may come from an image or a file, which words cannot be compared with. */
+function isCheckable({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, messages: readonly Message[]): boolean {
+  if (messages.some(({ attachments = [] }) => attachments.length > 0)) return false;
+  return hasDocuments || evidenceIn(messages).length > 0;
+}
 
 /** Returns the conversation between user and assistant, ending with the request, without messages from phases. */
 function dialogueIn(messages: readonly Message[]) {

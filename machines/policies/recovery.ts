@@ -3,6 +3,7 @@ import type { ChainState, SourceRetry } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { phaseDeadlineMs } from './limits.ts';
+import { isRefused } from './model-status.ts';
 
 /** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
 export function phaseSaved({ failure, direction }: ChainState): GuardResult {
@@ -11,12 +12,15 @@ export function phaseSaved({ failure, direction }: ChainState): GuardResult {
 
 /**
  * The failure to report for a phase. If the last model was unreachable but an earlier one answered with an invalid
- * reply, the latter is more informative: models are available, and the next phase may succeed.
+ * reply, the latter is more informative: models are available, and the next phase may succeed. So is any failure of a
+ * call, compared with that of a model that was not called.
  */
 export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
   if (!isUnreachable(failure)) return failure;
   const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
-  return [...lastOf.values()].find((last) => last !== null && !isUnreachable(last)) ?? failure;
+  const called = [...lastOf.values()].filter((last) => last !== null && !isRefused(last));
+  const answered = called.find((last) => last !== null && !isUnreachable(last));
+  return answered ?? (isRefused(failure) ? called.at(-1) : failure) ?? failure;
 }
 
 /** Whether a call did not reach its model. A prompt that is too long fails only its own phase: another one is shorter. */

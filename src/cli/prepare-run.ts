@@ -6,7 +6,7 @@ import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import type { ContentPart } from '../engine/runtime/content.ts';
+import type { ContentPart } from '../engine/content.ts';
 import { parsePhase, parseSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
 import { count, oneLine } from '../internal/printable.ts';

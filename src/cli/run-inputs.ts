@@ -3,7 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { ParsedDocument } from '../documents/document.ts';
-import { type ContentPart, MAX_FILE_BYTES } from '../engine/runtime/content.ts';
+import { type ContentPart, MAX_FILE_BYTES } from '../engine/content.ts';
 import { instructionsSchema } from '../engine/runtime/instructions.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';

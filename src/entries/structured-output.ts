@@ -11,7 +11,7 @@ export type {
   ReplyForm,
   ToolOffer,
 } from '../../machines/contracts/model.ts';
-export type { AttemptLimits, AttemptOptions, AttemptPrompt } from '../engine/attempts/attempt-options.ts';
+export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from '../engine/attempts/attempt-options.ts';
 export { AttemptsExhausted } from '../engine/attempts/attempts-exhausted.ts';
 export {
   type Attempt,
@@ -32,4 +32,5 @@ export {
 } from '../engine/attempts/retry-policy.ts';
 export { createStructuredOutput, type StructuredOutputOptions } from '../engine/attempts/structured-output.ts';
 export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from '../engine/attempts/updates.ts';
+export type { Content, ContentPart, FileData } from '../engine/content.ts';
 export { type ListSchema, listOf } from '../engine/schemas/list-of.ts';

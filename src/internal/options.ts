@@ -112,7 +112,12 @@ export const signalSchema = hasMethod<AbortSignal>('addEventListener', 'expected
 export const modelSchema = hasMethod(
   'stream',
   'expected a model with a stream method, for example openaiModel({ model })',
-).refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens');
+)
+  .refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens')
+  .refine(
+    (model) => Array.isArray((model as ChatModel).accepts ?? []),
+    'expected a model whose accepts is an array of media types',
+  );
 
 /** Media types, or patterns of them. */
 export const acceptsSchema = z.array(

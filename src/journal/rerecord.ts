@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { filesIn } from '../engine/runtime/content.ts';
+import { filesIn } from '../engine/content.ts';
 import type { ActivityExecutor } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { chartVersion, openRun } from '../engine/runtime/run.ts';

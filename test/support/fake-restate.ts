@@ -46,6 +46,7 @@ export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }
     // As read back from the cluster.
     const stored = JSON.parse(JSON.stringify(started)) as typeof started;
     runOnHost(stored.start, {
+      ...(stored.files && { files: stored.files }),
       parts: partsFor(stored, parts),
       host: member.host,
       keep: (entries) => void journal.push(...entries),

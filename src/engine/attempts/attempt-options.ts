@@ -6,10 +6,17 @@ import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../.
 import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
+import { type Content, distinctFiles, readContent, requireReader } from '../content.ts';
+import { filesOf } from '../prompts/request.ts';
 import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
 
-/** A prompt: text, or the turns of a conversation. */
-export type AttemptPrompt = string | readonly ChatTurn[];
+/** A prompt: text, or the turns of a conversation. The content of a turn may be a list of texts, images and files. */
+export type AttemptPrompt = string | readonly PromptTurn[];
+
+export interface PromptTurn {
+  readonly role: ChatTurn['role'];
+  readonly content: Content;
+}
 
 /** Options for typed values, independent of the prompt. */
 export interface AttemptOptions<Schema extends StandardSchemaV1> {
@@ -52,14 +59,15 @@ const limitsSchema = attemptPolicySchema.pick({
   maxCalls: true,
 });
 const text = z.string().refine((given) => given.trim() !== '', 'expected a non-blank string');
+const contentSchema = z.custom<Content>((content) => typeof content === 'string' || Array.isArray(content));
 const promptSchema = z.union(
   [
     text,
     z
-      .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+      .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
       .min(1, 'expected at least one turn'),
   ],
-  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and a content string',
+  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and a content, a string or an array of parts',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,
@@ -109,14 +117,30 @@ function knownWith(others: readonly string[]): z.ZodType {
   return optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
 }
 
-/** @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`. */
-export function promptTurns(prompt: AttemptPrompt, system: string | undefined): readonly ChatTurn[] {
+/**
+ * Returns the turns of a prompt.
+ *
+ * @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`; `invalid_request` for
+ * an invalid file; `unsupported_file` if none of the models accepts the files.
+ */
+export function promptTurns(
+  prompt: AttemptPrompt,
+  system: string | undefined,
+  models: readonly ChatModel[],
+): readonly ChatTurn[] {
   const { prompt: parsed } = parseOption(z.object({ prompt: promptSchema }), { prompt }, 'options');
-  const turns: readonly ChatTurn[] = typeof parsed === 'string' ? [{ role: 'user', content: parsed }] : parsed;
+  const turns = typeof parsed === 'string' ? [{ role: 'user', content: parsed } as const] : parsed.map(turnOf);
+  const files = distinctFiles(filesOf({ turns }));
+  if (files.length > 0) requireReader(models, files, 'prompt');
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(
     'invalid_option',
     'system: expected one system turn; received one in the prompt too. Remove one of them.',
   );
+}
+
+function turnOf({ role, content }: PromptTurn, at: number): ChatTurn {
+  const { text, files } = readContent(content, `prompt[${at}].content`);
+  return { role, content: text, ...(files.length > 0 && { files }) };
 }

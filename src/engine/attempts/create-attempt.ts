@@ -92,7 +92,7 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
     jsonSchema: resolved,
     thrown,
     machine: provideAttempt({ models, specFor: () => spec, replyForm, callScope: () => ({ clock, observer }), hooks }),
-    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system), policy }),
+    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
   };
 }
 

@@ -12,7 +12,7 @@ import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
-import { charsOfFiles, type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
+import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
@@ -146,7 +146,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
     const { model, spec, request } = callOf(parts, call, files);
     const { items } = observer;
-    const refusal = call.refused ?? unreadableFiles(model, files);
+    const refusal = call.refused ?? unreadableFiles(model, request);
     if (refusal === null) observer.onRequest?.(call, request);
     const textChars = requestChars(spec, request);
     promptChars = textChars + charsOfFiles(request);
@@ -236,12 +236,12 @@ function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): Offer
 }
 
 /** Returns the failure of a model that does not accept one of the files; another model of the run does. */
-function unreadableFiles(model: ChatModel, files: readonly AttachedFile[]): Failure | null {
-  const unread = files.filter((file) => !acceptsFile(model, file));
+function unreadableFiles(model: ChatModel, request: ModelRequest): Failure | null {
+  const unread = filesOf(request).filter((file) => !acceptsFile(model, file));
   if (unread.length === 0) return null;
   const types = [...new Set(unread.map(({ mediaType }) => mediaType))].join(', ');
   return failureOf(
-    'unexpected',
+    'transport',
     'unsupported_file',
     `${model.id} was not called, because it does not accept ${types}.`,
     {

@@ -4,10 +4,10 @@ import type { ExternalEvent, RetryRule, RuntimeEvent } from '../../../machines/c
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { type Activity, type ActivityDispatcher, callSubject } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
+import { fileIn } from '../content.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
 import { observeSystem } from '../recording/observe.ts';
-import { fileIn } from './content.ts';
 import type { RunObserver } from './run-events.ts';
 import { type ApplyRule, inScope, type RunScope } from './run-scope.ts';
 

@@ -8,8 +8,8 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { withoutFiles } from '../../../machines/policies/attachments.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
+import { attachmentOf, type Content, distinctFiles, type ReadContent, readContent, requireReader } from '../content.ts';
 import { type ChainParts, noPassages } from './actors.ts';
-import { attachmentOf, type Content, distinctFiles, type ReadContent, readContent, requireReader } from './content.ts';
 import { deciderKind } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
 

@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { Content, ContentPart, FileData } from '../../engine/runtime/content.ts';
+import type { Content, ContentPart } from '../../engine/content.ts';
 import type { Turn } from '../../engine/runtime/run-options.ts';
 
 /** The options of a call that apply to a chain. All others only cause warnings. */
@@ -81,20 +81,8 @@ function contentOf({ role, content }: ChainMessage): Content {
     return textOf(content);
   return content.flatMap((part): ContentPart[] => {
     if (part.type === 'text') return [{ type: 'text', text: part.text ?? '' }];
-    return part.type === 'file' ? [{ ...part, type: 'file', data: dataOf(part) }] : [];
+    return part.type === 'file' ? [part as ContentPart] : [];
   });
-}
-
-/** Returns the data of a file part. Throws `invalid_request` for a reference to a file that only a provider has. */
-function dataOf({ data }: ChainPart): FileData {
-  const { type, data: inside, url, text } = Object(data) as Readonly<Record<string, unknown>>;
-  if (type === 'text') return new TextEncoder().encode(String(text));
-  if (type === 'reference')
-    throw new PostChainError(
-      'invalid_request',
-      'prompt: expected the bytes of a file; received a reference of a provider.',
-    );
-  return (type === 'data' ? inside : type === 'url' ? url : data) as FileData;
 }
 
 /** Returns the text of a content, without its files. */

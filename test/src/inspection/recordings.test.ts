@@ -1,10 +1,13 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+import { createPostChain } from '../../../src/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { linesOf } from '../../../src/journal/journal-lines.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { fileWith } from '../../support/journal-files.ts';
@@ -42,6 +45,27 @@ describe('a recording', () => {
     expect((await page.end('run-1')).problem).toBeNull();
     expect(page.lines('run-1')).toEqual(journal.map((entry) => JSON.stringify(entry)));
     expect(page.all('charts')).toHaveLength(1);
+  });
+
+  it('is sent without the bytes of its files, live and from a store', async () => {
+    const journals = memoryJournals();
+    const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
+    const run = createPostChain({ model, journals, newId: () => 'run-1' }).run({
+      request: [{ type: 'image', image: 'iVBORw0KGgo=', filename: 'photo.png' }],
+    });
+    await run.answer;
+    const live = await startInspector();
+    live.watch(run);
+    for (const { url } of [live, await startInspector({ journals })]) {
+      const page = await openPage(url);
+      await page.runs();
+      page.say({ type: 'open', runId: 'run-1', from: 0 });
+      expect((await page.end('run-1')).problem).toBeNull();
+      const lines = page.lines('run-1');
+      expect(lines).toHaveLength(run.journal.length);
+      expect(lines.join()).toContain('"name":"photo.png","bytes":8,"data":""');
+      expect(lines.join()).not.toContain('iVBORw0KGgo=');
+    }
   });
 
   it('is sent without its states if the page does not need them', async () => {

@@ -1,11 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
+import { readContent } from '../../../../src/engine/content.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import {
   type Content,
+  createPassageIndex,
   createPostChain,
+  createStructuredOutput,
+  fallbackModel,
   memoryJournals,
   memorySessions,
   PostChainError,
@@ -13,10 +20,13 @@ import {
   replay,
   rerecord,
 } from '../../../../src/index.ts';
+import { fileJournals } from '../../../../src/journal/file-journals.ts';
 import { entriesOf as allOf } from '../../../../src/journal/journal-lines.ts';
 import { promptSteps } from '../../../../src/journal/recorded-prompts.ts';
-import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
@@ -91,7 +101,7 @@ describe('files of a request', () => {
       request: [
         { type: 'image', image: PNG.buffer.slice(0) },
         { type: 'image', image: new URL(`data:image/png;base64,${PNG_BASE64}`) },
-        { type: 'file', data: PDF_BASE64 },
+        { type: 'file', data: { type: 'data', data: PDF_BASE64 }, mediaType: 'application/pdf' },
         { type: 'text', text: 'Compare.' },
       ],
     });
@@ -103,6 +113,17 @@ describe('files of a request', () => {
       ['application/pdf', null, 16],
     ]);
     expect(entriesOf(run, 'attachment').map(({ data }) => data)).toEqual([PNG_BASE64, PDF_BASE64]);
+  });
+
+  it('of any length and content are stored as standard Base64', () => {
+    for (const length of [1, 2, 3, 4, 255, 1_000]) {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 37 + 251) % 256);
+      const data = Buffer.from(bytes).toString('base64');
+      for (const given of [bytes, data, data.replace(/=+$/u, '').replaceAll('+', '-').replaceAll('/', '_')]) {
+        const { files } = readContent([{ type: 'file', data: given, mediaType: 'image/png' }], 'request');
+        expect(files).toMatchObject([{ bytes: length, data }]);
+      }
+    }
   });
 
   it('may come without a text, which then names them', async () => {
@@ -183,6 +204,32 @@ describe('a model that does not accept a file', () => {
     expect(refused?.failure).toMatchObject({ code: 'unsupported_file', retryable: false });
   });
 
+  it('does not hide why the model that accepts it is unavailable', async () => {
+    const unreachable = scriptedModel(
+      { action: always({ failure: { code: 'connection_failed', message: 'no route', retryable: false } }) },
+      { accepts: FILES, id: 'sees' },
+    );
+    for (const fallbackFirst of [false, true]) {
+      const blind = scriptedModel({}, { otherwise: replies });
+      const [model, fallback] = fallbackFirst ? [blind, unreachable] : [unreachable, blind];
+      const run = createPostChain({ model, fallbackModels: [fallback] }).run({ request: REQUEST });
+      const { metadata } = await run.answer;
+      expect(metadata.reason).toBe('model_unavailable');
+      expect(entriesOf(run, 'recovery')[0]?.failure).toMatchObject({ code: 'connection_failed', message: 'no route' });
+      expect(entriesOf(run, 'phase-start')).toHaveLength(1);
+    }
+  });
+
+  it('must list its media types', () => {
+    const model = { ...scriptedModel({}), accepts: 'image/png' as unknown as string[] };
+    expect(errorOf(() => createPostChain({ model })).message).toBe(
+      'model: expected a model whose accepts is an array of media types; received an object with id, contextWindowTokens, accepts, nativeTools, calls.',
+    );
+    expect(errorOf(() => openaiModel({ model: 'x', apiKey: 'k', accepts: ['images'] })).message).toBe(
+      'accepts.0: expected a media type, for example "image/*"; received "images".',
+    );
+  });
+
   it('is an error if no single model accepts all files', () => {
     const fallback = scriptedModel({}, { accepts: ['application/pdf'], id: 'pages' });
     const request: Content = [...REQUEST, { type: 'file', data: PDF_BASE64 }];
@@ -230,6 +277,25 @@ describe('the journal of a run with files', () => {
     const run = await createPostChain({ model, journals: again }).resume('run-1');
     expect((await run.answer).status).toBe('completed');
     expect(filesOf(model.calls[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
+  });
+
+  it('keeps the bytes out of the line that a list of runs reads', async () => {
+    const folder = temporaryFolder();
+    const journals = fileJournals(folder);
+    let noise = 1;
+    const image = new Uint8Array(100_000).map(() => {
+      noise = (Math.imul(noise, 1_103_515_245) + 12_345) >>> 0;
+      return noise >>> 24;
+    });
+    const request: Content = [...REQUEST, { type: 'image', image, mediaType: 'image/png' }];
+    const { run } = start({ request }, { journals });
+    await run.answer;
+    const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('run-1'));
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n');
+    expect(lines[0]?.length).toBeLessThan(5_000);
+    expect(Math.max(...lines.map((line) => line.length))).toBeGreaterThan(50_000);
+    expect(await allOf(journals.read('run-1'))).toEqual(run.journal);
+    expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: 'completed' }]);
   });
 
   it('verifies rebuilt prompts, without the bytes', async () => {
@@ -304,6 +370,20 @@ describe('files in the context', () => {
     expect(filesOf(model.calls.findLast(({ task }) => task === 'yield') as ModelRequest)).toHaveLength(6);
   });
 
+  it('keep an answer from being judged by the words of unrelated documents', async () => {
+    const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine and closes at five.' }]);
+    const model = scriptedModel(
+      { yield: always({ ...replies.yield, answer: 'Tower Bridge spans the Thames.', confidence: 0.95 }) },
+      { otherwise: replies, accepts: FILES },
+    );
+    const confidenceOf = async (request: Content) => {
+      const run = createPostChain({ model, documents }).run({ request });
+      await run.answer;
+      return entriesOf(run, 'decision')[0]?.decision.inputs['confidence'];
+    };
+    expect([await confidenceOf(REQUEST), await confidenceOf('What is on the photo?')]).toEqual([0.95, 0.5]);
+  });
+
   it('count in estimated usage if the provider reports none', async () => {
     const usageOf = async (request: Content) => (await start({ request }).run.answer).metadata.usage.inputTokens;
     const [withFile, without] = [await usageOf(REQUEST), await usageOf('What is on the photo?')];
@@ -320,5 +400,30 @@ describe('files in the context', () => {
     await run.answer;
     expect(model.calls[0]?.turns[1]?.content).toContain('[Attached: photo.png (image/png, 11 B)]');
     expect(filesOf(model.calls[0] as ModelRequest)).toEqual([]);
+  });
+});
+
+describe('files in the prompt of structured output', () => {
+  const schema = z.object({ bridge: z.string() });
+  const prompt = [{ role: 'user' as const, content: REQUEST }];
+  const reply = { output: always({ bridge: 'Tower Bridge' }) };
+
+  it('are sent with their turn, also in a correction, to the models that accept them', async () => {
+    const blind = scriptedModel(reply, { id: 'blind' });
+    const model = scriptedModel({ output: [{ bridge: 7 }, { bridge: 'Tower Bridge' }] }, { accepts: FILES });
+    const policy = fallbackModel(model);
+    const output = createStructuredOutput({ model: blind, schema, prompt, policy });
+    expect(await output.value).toEqual({ bridge: 'Tower Bridge' });
+    expect(blind.calls).toEqual([]);
+    expect(model.calls.map((call) => filesOf(call).map(({ name }) => name))).toEqual([['photo.png'], ['photo.png']]);
+    expect(model.calls[0]?.turns.find(({ role }) => role === 'user')?.content).toBe('What is on the photo?');
+    expect(output.execution.usage.modelCalls).toBe(2);
+  });
+
+  it('are an error if no model accepts them, before a call', () => {
+    const output = () => createStructuredOutput({ model: scriptedModel(reply), schema, prompt }).value;
+    const error = errorOf(output);
+    expect(error.code).toBe('unsupported_file');
+    expect(error.message).toMatch(/^prompt: scripted accepts text only; received photo\.png/);
   });
 });

@@ -10,6 +10,7 @@ import {
   createPostChain,
   extractiveModel,
   type PostChainOptions,
+  type RunOptions,
 } from '../../../../src/index.ts';
 import { asLanguageModel, type ChainLanguageModel } from '../../../../src/integrations/ai-sdk/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -58,6 +59,7 @@ describe('a chain as a language model', () => {
     expectTypeOf<ChainLanguageModel<'v4'>>().toExtend<LanguageModelV4>();
     expectTypeOf<ChainLanguageModel<'v3'>>().toExtend<LanguageModel>();
     expectTypeOf<ChainLanguageModel<'v3'>>().toExtend<v6.LanguageModel>();
+    expectTypeOf<v6.UserContent>().toExtend<RunOptions['request']>();
   });
 
   test.each([

@@ -5,6 +5,8 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { replay } from '../../../../src/journal/replay.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
 import { runOnFakeCluster } from '../../../support/fake-restate.ts';
 import { limitsOf, planOf, type RandomRun, randomRunArbitrary } from '../../../support/random-runs.ts';
 import { everyTask, plannedModel, startScripted } from '../../../support/run-chain.ts';
@@ -36,6 +38,16 @@ const toJson = (journal: readonly JournalEntry[]): string[] => journal.map((entr
 const isCall = (name: string): boolean => name.startsWith('readReply');
 
 describe('runOnHost', () => {
+  it('continues with the files of the request after a kill', async () => {
+    const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
+    const run = { request: [{ type: 'image' as const, image: 'iVBORw0KGgo=' }] };
+    const { answer, journals } = await runOnFakeCluster({ options: { model }, run, kills: [2] });
+    expect(answer.status).toBe('completed');
+    expect(journals.at(-1)?.filter(({ type }) => type === 'attachment')).toMatchObject([{ data: 'iVBORw0KGgo=' }]);
+    const seen = model.calls.filter(({ turns }) => turns.some(({ files = [] }) => files.length > 0));
+    expect(new Set(seen.map(({ task }) => task))).toEqual(new Set(['action', 'intention', 'yield']));
+  });
+
   it('[promise 6] continues after each kill to one answer and one journal, and calls models only in steps', async () => {
     let killed = 0;
     await fc.assert(

@@ -1,15 +1,24 @@
 import * as z from 'zod';
-import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { ChatModel } from '../../../machines/contracts/model.ts';
-import { acceptsFile, attachmentLabel, attachmentLabels } from '../../../machines/policies/attachments.ts';
-import { oneLine } from '../../../machines/text/clip.ts';
-import { wideDigest } from '../../../machines/text/hash.ts';
-import { describeValue } from '../../internal/options.ts';
+import type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ChatModel } from '../../machines/contracts/model.ts';
+import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/attachments.ts';
+import { oneLine } from '../../machines/text/clip.ts';
+import { wideDigest } from '../../machines/text/hash.ts';
+import { describeValue } from '../internal/options.ts';
 
-/** The bytes of a file: themselves, as Base64 text, or as a `data:` URL. Other URLs are refused: PostChain downloads nothing. */
-export type FileData = Uint8Array | ArrayBuffer | string | URL;
+/**
+ * The bytes of a file: themselves, as Base64 text, or as a `data:` URL, also in an object with a `type` as in `ai` 7. Other URLs are
+ * rejected: PostChain downloads nothing.
+ */
+export type FileData =
+  | PlainFileData
+  | { readonly type: 'data'; readonly data: PlainFileData }
+  | { readonly type: 'url'; readonly url: URL }
+  | { readonly type: 'text'; readonly text: string };
+
+type PlainFileData = Uint8Array | ArrayBuffer | string | URL;
 
 /**
  * A part of a text with files, as messages of the AI SDK have it. Without `mediaType`, that of a `data:` URL or of the bytes is used
@@ -45,11 +54,30 @@ const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
 
 const aboutFile = { mediaType: z.string().optional(), filename: z.string().optional() };
-const dataSchema = z.custom<FileData>(
-  (data) =>
-    data instanceof Uint8Array || data instanceof ArrayBuffer || data instanceof URL || typeof data === 'string',
-  'expected bytes (Uint8Array or ArrayBuffer), Base64 text or a data: URL',
+const dataSchema = z.preprocess(
+  plainData,
+  z.custom<PlainFileData>(
+    (data) =>
+      data instanceof Uint8Array || data instanceof ArrayBuffer || data instanceof URL || typeof data === 'string',
+    'expected bytes (Uint8Array or ArrayBuffer), Base64 text or a data: URL',
+  ),
 );
+
+/** Returns data without the object around it. */
+function plainData(given: unknown): unknown {
+  const { type, data, url, text } = Object(given) as Readonly<Record<string, unknown>>;
+  switch (type) {
+    case 'data':
+      return data;
+    case 'url':
+      return url;
+    case 'text':
+      return new TextEncoder().encode(String(text));
+    default:
+      return given;
+  }
+}
+
 const partSchema = z.discriminatedUnion(
   'type',
   [
@@ -106,7 +134,10 @@ const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/iu;
 const ANY_URL = /^[a-z][a-z0-9+.-]*:/iu;
 
 /** Throws `invalid_request` for data that is empty, or neither Base64 nor a `data:` URL. */
-function base64In(data: FileData, where: string): { readonly base64: string; readonly mediaType: string | undefined } {
+function base64In(
+  data: PlainFileData,
+  where: string,
+): { readonly base64: string; readonly mediaType: string | undefined } {
   if (data instanceof Uint8Array || data instanceof ArrayBuffer) {
     const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
     if (bytes.length === 0) throw invalid(where, 'expected the bytes of a file', 'none');
@@ -128,14 +159,18 @@ function base64In(data: FileData, where: string): { readonly base64: string; rea
   return { base64, mediaType: mediaType || undefined };
 }
 
-/** A multiple of three, so that the pieces can be joined. */
-const PIECE_BYTES = 24_576;
+const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const PADDING = 61;
 
+/** Encodes bytes. `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
 function base64Of(bytes: Uint8Array): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES))));
-  return pieces.join('');
+  const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
+    const triple = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    for (let digit = 0; digit < 4; digit += 1) text[to + digit] = DIGITS[(triple >> (18 - 6 * digit)) & 63] ?? 0;
+  }
+  const missing = (3 - (bytes.length % 3)) % 3;
+  return new TextDecoder().decode(text.fill(PADDING, text.length - missing));
 }
 
 /** Returns Base64 without white space, with the standard alphabet and padding; null if it is not valid. */
@@ -160,6 +195,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
 function mediaTypeOf(stated: string | undefined, base64: string): string | null {
   const type = stated?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^[a-z]+\/[a-z0-9][\w.+-]*$/u.test(type)) return type;
+  if (/^text(?:\/\*)?$/u.test(type)) return 'text/plain';
   return Object.entries(SIGNATURES).find(([start]) => base64.startsWith(start))?.[1] ?? null;
 }
 
@@ -178,14 +214,14 @@ export function distinctFiles(files: readonly AttachedFile[]): readonly Attached
   return distinct;
 }
 
-/** Throws `unsupported_file` if no model accepts all files. Models that do not are not called with them. */
-export function requireReader(models: readonly ChatModel[], files: readonly Attachment[]): void {
+/** Throws `unsupported_file` if no model accepts all files. Models that do not are not called with them. `where` names the files in errors. */
+export function requireReader(models: readonly ChatModel[], files: readonly Attachment[], where = 'request'): void {
   if (models.some((model) => files.every((file) => acceptsFile(model, file)))) return;
   const known = models.map(({ id, accepts = [] }) => `${id} accepts ${accepts.join(', ') || 'text only'}`).join('; ');
   const types = [...new Set(files.map(({ mediaType }) => mediaType))];
   throw new PostChainError(
     'unsupported_file',
-    `request: ${known}; received ${files.map(attachmentLabel).join(', ')}. Use a model that reads ${types.join(' and ')}, or if this one does, create it with accepts: ${JSON.stringify(types)}.`,
+    `${where}: ${known}; received ${files.map(attachmentLabel).join(', ')}. Use a model that reads ${types.join(' and ')}, or if this one does, create it with accepts: ${JSON.stringify(types)}.`,
   );
 }
 

@@ -18,10 +18,10 @@ const reserve = defineCapability({
 // These replies are scripted. A real model decides for itself: openaiModel({ model: 'gpt-4.1-mini' }).
 const step = (capability: string, args: object) => ({ capability, arguments: JSON.stringify(args) });
 const model = scriptedModel({
-  action: [{ response: '', confidence: 0.2, call: step('stock', { article: 'umbrella' }) }],
+  action: [{ response: '', confidence: 0.2, calls: [step('stock', { article: 'umbrella' })] }],
   continuation: [
-    { done: false, finalOutput: null, next: step('reserve', { article: 'umbrella', count: 1 }) },
-    { done: true, finalOutput: 'One umbrella is reserved. Two are left.', next: null },
+    { done: false, finalOutput: null, next: [step('reserve', { article: 'umbrella', count: 1 })] },
+    { done: true, finalOutput: 'One umbrella is reserved. Two are left.', next: [] },
   ],
 });
 

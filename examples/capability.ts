@@ -13,7 +13,7 @@ const weather = defineCapability({
 });
 
 const call = { capability: 'weather', arguments: '{"city":"Bergen"}' };
-const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
 const run = createPostChain({ model, capabilities: [weather] }).run({ request: 'Do I need an umbrella in Bergen?' });
 
 for await (const event of run.events) {

@@ -8,7 +8,7 @@ const server = require.resolve('@modelcontextprotocol/server-everything/dist/ind
 const math = await connectMcp({ name: 'math', command: 'node', args: [server, 'stdio'], include: ['get-sum'] });
 
 const call = { capability: 'math_get-sum', arguments: '{"a":2,"b":40}' };
-const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
 const run = createPostChain({ model, capabilities: [...math.capabilities] }).run({ request: 'What is 2 + 40?' });
 
 for await (const event of run.events) {

@@ -82,7 +82,7 @@ const REPLIES = {
   action: (cycle) => ({
     response: `${found(cycle)}. A bounded queue with a dead-letter lane keeps retries bounded when consumers are slow: each message is tried a fixed number of times, waits twice as long after each try, and is then set aside. What it costs is one more table.`,
     confidence: 0.5,
-    call: null,
+    calls: [],
   }),
   experience: (cycle) => ({
     summary: `${found(cycle)}. Nothing was found in writing about this queue; from earlier turns it is known that consumers are slow at noon, and that a design without a bound filled the disk within an hour.`,

@@ -29,6 +29,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   loopRepeats: 'repetitions that count as a loop',
   maxContinuations: 'tool runs allowed',
   maxCycles: 'cycles allowed',
+  maxParallelCalls: 'tool calls that may run at the same time',
+  maxSameCalls: 'runs allowed with the same arguments',
   messages: 'messages concerned',
   mode: 'who chooses the next phase',
   modelCalls: 'model calls so far',
@@ -44,10 +46,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
   retryable: 'a retry could succeed',
   runs: 'tool runs so far',
   satisfaction: 'how satisfied the user seems; enough at 0.5 or more',
+  slot: 'one of the four places where tools run',
   status: 'HTTP status',
   taskComplete: 'the task counts as complete',
   tokens: 'tokens so far',
   used: 'retries used for this kind of failure',
+  waiting: 'tool calls that wait',
   waitMs: 'wait before the next attempt',
 };
 
@@ -65,6 +69,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   maxTokens: 'limits.maxTokens',
   maxModelCalls: 'limits.maxModelCalls',
   maxContinuations: 'limits.maxContinuations',
+  maxParallelCalls: 'limits.maxParallelCalls',
+  maxSameCalls: 'limits.maxSameCalls',
   maxPhaseRetries: 'limits.maxPhaseRetries',
   sufficiency: 'thresholds.sufficiency',
 };

@@ -110,7 +110,7 @@ const values = new WeakMap<Reply, PartialValue | null>();
 
 /** The fields of a reply by task, in schema order. */
 export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Replies[T] & string)[] } = {
-  action: ['response', 'confidence', 'call'],
+  action: ['response', 'confidence', 'calls'],
   experience: ['summary', 'relevantPassageIds', 'missing', 'confidence'],
   intention: ['goal', 'alternatives', 'clarity', 'unclearIntent', 'alignment'],
   observation: ['insights', 'undigested', 'entities', 'connections', 'importance'],

@@ -156,8 +156,8 @@ export function createSpanFold(): SpanFold {
     span.cost = addCall(NO_USAGE, usage, prices[span.model] ?? null).cost;
   }
 
-  function endCapability({ seq, result }: EntryOf<'capability-end'>): void {
-    const span = capabilities.at(-1);
+  function endCapability({ seq, index, result }: EntryOf<'capability-end'>): void {
+    const span = capabilities.findLast((one) => one.index === index && one.to === null);
     end(span, seq);
     if (span !== undefined && !result.success) span.error = result.error ?? 'it failed';
   }

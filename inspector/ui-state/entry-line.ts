@@ -45,7 +45,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   timer: ({ timer }) => `delay ${timer} elapsed`,
   retrieval: ({ query, passages, widened, failure }) =>
     `${failure ?? `${pluralize(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
-  'capability-start': ({ capability, index }) => `${capability}, run ${index + 1}`,
+  'capability-start': ({ capability, index }) => `${capability}, run ${index}`,
   'capability-end': ({ result }) =>
     `${result.capability}: ${start(result.success ? result.output : (result.error ?? ''))}`,
   operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,

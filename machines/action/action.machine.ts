@@ -1,6 +1,63 @@
+import { callInput, callsOfStep } from '../policies/capability-loop.ts';
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
 import type { ActionActors } from './actors.ts';
 import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
+
+/** A slot runs one call of a step after another, until no call waits. */
+const slot = (number: 1 | 2 | 3 | 4) =>
+  actionSetup.createStateConfig({
+    description: 'Runs one call of the step after another.',
+    initial: 'choosing',
+    states: {
+      choosing: {
+        description: 'Does a call wait for this slot?',
+        always: [
+          { guard: { type: 'callWaits', params: { slot: number } }, target: 'executing' },
+          { target: 'finished' },
+        ],
+      },
+      executing: {
+        description: 'The capability runs. An error or a timeout also counts as a result.',
+        entry: [
+          { type: 'startCall', params: { slot: number } },
+          { type: 'emitCallStart', params: { slot: number } },
+          'reportProgress',
+        ],
+        invoke: {
+          src: 'executeCapability',
+          id: `call${number}`,
+          input: ({ context }) => callInput(context, number),
+          onDone: {
+            target: 'choosing',
+            actions: [
+              { type: 'endCall', params: ({ event }) => ({ slot: number, result: event.output }) },
+              { type: 'emitCallEnd', params: { slot: number } },
+              'reportProgress',
+            ],
+          },
+          onError: {
+            target: 'choosing',
+            actions: [
+              { type: 'failCall', params: ({ event }) => ({ slot: number, error: event.error }) },
+              { type: 'emitCallEnd', params: { slot: number } },
+              'reportProgress',
+            ],
+          },
+        },
+        after: {
+          capabilityDeadline: {
+            target: 'choosing',
+            actions: [
+              { type: 'endCallAtTimeout', params: { slot: number } },
+              { type: 'emitCallEnd', params: { slot: number } },
+              'reportProgress',
+            ],
+          },
+        },
+      },
+      finished: { description: 'No call waits for this slot.', type: 'final' },
+    },
+  });
 
 /**
  * The bounded capability loop of a request. It runs in the chain or on its own: classify once → resolve → validate the
@@ -64,8 +121,7 @@ export const actionMachine = actionSetup.createMachine({
       },
     },
     resolving: {
-      description:
-        'Is there a step to take, and a run left for it, with a known capability and arguments that are an object?',
+      description: 'Are there calls to make, and runs left for them, of known capabilities?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
         {
@@ -73,22 +129,33 @@ export const actionMachine = actionSetup.createMachine({
           target: 'concluded',
           actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
         },
+        {
+          guard: 'sameCallRepeated',
+          target: 'concluded',
+          actions: ['recordRepeat', 'dropStep', { type: 'recordStop', params: { reason: 'same_call_repeated' } }],
+        },
         { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
         { target: 'validatingArguments' },
       ],
     },
     validatingArguments: {
-      description: 'The arguments are validated against the schema of the capability.',
+      description: 'The arguments of each call are validated against the schema of its capability.',
       invoke: {
         src: 'validateArguments',
-        input: ({ context }) => context.call ?? { capability: '', arguments: '' },
+        input: ({ context }) => ({ calls: callsOfStep(context) }),
         onDone: [
           {
-            guard: { type: 'argumentsFit', params: ({ event }) => event.output },
-            target: 'executing',
-            actions: { type: 'assignArguments', params: ({ event }) => event.output },
+            guard: { type: 'argumentsFit', params: ({ event }) => ({ checks: event.output }) },
+            target: 'calling',
+            actions: { type: 'beginStep', params: ({ event }) => ({ checks: event.output }) },
           },
-          { target: 'refusing', actions: { type: 'recordMismatch', params: ({ event }) => event.output } },
+          {
+            target: 'refusing',
+            actions: [
+              { type: 'beginStep', params: ({ event }) => ({ checks: event.output }) },
+              { type: 'recordMismatch', params: ({ event }) => ({ checks: event.output }) },
+            ],
+          },
         ],
         onError: { target: 'refusing', actions: { type: 'recordSchemaError', params: ({ event }) => event } },
       },
@@ -96,46 +163,40 @@ export const actionMachine = actionSetup.createMachine({
     },
     refusing: {
       description:
-        'The step is invalid. A first step becomes a failed result; a later one leaves the last result unchanged.',
+        'Every call of the step is invalid. Those of a first step become failed results; a later step leaves the results unchanged.',
       always: [
         {
           guard: 'isFirstStep',
           target: 'concluded',
           actions: [
-            'recordInvalidCall',
-            'appendMemory',
-            'emitRunEnd',
+            'endInvalidCalls',
+            'emitInvalidCalls',
+            'recordStep',
             { type: 'recordStop', params: { reason: 'invalid_next_step' } },
           ],
         },
-        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'invalid_next_step' } } },
+        { target: 'concluded', actions: ['dropStep', { type: 'recordStop', params: { reason: 'invalid_next_step' } }] },
       ],
     },
-    executing: {
-      description: 'The capability runs. An error or a timeout also counts as a result.',
-      entry: ['startRun', 'emitRunStart', 'reportProgress'],
-      invoke: {
-        src: 'executeCapability',
-        input: ({ context }) => ({
-          runId: context.input.runId,
-          step: `${context.id}.${context.begun}`,
-          capability: context.call?.capability ?? '',
-          arguments: context.checked,
-          sessionId: context.sessionId,
-          maxResultChars: context.maxResultChars,
-        }),
-        onDone: {
-          target: 'recording',
-          actions: { type: 'assignResult', params: ({ event }) => ({ result: event.output }) },
-        },
-        onError: { target: 'recording', actions: { type: 'recordRunError', params: ({ event }) => event } },
-      },
-      after: { capabilityDeadline: { target: 'recording', actions: 'recordRunTimeout' } },
+    calling: {
+      description: 'The calls of the step run, up to four at a time: one in each slot.',
+      type: 'parallel',
+      entry: 'emitInvalidCalls',
+      states: { slot1: slot(1), slot2: slot(2), slot3: slot(3), slot4: slot(4) },
+      onDone: 'recording',
     },
     recording: {
-      description: 'The run is remembered before anyone decides what follows it.',
-      entry: ['appendMemory', 'emitRunEnd', 'reportProgress'],
-      always: 'continuing',
+      description:
+        'The results of the step are remembered, in the order of its calls, before anyone decides what follows.',
+      entry: ['recordStep', 'reportProgress'],
+      always: [
+        {
+          guard: 'callsLeftOver',
+          target: 'concluded',
+          actions: ['dropStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
+        },
+        { target: 'continuing' },
+      ],
     },
     continuing: {
       description: 'Who decides what comes next?',

@@ -1,18 +1,22 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
-import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../contracts/capability.ts';
+import type { ArgumentsCheck, CapabilityCall, CapabilityResult, CapabilityRunResult } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { missingActor } from '../missing-actor.ts';
 
 export interface ExecuteCapabilityInput {
   readonly runId: string;
-  /** Identifies this capability run within the chain run. It is the same if the run is repeated after a crash. */
-  readonly step: string;
+  /** Identifies this call within the run of the chain. It is the same if the call is repeated after a crash. */
+  readonly id: string;
   readonly capability: string;
   readonly arguments: Record<string, unknown>;
   readonly sessionId: string | null;
   /** A longer result counts as failed. */
   readonly maxResultChars: number;
+}
+
+export interface ValidateArgumentsInput {
+  readonly calls: readonly CapabilityCall[];
 }
 
 /** What a decider sees. */
@@ -30,12 +34,12 @@ export interface DecideContinuationInput {
 export type ActionActors = {
   readonly attempt: typeof attemptMachine;
   /**
-   * Parses a call's arguments and validates them against the capability's schema. Returns them as parsed: transformations
-   * in the schema happen when the capability runs. Does not reject for invalid arguments.
+   * Parses the arguments of each call and validates them against the schema of its capability. Returns them as parsed, in order:
+   * transformations in the schema happen when the capability runs. Does not reject for invalid arguments.
    */
-  readonly validateArguments: PromiseActorLogic<ArgumentsCheck, CapabilityCall>;
+  readonly validateArguments: PromiseActorLogic<readonly ArgumentsCheck[], ValidateArgumentsInput>;
   /** Runs a capability. Its errors come back as `success: false`; only a bug rejects. */
-  readonly executeCapability: PromiseActorLogic<CapabilityResult, ExecuteCapabilityInput>;
+  readonly executeCapability: PromiseActorLogic<CapabilityRunResult, ExecuteCapabilityInput>;
   /** Asks the user's function. Its reply is validated; a rejection or an invalid reply ends the loop with the last result. */
   readonly decideContinuation: PromiseActorLogic<unknown, DecideContinuationInput>;
 };

@@ -1,6 +1,6 @@
-import type { ActionState } from '../contracts/action-state.ts';
+import type { ActionState, StepCall } from '../contracts/action-state.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
-import { abortLoop, continuationLimitReached, failedResult } from '../policies/capability-loop.ts';
+import { abortLoop, abortStep, callIn, continuationLimitReached, resultIndex } from '../policies/capability-loop.ts';
 
 export type ActionEmittedEvent = Extract<
   EmittedEvent,
@@ -8,22 +8,17 @@ export type ActionEmittedEvent = Extract<
 >;
 
 export const actionEmittedEvents = {
-  start: ({ call, results }: ActionState): ActionEmittedEvent => ({
-    type: 'capability-start',
-    capability: call?.capability ?? '',
-    index: results.length + 1,
-  }),
-  end: (state: ActionState): ActionEmittedEvent => ({
-    type: 'capability-end',
-    index: state.results.length,
-    result: state.results.at(-1) ?? failedResult(state, 'threw', 'no result', 0),
-  }),
+  start: (state: ActionState, slot: number): ActionEmittedEvent => {
+    const call = callIn(state, slot);
+    const { id = null, capability = '' } = call ?? {};
+    return { type: 'capability-start', id, capability, index: resultIndex(state, call) };
+  },
   continuation: (state: ActionState): ActionEmittedEvent => ({
     type: 'continuation',
     index: state.runs,
     decidedBy: state.decider === 'none' ? 'function' : state.decider,
     done: state.continuation?.done ?? null,
-    next: state.call?.capability ?? null,
+    next: state.calls.map(({ capability }) => capability),
     limitReached: state.continuation?.done === false && continuationLimitReached(state).holds,
   }),
   stop: ({ stopReason, runs, problem, results }: ActionState): ActionEmittedEvent => ({
@@ -37,8 +32,22 @@ export const actionEmittedEvents = {
   }),
 };
 
+/** Returns the ends of the calls of the step that have a result and are selected. */
+export function callEnds(
+  state: Pick<ActionState, 'results' | 'step'>,
+  isSelected: (call: StepCall, at: number) => boolean,
+): readonly ActionEmittedEvent[] {
+  return state.step.flatMap((call, at) => {
+    const { result } = call;
+    return result === null || !isSelected(call, at)
+      ? []
+      : { type: 'capability-end', index: resultIndex(state, call), result };
+  });
+}
+
 /** Returns the events that an aborted loop would have emitted as it ended. A stopped machine cannot emit them itself. */
 export function abortedLoopEvents(loop: ActionState, cause: string): readonly ActionEmittedEvent[] {
-  const ended = abortLoop(loop, cause);
-  return [...(loop.begun > loop.runs ? [actionEmittedEvents.end(ended)] : []), actionEmittedEvents.stop(ended)];
+  const { results, step } = loop;
+  const ends = callEnds({ results, step: abortStep(loop, cause) }, (_, at) => step[at]?.result === null);
+  return [...ends, actionEmittedEvents.stop(abortLoop(loop, cause))];
 }

@@ -1,21 +1,25 @@
 import type { ActionState } from '../contracts/action-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import {
+  callsLeftOver,
+  callWaits,
   continuationLimitReached,
   isFirstStep,
   modelMayDecide,
+  namesOf,
   nextStepInvalid,
   nothingToContinue,
   nothingToRun,
+  sameCallRepeated,
 } from '../policies/capability-loop.ts';
 
 type Args = { readonly context: ActionState };
 
 /** The policies of the capability loop's guards, by name. */
 export const actionGuards = {
-  stepGiven: ({ context: { call } }: Args): GuardResult => ({
-    holds: call !== null,
-    inputs: { capability: call?.capability ?? null },
+  stepGiven: ({ context: { calls } }: Args): GuardResult => ({
+    holds: calls.length > 0,
+    inputs: { capability: namesOf(calls) },
   }),
   notClassified: ({ context: { reply } }: Args): GuardResult => ({
     holds: reply === null,
@@ -24,6 +28,9 @@ export const actionGuards = {
   nothingToContinue: ({ context }: Args): GuardResult => nothingToContinue(context),
   nothingToRun: ({ context }: Args): GuardResult => nothingToRun(context),
   nextStepInvalid: ({ context }: Args): GuardResult => nextStepInvalid(context),
+  sameCallRepeated: ({ context }: Args): GuardResult => sameCallRepeated(context),
+  callWaits: ({ context }: Args, { slot }: { readonly slot: number }): GuardResult => callWaits(context, slot),
+  callsLeftOver: ({ context }: Args): GuardResult => callsLeftOver(context),
   isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),
   hasDecider: ({ context: { decider } }: Args): GuardResult => ({ holds: decider !== 'none', inputs: { decider } }),
   functionDecides: ({ context: { decider } }: Args): GuardResult => ({

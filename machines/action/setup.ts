@@ -1,15 +1,21 @@
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
-import type { ArgumentsCheck, CapabilityResult, StopReason } from '../contracts/capability.ts';
+import type { ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
 import {
-  appendMemory,
-  appendResult,
-  failedResult,
+  beginStep,
+  callIn,
+  endCall,
+  failCall,
+  invalidStep,
+  lastStarted,
   loopResult,
+  recordStep,
+  repeatProblem,
   runMs,
+  startCall,
   stepProblem,
 } from '../policies/capability-loop.ts';
 import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
@@ -18,10 +24,15 @@ import { newModels } from '../policies/model-status.ts';
 import { newExecution } from '../policies/retry.ts';
 import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';
-import { type ActionEmittedEvent, actionEmittedEvents } from './emitted-events.ts';
+import { type ActionEmittedEvent, actionEmittedEvents, callEnds } from './emitted-events.ts';
 import { actionGuards } from './guards.ts';
 
 type Thrown = { readonly error: unknown };
+
+/** One of the slots in which the calls of a step run, from 1. */
+type InSlot = { readonly slot: number };
+
+type Checks = { readonly checks: readonly ArgumentsCheck[] };
 
 export function initialActionState({ earlier, ...input }: ActionInput): ActionState {
   return {
@@ -30,7 +41,7 @@ export function initialActionState({ earlier, ...input }: ActionInput): ActionSt
     hasParent: input.hasParent ?? false,
     reply: earlier?.reply ?? null,
     prose: earlier?.prose ?? false,
-    checked: {},
+    step: [],
     begun: earlier?.runs ?? 0,
     runs: earlier?.runs ?? 0,
     results: earlier?.results ?? [],
@@ -61,11 +72,12 @@ const vocabulary = setup({
   actors: missingActionActors,
   guards: {
     attemptSucceeded: (_, { ok }: AttemptOutcome) => ok,
-    argumentsFit: (_, { ok }: ArgumentsCheck) => ok,
+    argumentsFit: (_, { checks }: Checks) => checks.some(({ ok }) => ok),
     ...guardsOf(actionGuards),
   },
   delays: {
-    capabilityDeadline: ({ context }) => runMs(context),
+    /** Of the call that started last: the delay begins as its slot is entered. */
+    capabilityDeadline: ({ context }) => runMs(context, lastStarted(context)),
     answerDeadline: ({ context }) => context.capabilityMs,
   },
 });
@@ -90,17 +102,19 @@ export const actionSetup = vocabulary.extend({
       const charged = { execution, usageInFlight: NOTHING_USED };
       if (!outcome.ok) return { failure: outcome.failure, ...charged };
       const reply = outcome.value as ActionReply;
-      return { reply, call: reply.call, prose: outcome.prose, ...charged };
+      return { reply, calls: reply.calls, prose: outcome.prose, ...charged };
     }),
     recordError: assign(({ context }, { error }: Thrown) => ({
       failure: unexpectedFailure(error),
       ...chargeInFlight(context),
     })),
     recordInvalidStep: assign(({ context }) => ({ problem: stepProblem(context) })),
-    assignArguments: assign((_, check: ArgumentsCheck) => ({ checked: check.ok ? check.arguments : {} })),
-    recordMismatch: assign((_, check: ArgumentsCheck) => ({
-      problem: check.ok ? null : { code: check.code, message: check.problem },
-    })),
+    recordRepeat: assign(({ context }) => ({ problem: repeatProblem(context) })),
+    beginStep: assign(({ context }, { checks }: Checks) => beginStep(context, checks)),
+    recordMismatch: assign((_, { checks }: Checks) => {
+      const [check] = checks;
+      return { problem: check === undefined || check.ok ? null : { code: check.code, message: check.problem } };
+    }),
     recordSchemaError: assign((_, { error }: Thrown) => ({
       problem: { code: 'arguments_misfit' as const, message: unexpectedFailure(error).message },
     })),
@@ -110,22 +124,24 @@ export const actionSetup = vocabulary.extend({
         message: `the schema did not validate the arguments within ${context.capabilityMs} ms`,
       },
     })),
-    clearStep: assign({ call: null, problem: null }),
-    recordInvalidCall: assign(({ context }) => {
-      const { code, message } = context.problem ?? {};
-      const invalid = { ...context, checked: {} };
-      return { results: [failedResult(invalid, code ?? 'unknown_capability', message ?? '', 0)] };
-    }),
-    startRun: assign(({ context: { runs } }) => ({ begun: runs + 1 })),
-    assignResult: assign(({ context }, { result }: { result: CapabilityResult }) => appendResult(context, result)),
-    recordRunTimeout: assign(({ context }) => {
-      const ms = runMs(context);
-      return appendResult(context, failedResult(context, 'timed_out', `no result within ${ms} ms`, ms));
-    }),
-    recordRunError: assign(({ context }, { error }: Thrown) =>
-      appendResult(context, failedResult(context, 'threw', unexpectedFailure(error).message, 0)),
+    clearStep: assign({ calls: [], problem: null }),
+    endInvalidCalls: assign(({ context }) => ({
+      calls: [],
+      step: context.step.length > 0 ? context.step : invalidStep(context),
+    })),
+    dropStep: assign({ calls: [], step: [] }),
+    startCall: assign(({ context }, { slot }: InSlot) => startCall(context, slot)),
+    endCall: assign(({ context }, { slot, result }: InSlot & { result: CapabilityRunResult }) =>
+      endCall(context, slot, result),
     ),
-    appendMemory: assign(({ context }) => ({ memory: appendMemory(context) })),
+    failCall: assign(({ context }, { slot, error }: InSlot & Thrown) =>
+      failCall(context, slot, { code: 'threw', error: unexpectedFailure(error).message }),
+    ),
+    endCallAtTimeout: assign(({ context }, { slot }: InSlot) => {
+      const ms = runMs(context, callIn(context, slot));
+      return failCall(context, slot, { code: 'timed_out', error: `no result within ${ms} ms`, durationMs: ms });
+    }),
+    recordStep: assign(({ context }) => recordStep(context)),
     assignContinuation: assign((_, { reply }: { reply: unknown }) => readContinuation(reply)),
     assignContinuationOutcome: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => ({
       execution: joinExecutions(context.execution, execution),
@@ -143,8 +159,14 @@ export const actionSetup = vocabulary.extend({
     recordDeciderTimeout: assign(({ context }) => ({
       problem: { code: null, message: `the decider did not reply within ${context.capabilityMs} ms` },
     })),
-    emitRunStart: emit(({ context }) => actionEmittedEvents.start(context)),
-    emitRunEnd: emit(({ context }) => actionEmittedEvents.end(context)),
+    emitCallStart: emit(({ context }, { slot }: InSlot) => actionEmittedEvents.start(context, slot)),
+    emitCallEnd: enqueueActions(({ context, enqueue }, { slot }: InSlot) => {
+      const ended = callIn(context, slot);
+      for (const event of callEnds(context, (call) => call === ended)) enqueue.emit(event);
+    }),
+    emitInvalidCalls: enqueueActions(({ context, enqueue }) => {
+      for (const event of callEnds(context, ({ id }) => id === null)) enqueue.emit(event);
+    }),
     emitContinuation: emit(({ context }) => actionEmittedEvents.continuation(context)),
     emitStop: emit(({ context }) => actionEmittedEvents.stop(context)),
   },

@@ -26,14 +26,18 @@ export interface ActionInput {
   readonly decider: DeciderKind;
   /** Capability runs in the whole request, those of earlier Actions included. */
   readonly maxContinuations: number;
+  /** Calls of one step that run at the same time: 1 to 4. */
+  readonly maxParallelCalls: number;
+  /** How often the model, as decider, may run a capability with the same arguments. */
+  readonly maxSameCalls: number;
   /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
   readonly capabilityMs: number;
   readonly maxResultChars: number;
   /** Input and output tokens of all model calls of the loop. The last call may exceed it. */
   readonly maxTokens: number;
   readonly sessionId: string | null;
-  /** The first step if it is given; otherwise the model chooses it. */
-  readonly call: CapabilityCall | null;
+  /** The calls of the first step if they are given; if empty, the model chooses them. */
+  readonly calls: readonly CapabilityCall[];
   /** The loop of the same request so far; omitted in its first Action. Without a `reply`, the model classifies again. */
   readonly earlier?: Pick<ActionState, 'reply' | 'prose' | 'runs' | 'results' | 'memory'> | null | undefined;
   /** Whether another machine invokes this one. If so, it receives every `LoopReport`. */
@@ -49,15 +53,30 @@ export interface LoopProblem {
   readonly message: string;
 }
 
-/** The state of the loop, all of it JSON. `call` is the requested next step, `checked` its validated arguments. */
+/**
+ * One call of the current step. It waits while `slot` and `result` are null. A call that is invalid has a result and never gets
+ * an id or a slot.
+ */
+export interface StepCall {
+  readonly capability: string;
+  /** The validated arguments. */
+  readonly arguments: Record<string, unknown>;
+  readonly id: string | null;
+  /** The slot that runs it, from 1. */
+  readonly slot: number | null;
+  readonly result: CapabilityResult | null;
+}
+
+/** The state of the loop, all of it JSON. `calls` are the requested calls that are not part of a step yet. */
 export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly models: readonly ModelStatus[];
   readonly hasParent: boolean;
   readonly reply: ActionReply | null;
   /** Whether the model answered in prose. */
   readonly prose: boolean;
-  readonly checked: Record<string, unknown>;
-  /** Capability runs that started: one more than `runs` while a capability runs. */
+  /** The calls of the current step, until their results are recorded. */
+  readonly step: readonly StepCall[];
+  /** Capability runs that started: more than `runs` while the calls of a step run. */
   readonly begun: number;
   /** Capability runs of the request that ended. */
   readonly runs: number;

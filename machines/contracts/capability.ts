@@ -35,8 +35,12 @@ export type ArgumentsCheck =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly code: CapabilityFailure; readonly problem: string };
 
-/** The result of one run. A capability that throws gives `success: false`, `code` and `error`. */
+/**
+ * The result of one call. A capability that throws gives `success: false`, `code` and `error`. `id` is unique in the run of the
+ * chain; null for a call that could not be run.
+ */
 export const capabilityResultSchema = z.object({
+  id: z.string().nullable().default(null),
   capability: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   success: z.boolean(),
@@ -53,13 +57,16 @@ export const capabilityResultSchema = z.object({
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
 
+/** What a capability run returns; the loop adds the id of the call. */
+export type CapabilityRunResult = Omit<CapabilityResult, 'id'>;
+
 /**
- * The reply of a continuation decider: done, with an optional output that replaces the last result's, or the next step;
- * `next` is null if the step is invalid.
+ * The reply of a continuation decider: done, with an optional output that replaces the last result's, or the calls of the next
+ * step; `next` is empty if the step is invalid.
  */
 export type Continuation =
   | { readonly done: true; readonly finalOutput: string | null }
-  | { readonly done: false; readonly next: CapabilityCall | null };
+  | { readonly done: false; readonly next: readonly CapabilityCall[] };
 
 /** Why the capability loop ended. */
 export const stopReasonSchema = z.enum([
@@ -68,6 +75,7 @@ export const stopReasonSchema = z.enum([
   'done',
   'no_decider',
   'limit_reached',
+  'same_call_repeated',
   'invalid_next_step',
   'decider_failed',
   'budget_exhausted',
@@ -107,9 +115,9 @@ export const continuationInputSchema = z.object({
 });
 export type ContinuationInput = Readonly<z.infer<typeof continuationInputSchema>>;
 
-/** The model's reply as decider: done, with an optional final output, or the next step. */
+/** The model's reply as decider: done, with an optional final output, or the calls of the next step. */
 export const continuationReplySchema = z.object({
   done: z.boolean(),
   finalOutput: z.string().nullable(),
-  next: capabilityCallSchema.nullable(),
+  next: z.array(capabilityCallSchema).readonly(),
 });

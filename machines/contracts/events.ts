@@ -201,14 +201,23 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     model: z.int(),
     delayMs: z.number(),
   }),
-  z.object({ type: z.literal('capability-start'), capability: z.string(), index: z.int() }),
+  z.object({
+    type: z.literal('capability-start'),
+    id: z.string().nullable().default(null),
+    capability: z.string(),
+    index: z.int(),
+  }),
   z.object({
     type: z.literal('continuation'),
     index: z.int(),
     decidedBy: deciderKindSchema.exclude(['none']),
     /** Null if the reply is not a valid continuation. */
     done: z.boolean().nullable(),
-    next: z.string().nullable(),
+    /** The capabilities of the next step. Older journals have one name or null. */
+    next: z.preprocess(
+      (given) => (typeof given === 'string' ? [given] : (given ?? [])),
+      z.array(z.string()).readonly(),
+    ),
     limitReached: z.boolean(),
   }),
   z.object({

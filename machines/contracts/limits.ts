@@ -66,6 +66,10 @@ export const limitsSchema = z.strictObject({
   maxPhaseRetries: z.int().min(0).default(1),
   /** Capability runs in one request, however many cycles it takes. */
   maxContinuations: z.int().min(1).default(5),
+  /** Calls of one reply that run at the same time: 1 to 4. */
+  maxParallelCalls: z.int().min(1).max(4).default(4),
+  /** Runs of a capability with the same arguments, if the model decides what follows a run. */
+  maxSameCalls: z.int().min(1).default(3),
   /** Characters of one capability's result; a longer one is a failed run. */
   maxResultChars: z.int().min(1).default(100_000),
   /** Turns of the session to add to the context in full. */

@@ -87,11 +87,11 @@ export const phaseInputSchema = z.discriminatedUnion('phase', [
 ]);
 export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 
-/** The model's reply in Action: an answer from what is known now, and the capability to run, if any. */
+/** The model's reply in Action: an answer from what is known now, and the capabilities to run, if any. */
 export const actionReplySchema = z.object({
   response: z.string(),
   confidence: unitSchema,
-  call: capabilityCallSchema.nullable(),
+  calls: z.array(capabilityCallSchema).readonly(),
 });
 export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 

@@ -1,5 +1,12 @@
-import type { ActionState, LoopProblem } from '../contracts/action-state.ts';
-import type { CapabilityFailure, CapabilityResult, MemoryEntry } from '../contracts/capability.ts';
+import type { ActionState, LoopProblem, StepCall } from '../contracts/action-state.ts';
+import type {
+  ArgumentsCheck,
+  CapabilityCall,
+  CapabilityFailure,
+  CapabilityResult,
+  CapabilityRunResult,
+  MemoryEntry,
+} from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
@@ -9,17 +16,21 @@ export function nothingToContinue({ results, decider }: ActionState): GuardResul
   return { holds: results.length === 0 && decider !== 'model', inputs: { results: results.length, decider } };
 }
 
-export function nothingToRun({ call, continuation }: ActionState): GuardResult {
-  const capability = call?.capability ?? null;
-  return { holds: call === null && continuation === null, inputs: { capability } };
+export function nothingToRun({ calls, continuation }: ActionState): GuardResult {
+  return { holds: calls.length === 0 && continuation === null, inputs: { capability: namesOf(calls) } };
 }
 
-/** Whether the requested step cannot run, as far as can be checked without its schema; `cause` is the code. */
+/** Returns the capabilities of calls, separated by commas; null without a call. */
+export function namesOf(calls: readonly CapabilityCall[]): string | null {
+  return calls.length === 0 ? null : calls.map(({ capability }) => capability).join(', ');
+}
+
+/** Whether no requested call can run, as far as can be checked without its schema; `cause` is the code of the first one. */
 export function nextStepInvalid(state: ActionState): GuardResult {
-  const { call, input } = state;
+  const { calls, input } = state;
   const problem = stepProblem(state);
   const inputs = {
-    capability: call?.capability ?? null,
+    capability: namesOf(calls),
     cause: problem?.code ?? null,
     known: input.capabilities.length,
   };
@@ -27,15 +38,69 @@ export function nextStepInvalid(state: ActionState): GuardResult {
 }
 
 /**
- * What is wrong with the requested step, or null. Without a step: the problem found when the decider's reply was read.
+ * What is wrong with the requested step, or null if a call of it may run. Without a call: the problem found when the decider's reply
+ * was read.
  */
-export function stepProblem({ call, problem, input }: ActionState): LoopProblem | null {
-  if (call === null) return problem;
-  const { capability } = call;
+export function stepProblem({ calls, problem, input }: ActionState): LoopProblem | null {
+  if (calls.length === 0) return problem;
+  const problems = calls.map((call) => callProblem(call, input.capabilities));
+  return problems.every((one) => one !== null) ? (problems[0] ?? null) : null;
+}
+
+function callProblem(
+  { capability }: CapabilityCall,
+  capabilities: ActionState['input']['capabilities'],
+): LoopProblem | null {
   if (capability.trim() === '') return { code: 'empty_name', message: 'the next step has an empty name' };
-  if (input.capabilities.some(({ name }) => name === capability)) return null;
+  if (capabilities.some(({ name }) => name === capability)) return null;
   const message = `unknown capability ${JSON.stringify(capability.slice(0, 100))}`;
   return { code: 'unknown_capability', message };
+}
+
+/**
+ * Whether the model, as decider, asks for nothing but calls that it has run `maxSameCalls` times with the same arguments. `runs` is the
+ * number of runs of the call that ran least.
+ */
+export function sameCallRepeated({ calls, decider, results, maxSameCalls }: ActionState): GuardResult {
+  const capability = namesOf(calls);
+  if (decider !== 'model' || calls.length === 0) return { holds: false, inputs: { decider, capability } };
+  const done = results
+    .slice(-KEPT_WHOLE)
+    .filter(({ id }) => id !== null)
+    .map(callKey);
+  const runs = Math.min(...calls.map((call) => count(done, requestedKey(call))));
+  return { holds: runs >= maxSameCalls, inputs: { decider, capability, runs, maxSameCalls } };
+}
+
+/** Returns the problem of a step that only repeats earlier calls. */
+export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
+  const name = JSON.stringify(calls[0]?.capability.slice(0, 100) ?? '');
+  const message = `the model asked again for ${name}, which ran ${maxSameCalls} times with the same arguments (maxSameCalls)`;
+  return { code: null, message };
+}
+
+const count = (keys: readonly (string | null)[], key: string | null): number =>
+  key === null ? 0 : keys.filter((one) => one === key).length;
+
+const callKey = ({ capability, arguments: given }: Pick<CapabilityResult, 'capability' | 'arguments'>): string =>
+  `${capability} ${sortedJson(given)}`;
+
+/** Returns null if the arguments are not JSON. */
+function requestedKey({ capability, arguments: text }: CapabilityCall): string | null {
+  try {
+    return callKey({ capability, arguments: text.trim() === '' ? {} : JSON.parse(text) });
+  } catch {
+    return null;
+  }
+}
+
+/** Returns JSON that is the same for objects with the same members in another order. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
 }
 
 /** Whether nothing has run yet, and no earlier step was refused. */
@@ -58,8 +123,127 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** Returns the time limit for a run of the requested capability: its own timeout or the loop's, in milliseconds. */
-export function runMs({ call, input, capabilityMs }: ActionState): number {
+/** Returns the requested calls for which a run is left: those that the next step consists of. */
+export function callsOfStep({ calls, runs, maxContinuations }: ActionState): readonly CapabilityCall[] {
+  return calls.slice(0, Math.max(0, maxContinuations - runs));
+}
+
+/** Returns the next step and the calls that are left, given the checks of its calls; an invalid call already has its result. */
+export function beginStep(state: ActionState, checks: readonly ArgumentsCheck[]): Pick<ActionState, 'step' | 'calls'> {
+  const step = callsOfStep(state).map(({ capability }, at): StepCall => {
+    const check = checks[at] ?? { ok: false, code: 'arguments_misfit', problem: 'the arguments were not validated' };
+    const call: StepCall = { capability, arguments: {}, id: null, slot: null, result: null };
+    if (check.ok) return { ...call, arguments: check.arguments };
+    return { ...call, result: failedResult(state, call, check.code, check.problem, 0) };
+  });
+  return { step, calls: state.calls.slice(step.length) };
+}
+
+/** Returns the step of requested calls that are all invalid, each with its result; without a call, the one that has no name. */
+export function invalidStep(state: ActionState): readonly StepCall[] {
+  const { problem } = state;
+  const given = callsOfStep(state);
+  const { code, message } = problem ?? {};
+  const calls = given.length > 0 ? given : [{ capability: '', arguments: '' }];
+  return beginStep(
+    { ...state, calls },
+    calls.map((call) => {
+      const own = callProblem(call, state.input.capabilities);
+      return {
+        ok: false,
+        code: own?.code ?? code ?? 'unknown_capability',
+        problem: own?.message ?? message ?? '',
+      };
+    }),
+  ).step;
+}
+
+/**
+ * Whether a call waits for this slot. Slots that choose at the same time, when the step begins, take the calls in order: the first
+ * slot the first call.
+ */
+export function callWaits({ step, maxParallelCalls }: ActionState, slot: number): GuardResult {
+  const waiting = step.filter(isWaiting).length;
+  const isBeginning = step.every((call) => call.slot === null);
+  const before = isBeginning ? slot - 1 : 0;
+  return { holds: slot <= maxParallelCalls && waiting > before, inputs: { slot, waiting, maxParallelCalls } };
+}
+
+export const isRunning = ({ slot, result }: StepCall): boolean => slot !== null && result === null;
+
+const isWaiting = ({ slot, result }: StepCall): boolean => slot === null && result === null;
+
+/** Returns the call that a slot runs, or ran last. */
+export function callIn({ step }: ActionState, slot: number): StepCall | undefined {
+  return step.findLast((call) => call.slot === slot);
+}
+
+/** Returns the input for running the call in a slot. */
+export function callInput(state: ActionState, slot: number) {
+  const { input, sessionId, maxResultChars } = state;
+  const { id, capability = '', arguments: given = {} } = callIn(state, slot) ?? {};
+  return { runId: input.runId, id: id ?? '', capability, arguments: given, sessionId, maxResultChars };
+}
+
+/** Returns the call that started last. Calls start in order. */
+export function lastStarted({ step }: ActionState): StepCall | undefined {
+  return step.findLast(({ slot }) => slot !== null);
+}
+
+/** Returns the number of a call's result: its position among all results, from 1. */
+export function resultIndex(
+  { results, step }: Pick<ActionState, 'results' | 'step'>,
+  call: StepCall | undefined,
+): number {
+  return results.length + (call === undefined ? 0 : step.indexOf(call)) + 1;
+}
+
+/** Assigns the first waiting call to a slot. */
+export function startCall({ id, step, begun }: ActionState, slot: number): Pick<ActionState, 'step' | 'begun'> {
+  const at = step.findIndex(isWaiting);
+  const call = step[at];
+  if (call === undefined) return { step, begun };
+  return { step: step.with(at, { ...call, slot, id: `${id}.${begun + 1}` }), begun: begun + 1 };
+}
+
+/** Ends the call that a slot runs. */
+export function endCall({ step }: ActionState, slot: number, result: CapabilityRunResult): Pick<ActionState, 'step'> {
+  return {
+    step: step.map((call) =>
+      call.slot === slot && isRunning(call) ? { ...call, result: { ...result, id: call.id } } : call,
+    ),
+  };
+}
+
+/** Ends the call that a slot runs without a result of its own. */
+export function failCall(
+  state: ActionState,
+  slot: number,
+  { code, error, durationMs = 0 }: { code: CapabilityFailure; error: string; durationMs?: number },
+): Pick<ActionState, 'step'> {
+  const call = callIn(state, slot);
+  if (call === undefined) return { step: state.step };
+  return endCall(state, slot, failedResult(state, call, code, error, durationMs));
+}
+
+/** Returns the loop with the results of the step, in the order of its calls. */
+export function recordStep(state: ActionState): Pick<ActionState, 'step' | 'results' | 'runs' | 'memory' | 'problem'> {
+  const ended = state.step.flatMap(({ result }) => result ?? []);
+  const results = ended.reduce(appendResult, state.results);
+  const runs = state.runs + ended.filter(({ id }) => id !== null).length;
+  const left = state.calls.length;
+  const message = `${left} of ${left + state.step.length} calls did not run: a request has at most ${state.maxContinuations} capability runs (maxContinuations)`;
+  const problem = left === 0 ? state.problem : { code: null, message };
+  return { step: [], results, runs, memory: appendMemory(state, ended), problem };
+}
+
+/** Whether the step had more calls than there were runs left. */
+export function callsLeftOver({ calls, runs, maxContinuations }: ActionState): GuardResult {
+  return { holds: calls.length > 0, inputs: { calls: calls.length, runs, maxContinuations } };
+}
+
+/** Returns the time limit for a call: its capability's own timeout or the loop's, in milliseconds. */
+export function runMs({ input, capabilityMs }: ActionState, call: StepCall | undefined): number {
   return input.capabilities.find(({ name }) => name === call?.capability)?.timeoutMs ?? capabilityMs;
 }
 
@@ -67,14 +251,10 @@ export function runMs({ call, input, capabilityMs }: ActionState): number {
 const KEPT_WHOLE = 16;
 const KEPT_CHARS = 500;
 
-/** Returns the loop with one more result. */
-export function appendResult(
-  { results, runs }: ActionState,
-  result: CapabilityResult,
-): Pick<ActionState, 'results' | 'runs'> {
+function appendResult(results: ActionState['results'], result: CapabilityResult): ActionState['results'] {
   const past = results.length - KEPT_WHOLE;
   const shortened = past < 0 ? results : results.with(past, shortenResult(results[past] as CapabilityResult));
-  return { results: [...shortened, result], runs: runs + 1 };
+  return [...shortened, result];
 }
 
 function shortenResult(result: CapabilityResult): CapabilityResult {
@@ -87,34 +267,41 @@ function shortenResult(result: CapabilityResult): CapabilityResult {
   };
 }
 
-/** Returns the session's memory with the last run added; the first run adds the user's message as well. */
-export function appendMemory({ memory, input, results }: ActionState): readonly MemoryEntry[] {
-  const last = results.at(-1);
-  if (last === undefined) return memory;
+/** Returns the session's memory with these results added; the first step adds the user's message as well. */
+function appendMemory({ memory, input }: ActionState, ended: readonly CapabilityResult[]): readonly MemoryEntry[] {
+  if (ended.length === 0) return memory;
   const begun: readonly MemoryEntry[] = memory.length > 0 ? memory : [{ role: 'user', content: input.request }];
-  const { capability, success, output, error } = last;
-  const summary = clipped(success ? output : (error ?? ''), KEPT_CHARS);
-  return [...begun, { role: 'assistant', capability, success, summary }];
+  return [
+    ...begun,
+    ...ended.map(({ capability, success, output, error }): MemoryEntry => {
+      const summary = clipped(success ? output : (error ?? ''), KEPT_CHARS);
+      return { role: 'assistant', capability, success, summary };
+    }),
+  ];
 }
 
-/** Returns the result of a run that timed out, threw, or could not start. */
+/** Returns the result of a call that timed out, threw, or could not start. */
 export function failedResult(
-  { call, checked, sessionId }: ActionState,
+  { sessionId }: Pick<ActionState, 'sessionId'>,
+  { id, capability, arguments: given }: Pick<StepCall, 'id' | 'capability' | 'arguments'>,
   code: CapabilityFailure,
   error: string,
   durationMs: number,
 ): CapabilityResult {
-  const capability = call?.capability ?? '';
-  const base = { capability, arguments: checked, success: false, output: '', synthesized: false, startedAtMs: null };
+  const base = { id, capability, arguments: given, success: false, output: '', synthesized: false, startedAtMs: null };
   return { ...base, code, error, sessionId, durationMs };
 }
 
-/** Returns the state of an aborted loop: a running capability becomes a failed result with the cause. */
+/** Returns the state of an aborted loop: a call that was running becomes a failed result with the cause. */
 export function abortLoop(loop: ActionState, cause: string): ActionState {
-  if (loop.begun === loop.runs) return { ...loop, stopReason: 'aborted' };
-  const failed = failedResult(loop, 'aborted', `it was aborted: ${cause}`, 0);
-  const ended: ActionState = { ...loop, ...appendResult(loop, failed), stopReason: 'aborted' };
-  return { ...ended, memory: appendMemory(ended) };
+  return { ...loop, ...recordStep({ ...loop, step: abortStep(loop, cause), calls: [] }), stopReason: 'aborted' };
+}
+
+/** Returns the step of an aborted loop: the calls that were running have failed. */
+export function abortStep(loop: ActionState, cause: string): readonly StepCall[] {
+  return loop.step.map((call) =>
+    isRunning(call) ? { ...call, result: failedResult(loop, call, 'aborted', `it was aborted: ${cause}`, 0) } : call,
+  );
 }
 
 /** Returns the result of Action without its `phase` and `step`. */
@@ -132,4 +319,4 @@ export function loopResult(loop: ActionState): Omit<ActionResult, 'phase' | 'ste
 }
 
 /** If the first step was given, no model wrote a reply. */
-const NO_REPLY: ActionResult['reply'] = { response: '', confidence: 0, call: null };
+const NO_REPLY: ActionResult['reply'] = { response: '', confidence: 0, calls: [] };

@@ -1,6 +1,12 @@
 import type { ActionState } from '../contracts/action-state.ts';
 import type { AttemptExecution, AttemptInput } from '../contracts/attempt.ts';
-import type { CapabilityFailure, CapabilityResult, Continuation, ContinuationInput } from '../contracts/capability.ts';
+import type {
+  CapabilityCall,
+  CapabilityFailure,
+  CapabilityResult,
+  Continuation,
+  ContinuationInput,
+} from '../contracts/capability.ts';
 import { clipped } from '../text/clip.ts';
 import { addUsage } from './usage.ts';
 
@@ -97,18 +103,18 @@ export function joinExecutions(before: AttemptExecution, last: AttemptExecution)
   };
 }
 
-type ReadContinuation = Pick<ActionState, 'continuation' | 'call' | 'problem'>;
+type ReadContinuation = Pick<ActionState, 'continuation' | 'calls' | 'problem'>;
 
 /**
- * Reads the reply of a decider, which is the user's code or a model. An invalid reply is reported and not followed; a
- * next step without a name, or with arguments that are neither an object nor JSON text, is reported as such.
+ * Reads the reply of a decider, which is the user's code or a model. `next` is one call or a list. An invalid reply is reported and
+ * not followed; a next step without a name, or with arguments that are neither an object nor JSON text, is reported as such.
  */
 export function readContinuation(reply: unknown): ReadContinuation {
   try {
     const { done, finalOutput, next } = Object(reply) as Record<string, unknown>;
     if (done === false) return readNextStep(next);
     if (done === true && (typeof finalOutput === 'string' || finalOutput === null || finalOutput === undefined))
-      return { continuation: { done, finalOutput: finalOutput ?? null }, call: null, problem: null };
+      return { continuation: { done, finalOutput: finalOutput ?? null }, calls: [], problem: null };
     return unreadable(done === true ? '"finalOutput" must be a string or null' : '"done" must be a boolean');
   } catch {
     return unreadable('it threw while being read');
@@ -116,12 +122,16 @@ export function readContinuation(reply: unknown): ReadContinuation {
 }
 
 function readNextStep(step: unknown): ReadContinuation {
-  const { capability, arguments: given } = Object(step) as Record<string, unknown>;
-  if (typeof capability !== 'string') return noStep('missing_name', 'the next step has no name');
-  const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : null;
-  if (text === null) return noStep('arguments_not_object', 'the arguments of the next step must be an object');
-  const next = { capability, arguments: text };
-  return { continuation: { done: false, next }, call: next, problem: null };
+  const next: CapabilityCall[] = [];
+  for (const call of Array.isArray(step) ? step : [step]) {
+    const { capability, arguments: given } = Object(call) as Record<string, unknown>;
+    if (typeof capability !== 'string') return noStep('missing_name', 'the next step has no name');
+    const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : null;
+    if (text === null) return noStep('arguments_not_object', 'the arguments of the next step must be an object');
+    next.push({ capability, arguments: text });
+  }
+  if (next.length === 0) return noStep('missing_name', 'the next step has no call');
+  return { continuation: { done: false, next }, calls: next, problem: null };
 }
 
 function isObject(given: unknown): boolean {
@@ -129,14 +139,14 @@ function isObject(given: unknown): boolean {
 }
 
 const noStep = (code: CapabilityFailure, message: string): ReadContinuation => ({
-  continuation: { done: false, next: null },
-  call: null,
+  continuation: { done: false, next: [] },
+  calls: [],
   problem: { code, message },
 });
 
 const unreadable = (why: string): ReadContinuation => ({
   continuation: null,
-  call: null,
+  calls: [],
   problem: { code: null, message: `the decider returned an invalid continuation: ${why}` },
 });
 

@@ -3,7 +3,10 @@ import type { Replies } from '../../machines/contracts/phase-io.ts';
 import { count } from '../internal/printable.ts';
 
 const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
-  action: ({ call, confidence }) => (call === null ? confidenceText('draft', confidence) : `called ${call.capability}`),
+  action: ({ calls, confidence }) =>
+    calls.length === 0
+      ? confidenceText('draft', confidence)
+      : `called ${calls.map(({ capability }) => capability).join(', ')}`,
   experience: ({ relevantPassageIds, confidence }) =>
     confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
   intention: ({ clarity, alternatives: { length } }) =>

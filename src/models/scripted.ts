@@ -110,7 +110,7 @@ export function always(entry: ScriptEntry): Always {
  * mistake in the test, not a failure of a model.
  *
  * @example
- * scriptedModel({ action: [{ response: 'Hi', confidence: 1, call: null }], yield: [{ text: 'not JSON' }, always(goodReply)] });
+ * scriptedModel({ action: [{ response: 'Hi', confidence: 1, calls: [] }], yield: [{ text: 'not JSON' }, always(goodReply)] });
  */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const calls: ModelRequest[] = [];

@@ -2,7 +2,7 @@ import type { Replies } from '../../machines/contracts/phase-io.ts';
 
 /** One valid reply per task. A run on these replies answers with high confidence in its first cycle. */
 export const replies: Replies = {
-  action: { response: 'It may be so.', confidence: 0.4, call: null },
+  action: { response: 'It may be so.', confidence: 0.4, calls: [] },
   experience: { summary: 'The papers say so.', relevantPassageIds: [], missing: [], confidence: 0.7 },
   intention: { goal: 'To know', alternatives: [], clarity: 0.9, unclearIntent: false, alignment: [] },
   observation: { insights: ['It is so'], undigested: false, entities: [], connections: [], importance: [] },
@@ -18,7 +18,7 @@ export const replies: Replies = {
     usedMessageIds: [],
     noEvidence: false,
   },
-  continuation: { done: true, finalOutput: null, next: null },
+  continuation: { done: true, finalOutput: null, next: [] },
   summary: { summaries: [] },
   synthesis: { answerText: 'It is so, for certain.', confidence: 0.95, usedMessageIds: [], notes: '' },
 };

@@ -1,4 +1,4 @@
-import type { CapabilityFailure, CapabilityResult } from '../../machines/contracts/capability.ts';
+import type { CapabilityFailure, CapabilityRunResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { unlessAborted } from '../internal/async.ts';
@@ -14,13 +14,13 @@ export interface CapabilityRun extends CapabilityContext {
   readonly maxResultChars: number;
 }
 
-type Outcome = Pick<CapabilityResult, 'success' | 'output' | 'code' | 'error'>;
+type Outcome = Pick<CapabilityRunResult, 'success' | 'output' | 'code' | 'error'>;
 
 /**
  * Runs a capability on checked arguments. Anything that goes wrong becomes an unsuccessful result: a thrown error, a result that is not
  * JSON, an output that is too long. An abort ends the run at once, whatever the capability does afterwards. Never rejects.
  */
-export async function runCapability(registry: CapabilityRegistry, run: CapabilityRun): Promise<CapabilityResult> {
+export async function runCapability(registry: CapabilityRegistry, run: CapabilityRun): Promise<CapabilityRunResult> {
   const { capability, arguments: args, sessionId } = run;
   const startedAtMs = run.now();
   const outcome = await outcomeUnlessAborted(registry, run);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 /** Runs the capabilities of the example with this decider and returns what ran, why it stopped, and the result of Action. */
 async function runWith(decider: Decider, limits: PostChainOptions['limits'] = {}, topic: unknown = 'bees') {
   const call = { capability: 'draft', arguments: JSON.stringify({ topic }) };
-  const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+  const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
   const run = createPostChain({ model, capabilities: example.capabilities, decider, limits }).run({
     request: 'Write about bees.',
   });

@@ -1,13 +1,17 @@
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import * as z from 'zod';
 import { actionMachine } from '../../machines/action/action.machine.ts';
-import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../machines/action/actors.ts';
+import type {
+  DecideContinuationInput,
+  ExecuteCapabilityInput,
+  ValidateArgumentsInput,
+} from '../../machines/action/actors.ts';
 import { initialActionState } from '../../machines/action/setup.ts';
 import type { ActionInput, ActionState } from '../../machines/contracts/action-state.ts';
 import type {
   ArgumentsCheck,
   CapabilityCall,
-  CapabilityResult,
+  CapabilityRunResult,
   Continuation,
 } from '../../machines/contracts/capability.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
@@ -32,7 +36,7 @@ interface StartActionOptions {
   /** What the model says; a value that does not fit is a model that fails. */
   readonly reply?: unknown;
   readonly validate?: ScriptedAnswer<CapabilityCall, ArgumentsCheck>;
-  readonly execute?: ScriptedAnswer<ExecuteCapabilityInput, CapabilityResult>;
+  readonly execute?: ScriptedAnswer<ExecuteCapabilityInput, CapabilityRunResult>;
   readonly decide?: ScriptedAnswer<DecideContinuationInput, Continuation>;
   /** What the model says as the decider, call by call. */
   readonly thoughts?: readonly unknown[];
@@ -48,21 +52,21 @@ export const call = (capability: string, args: unknown = {}): CapabilityCall => 
 export const actionReply = (wish: CapabilityCall | null): ActionReply => ({
   response: 'Hi',
   confidence: 0.5,
-  call: wish,
+  calls: wish === null ? [] : [wish],
 });
-export const next = (capability: string, args: unknown = {}): { done: false; next: CapabilityCall } => ({
+export const next = (capability: string, args: unknown = {}): { done: false; next: readonly CapabilityCall[] } => ({
   done: false,
-  next: call(capability, args),
+  next: [call(capability, args)],
 });
 export const done = (finalOutput: string | null = null): Continuation => ({ done: true, finalOutput });
 
 /** What a capability of this name gives. */
 export function capabilityResult(
   input: ExecuteCapabilityInput,
-  changes: Partial<CapabilityResult> = {},
-): CapabilityResult {
+  changes: Partial<CapabilityRunResult> = {},
+): CapabilityRunResult {
   const output = `${input.capability} ran`;
-  const { maxResultChars: _max, runId: _run, step: _step, ...called } = input;
+  const { maxResultChars: _max, runId: _run, id: _id, ...called } = input;
   return {
     ...called,
     success: true,
@@ -101,11 +105,13 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
     continuationPolicy: changes.policy ?? { ...POLICY, maxCorrections: 0 },
     decider: 'function',
     maxContinuations: 5,
+    maxParallelCalls: 4,
+    maxSameCalls: 3,
     capabilityMs: 1_000,
     maxResultChars: 100_000,
     maxTokens: 1_000_000,
     sessionId: null,
-    call: null,
+    calls: [],
     ...changes,
   };
 }
@@ -143,10 +149,10 @@ export function startAction({
   const { model, attempt } = attemptReplying(reply, clock, thoughts);
   const actors = {
     attempt,
-    validateArguments: fromPromise<ArgumentsCheck, CapabilityCall>(async ({ input: wish }) =>
-      validate(wish, asked.validate.push(wish)),
+    validateArguments: fromPromise<readonly ArgumentsCheck[], ValidateArgumentsInput>(({ input: { calls } }) =>
+      Promise.all(calls.map((wish) => validate(wish, asked.validate.push(wish)))),
     ),
-    executeCapability: fromPromise<CapabilityResult, ExecuteCapabilityInput>(async ({ input: wish, signal }) => {
+    executeCapability: fromPromise<CapabilityRunResult, ExecuteCapabilityInput>(async ({ input: wish, signal }) => {
       signal.addEventListener('abort', () => aborted.push(wish.capability), { once: true });
       return execute(wish, asked.execute.push(wish));
     }),

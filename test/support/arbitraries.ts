@@ -143,7 +143,7 @@ export const replyArbitraries: { readonly [P in Phase]: fc.Arbitrary<unknown> } 
     reply: fc.record({
       response: replyText,
       confidence: unit,
-      call: fc.option(fc.record({ capability: fc.string(), arguments: fc.json() })),
+      calls: fc.array(fc.record({ capability: fc.string(), arguments: fc.json() }), { maxLength: 3 }),
     }),
     prose: fc.boolean(),
     problem: fc.option(fc.string()),

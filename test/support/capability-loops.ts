@@ -60,7 +60,7 @@ export interface StartedLoop {
 export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
   const { execute = {}, wish = { capability: 'draft', arguments: '{}' }, thoughts = [], options = {}, signal } = script;
   const clock = new TestClock();
-  const action = { ...replies.action, call: wish };
+  const action = { ...replies.action, calls: wish === null ? [] : [wish] };
   const model = scriptedModel({ action: always({ reply: action }), continuation: thoughts }, { otherwise: replies });
   const names = [...new Set([...CAPABILITY_NAMES, ...Object.keys(execute)])];
   const capabilities = names.map((name) => loopCapability(name, execute[name], script.arguments));
@@ -173,7 +173,7 @@ export async function startHangingLoop(way: LoopHost, stage: HangingStage, signa
       settle = (well) => (well ? resolve(value) : reject(new Error('too late')));
     });
   };
-  const action = { ...replies.action, call: { capability: 'draft', arguments: '{}' } };
+  const action = { ...replies.action, calls: [{ capability: 'draft', arguments: '{}' }] };
   const hangs = { classifying: 'action', 'asking the model': 'continuation' }[stage as string];
   const scripted = scriptedModel(({ task }) =>
     task === hangs ? { hang: true } : task === 'action' ? action : { ...replies }[task as 'yield'],

@@ -37,12 +37,15 @@ export interface TransitionRow<Context> {
 /** States that only hold others: what is in them says enough. */
 const WRAPPER_STATES: ReadonlySet<string> = new Set(['cycling', 'synthesizing', 'calling']);
 
-/** Where a machine rests: its innermost state, and the phase around it. */
+/** Where a machine rests: its innermost state, and the phase around it. Of parallel regions, what those do that have not finished. */
 function stateName(value: StateValue): string {
   const parts: string[] = [];
   let at: StateValue | undefined = value;
   while (typeof at === 'object') {
-    const [[name, inner] = ['', undefined]]: [string, StateValue | undefined][] = Object.entries(at);
+    const entries: [string, StateValue | undefined][] = Object.entries(at);
+    if (entries.length > 1) at = entries.find(([, region]) => region !== 'finished')?.[1];
+    if (typeof at !== 'object') break;
+    const [[name, inner] = ['', undefined]] = entries;
     parts.push(name);
     at = inner;
   }
@@ -271,7 +274,7 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   // A14: so is what it has learned about its models.
   { from: ['classifying', 'thinking'], on: /: reports its models$/, to: ['the same'], by: 'A14' },
   // R1: the request is classified once, unless it is known what to run.
-  { from: [START], on: /the first call is given/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: [START], on: /calls? .*(is|are) given/, to: ['validatingArguments'], by: 'R1, R2' },
   // R1: a later Action reuses the classification, unless the user gave a new prompt; R3: its runs count toward the same limit.
   {
     from: [START],
@@ -292,13 +295,13 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   { from: [START], on: /./, to: ['classifying'], by: 'R1' },
   {
     from: ['classifying'],
-    on: /: (a capability|an unknown capability)$/,
+    on: /: (a capability|an unknown capability|three capabilities)$/,
     when: isAtLimit,
     to: ['concluded'],
     so: stoppedBy('limit_reached'),
     by: 'R3',
   },
-  { from: ['classifying'], on: /: a capability$/, to: ['validatingArguments'], by: 'R1, R2' },
+  { from: ['classifying'], on: /: (a capability|three capabilities)$/, to: ['validatingArguments'], by: 'R1, R2' },
   { from: ['classifying'], on: /: an answer$/, to: ['concluded'], so: stoppedBy('nothing_to_run'), by: 'R1' },
   // R5: what cannot be run ends the loop; of the first step it is a result that failed.
   {
@@ -311,23 +314,42 @@ export const ACTION_TABLE: readonly ActionRow[] = [
   },
   { from: ['classifying'], on: /./, to: ['failed'], so: stoppedBy('no_reply'), by: 'C4' },
 
-  { from: ['validatingArguments'], on: /: valid$/, to: ['executing'], by: 'R2' },
+  { from: ['validatingArguments'], on: /: (valid|only the first valid)$/, to: ['executing'], by: 'R2' },
   {
     from: ['validatingArguments'],
     on: /./,
     when: ({ runs }) => runs === 0,
     to: ['concluded'],
-    so: ({ stopReason, results }) => stopReason === 'invalid_next_step' && results.length === 1,
+    so: ({ stopReason, results }, _, { calls, maxContinuations }) =>
+      stopReason === 'invalid_next_step' && results.length === Math.min(calls.length, maxContinuations),
     by: 'R5',
   },
   {
     from: ['validatingArguments'],
     on: /./,
     to: ['concluded'],
-    so: ({ stopReason, results, runs }) => stopReason === 'invalid_next_step' && results.length === runs,
+    so: ({ stopReason, results }, _, before) =>
+      stopReason === 'invalid_next_step' && results.length === before.results.length,
     by: 'R5: the last result is returned',
   },
 
+  // Calls of one reply run at the same time; none is decided about before all have ended.
+  {
+    from: ['executing'],
+    on: /./,
+    when: ({ step }) => step.filter(({ result }) => result === null).length > 1,
+    to: ['executing'],
+    so: ({ results }, _, before) => results.length === before.results.length,
+    by: 'R2',
+  },
+  {
+    from: ['executing'],
+    on: /./,
+    when: ({ calls }) => calls.length > 0,
+    to: ['concluded'],
+    so: stoppedBy('limit_reached'),
+    by: 'R3: more calls than runs left',
+  },
   // R7: whatever came of the run, the decider is asked; R6: where there is one, and where it can be paid.
   { from: ['executing'], on: /./, when: ({ decider }) => decider === 'function', to: ['asking'], by: 'R2, R7' },
   {
@@ -355,6 +377,15 @@ export const ACTION_TABLE: readonly ActionRow[] = [
     to: ['concluded'],
     so: stoppedBy('limit_reached'),
     by: 'R3',
+  },
+  {
+    from: DECIDING,
+    on: /: another call$/,
+    when: ({ decider, results, maxSameCalls }) =>
+      decider === 'model' && results.filter(({ id }) => id !== null).length >= maxSameCalls,
+    to: ['concluded'],
+    so: stoppedBy('same_call_repeated'),
+    by: 'R5: a loop of identical calls',
   },
   { from: DECIDING, on: /: another call$/, to: ['validatingArguments'], by: 'R2' },
   {

@@ -65,6 +65,7 @@ export const aPassage = (changes: Partial<Passage> = {}): Passage => ({
 });
 
 export const aCapabilityResult = (changes: Partial<CapabilityResult> = {}): CapabilityResult => ({
+  id: 's1.action.1',
   capability: 'draft',
   arguments: { topic: 'bridges' },
   success: true,
@@ -164,7 +165,7 @@ export const results = {
     phase: 'action',
     step: 1,
     prose: false,
-    reply: { response: 'It was 1932.', confidence: 0.6, call: { capability: 'draft', arguments: '{}' } },
+    reply: { response: 'It was 1932.', confidence: 0.6, calls: [{ capability: 'draft', arguments: '{}' }] },
     results: [aCapabilityResult()],
     runs: 1,
     stopReason: 'done',

@@ -19,11 +19,11 @@ export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
         .split('\n')
         .filter((line) => line === `model ${request.task}`).length;
       if (request.task === 'action' && count === 1) return { failure: { code: 'server_error', status: 500 } };
-      if (request.task === 'action') return { reply: { ...replies.action, call: step } };
+      if (request.task === 'action') return { reply: { ...replies.action, calls: [step] } };
       if (request.task === 'intention' && count === 1) return { text: '{"goal": 3}' };
       const gave = request.turns.flatMap(({ content }) => content.match(/work gave/gu) ?? []).length;
       if (request.task === 'continuation')
-        return { reply: { done: gave > 1, finalOutput: null, next: gave > 1 ? null : step } };
+        return { reply: { done: gave > 1, finalOutput: null, next: gave > 1 ? [] : [step] } };
       if (request.task === 'yield')
         return { reply: { ...replies.yield, confidence: 0.3, proposedPhase: 'experience' } };
       return { reply: replies[request.task] };

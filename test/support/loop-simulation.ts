@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AnyActorRef, createActor } from 'xstate';
 import * as z from 'zod';
 import type { ActionState } from '../../machines/contracts/action-state.ts';
+import type { CapabilityCall } from '../../machines/contracts/capability.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { ModelRequest } from '../../machines/contracts/model.ts';
 import { createActors } from '../../src/engine/runtime/bare-chain.ts';
@@ -124,10 +125,10 @@ function stepOfFunction(wish: PlannedStep, asText: boolean): NextStep | undefine
 }
 
 /** A wish as a model says it. */
-function stepOfModel(wish: PlannedStep | null) {
-  if (wish === null || wish.kind === 'missing_name') return null;
+function stepOfModel(wish: PlannedStep | null): readonly CapabilityCall[] {
+  if (wish === null || wish.kind === 'missing_name') return [];
   const given = 'arguments' in wish ? wish.arguments : {};
-  return { capability: wish.capability, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
+  return [{ capability: wish.capability, arguments: typeof given === 'string' ? given : JSON.stringify(given) }];
 }
 
 /** The model of a plan: call by call as the plan says it goes. */
@@ -155,11 +156,14 @@ function plannedModel(plan: LoopPlan, noted: Observations, remembered: () => num
   return scriptedModel(replyTo);
 }
 
-const firstReply = ({ first }: LoopPlan) => ({ response: RESPONSE, confidence: 0.5, call: stepOfModel(first.wish) });
+/** No plan repeats a call as often. */
+const MANY = 1_000;
+
+const firstReply = ({ first }: LoopPlan) => ({ response: RESPONSE, confidence: 0.5, calls: stepOfModel(first.wish) });
 
 const decisionReply = (thought: ModelDecision) =>
   thought.says === 'done'
-    ? { done: true, finalOutput: thought.finalOutput ?? null, next: null }
+    ? { done: true, finalOutput: thought.finalOutput ?? null, next: [] }
     : { done: false, finalOutput: null, next: stepOfModel(thought.wish) };
 
 export interface SimulatedLoop {
@@ -204,7 +208,7 @@ type LoopParts = Parameters<typeof createActors>[0];
 function startLoop(plan: LoopPlan, parts: LoopParts) {
   const { maxContinuations, capabilityMs, maxCorrections, maxTransportRetries, maxCalls, maxTokens } = plan;
   const limits = { maxContinuations, capabilityMs, maxCorrections, maxTransportRetries, maxTokens };
-  const loop = createCapabilityLoop({ ...parts, limits: { ...limits, maxModelCalls: maxCalls } });
+  const loop = createCapabilityLoop({ ...parts, limits: { ...limits, maxModelCalls: maxCalls, maxSameCalls: MANY } });
   const call = plan.first.by === 'caller' ? stepOfFunction(plan.first.wish, false) : undefined;
   const { actor, journal, outcome } = loop.run({ request: REQUEST, ...(call && { call }) });
   return {
@@ -228,7 +232,8 @@ function startMachine(plan: LoopPlan, parts: LoopParts) {
     input: { ...given.input, request: REQUEST, capabilities: own },
     policy,
     continuationPolicy: policy,
-    call: step === undefined ? null : { capability: step.capability, arguments: String(step.arguments) },
+    calls: step === undefined ? [] : [{ capability: step.capability, arguments: String(step.arguments) }],
+    maxSameCalls: MANY,
     decider,
     maxContinuations,
     capabilityMs,

@@ -39,8 +39,8 @@ const faults: Fault[] = [
 
 /** What one call comes to. */
 function faultyReply(task: Task, fault: Fault, answer: Record<string, unknown>, wishes: boolean): ScriptEntry {
-  const call = wishes ? workCall : null;
-  const changes = { action: { call }, continuation: { done: !wishes, next: call } };
+  const calls = wishes ? [workCall, workCall] : [];
+  const changes = { action: { calls }, continuation: { done: !wishes, next: calls.slice(1) } };
   const reply = task === 'yield' ? answer : repliesWith(changes)[task];
   switch (fault) {
     case 'none':

@@ -111,7 +111,7 @@ const work = defineCapability({ name: 'work', description: 'Works.', arguments: 
 
 /** Plan, options and run of a chain that asks its model for every task there is. */
 export const everyTask = {
-  plan: { action: { ...replies.action, call: workCall } },
+  plan: { action: { ...replies.action, calls: [workCall] } },
   options: { capabilities: [work], decider: modelDecider, thresholds: eager },
   run: { messages: worthASummary },
 } as const;

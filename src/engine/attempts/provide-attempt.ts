@@ -230,9 +230,9 @@ function formAt(form: number, configured: ReplyForm): ReplyForm {
   return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
 }
 
-function offeredBy({ fromToolCall }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
-  if (tools === undefined || fromToolCall === undefined) return undefined;
-  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCall };
+function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
+  if (tools === undefined || fromToolCalls === undefined) return undefined;
+  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCalls };
 }
 
 /** Returns the failure of a model that does not accept one of the files; another model of the run does. */

@@ -41,7 +41,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     turns: (input) => turnsOf(prompt, input),
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
     fromProse: prompt.fromProse,
-    fromToolCall: prompt.fromToolCall,
+    fromToolCalls: prompt.fromToolCalls,
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
   specs.set(prompt, spec);

@@ -134,8 +134,8 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: Readonly<Record<PromptName, Prompt>> = {
   action: definePrompt<InputOf<'action'>>({
     name: 'action',
-    version: 4,
-    purpose: 'Answers the request from the current context, and may request a capability.',
+    version: 5,
+    purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: () => `${SHARED}
@@ -145,11 +145,11 @@ Write the answer in the language of the request.`,
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
-        ? 'No capabilities are available. Set "call" to null.'
-        : `If one of these capabilities would help, put it into "call", with its arguments as JSON text. Otherwise set "call" to null.
+        ? 'No capabilities are available. Leave "calls" empty.'
+        : `If some of these capabilities would help, put a call of each into "calls", with its arguments as JSON text. They run at the same time: call only those that do not need the result of another. Otherwise leave "calls" empty.
 ${capabilityList(capabilities)}`,
-    fromToolCall: (call, text) => ({ response: text, confidence: 0, call: capabilityCall(call) }),
-    fromProse: (text) => ({ response: text, confidence: PROSE_CONFIDENCE, call: null }),
+    fromToolCalls: (calls, text) => ({ response: text, confidence: 0, calls: calls.map(capabilityCall) }),
+    fromProse: (text) => ({ response: text, confidence: PROSE_CONFIDENCE, calls: [] }),
   }),
   experience: definePrompt<InputOf<'experience'>>({
     name: 'experience',
@@ -240,14 +240,15 @@ Set "proposedPhase" to the phase to continue with (${phases.join(', ')}), or to 
   }),
   continuation: definePrompt<ContinuationInput>({
     name: 'continuation',
-    version: 2,
-    purpose: 'Decides after each capability run whether to run another one, if the model is the decider.',
+    version: 3,
+    purpose: 'Decides after each step whether to run more capabilities, if the model is the decider.',
     input: continuationInputSchema,
     output: continuationReplySchema,
     system: ({ runsLeft }) => `${SHARED}
-Capabilities run one at a time to answer the request. Decide what happens next.
-If the outputs so far are sufficient, set "done" to true and "next" to null. Set "finalOutput" to their combined result,
-or to null if the last output is the whole result. Otherwise run one more capability.
+Capabilities run to answer the request. Decide what happens next.
+If the outputs so far are sufficient, set "done" to true and leave "next" empty. Set "finalOutput" to their combined result,
+or to null if the last output is the whole result. Otherwise run more capabilities.
+The calls of one step run at the same time, so a call that needs the result of another belongs to a later step.
 Do not repeat a step that failed in the same way. Runs left: ${runsLeft}.`,
     user: ({ request, response, steps, earlier }) =>
       paragraphs(
@@ -260,9 +261,9 @@ Do not repeat a step that failed in the same way. Runs left: ${runsLeft}.`,
     toolsInWords: ({ capabilities, runsLeft }) =>
       runsLeft === 0
         ? 'No capability can run any more. Set "done" to true.'
-        : `To run one more capability, set "done" to false and put the capability into "next", with its arguments as JSON text.
+        : `To run more capabilities, set "done" to false and put the calls into "next", each with its arguments as JSON text.
 ${capabilityList(capabilities)}`,
-    fromToolCall: (call) => ({ done: false, finalOutput: null, next: capabilityCall(call) }),
+    fromToolCalls: (calls) => ({ done: false, finalOutput: null, next: calls.map(capabilityCall) }),
   }),
   summary: definePrompt<SummaryInput>({
     name: 'summary',

@@ -15,8 +15,8 @@ export interface ToolCall {
 export interface ToolUse<Input> {
   /** The tools offered to a model with native tool calls. */
   readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
-  /** Converts a call, and the text before it, to the reply's value. Without it no tools are offered. */
-  readonly fromToolCall?: ((call: ToolCall, text: string) => unknown) | undefined;
+  /** Converts the calls, and the text before them, to the reply's value. Without it no tools are offered. */
+  readonly fromToolCalls?: ((calls: readonly ToolCall[], text: string) => unknown) | undefined;
   /** Describes the tools for any other model, which names a call in its reply. Appended to the system turn. */
   readonly toolsInWords?: ((input: Input) => string) | undefined;
 }
@@ -51,7 +51,7 @@ export function requestOf(
 ): ModelRequest {
   const { shape } = spec;
   const turns = withFiles(spec.turns(input), files);
-  const tools = nativeTools && spec.fromToolCall !== undefined ? (spec.tools?.(input) ?? []) : [];
+  const tools = nativeTools && spec.fromToolCalls !== undefined ? (spec.tools?.(input) ?? []) : [];
   const schemaName = unusedName(spec.schemaName, tools);
   const toolText = spec.toolsInWords?.(input) ?? '';
   const complete = (rendered: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
@@ -122,8 +122,8 @@ function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape):
 
 function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm, offersTools: boolean): string {
   if (form !== 'tool-call')
-    return `${jsonInstruction(shape)}${offersTools ? '\nIf one of the tools would help, call it instead of replying.' : ''}`;
-  const others = offersTools ? ', or of one of the other tools if that would help' : '';
+    return `${jsonInstruction(shape)}${offersTools ? '\nIf some of the tools would help, call them instead of replying. They run at the same time.' : ''}`;
+  const others = offersTools ? ', or with calls of the other tools if those would help; they run at the same time' : '';
   return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
 }
 

@@ -1,5 +1,9 @@
 import { actionMachine, createActionMachine } from '../../../machines/action/action.machine.ts';
-import type { DecideContinuationInput, ExecuteCapabilityInput } from '../../../machines/action/actors.ts';
+import type {
+  DecideContinuationInput,
+  ExecuteCapabilityInput,
+  ValidateArgumentsInput,
+} from '../../../machines/action/actors.ts';
 import { actionGuards } from '../../../machines/action/guards.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { attemptGuards } from '../../../machines/attempt/guards.ts';
@@ -11,7 +15,7 @@ import type {
 } from '../../../machines/chain/actors.ts';
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
-import type { ArgumentsCheck, CapabilityCall, CapabilityResult } from '../../../machines/contracts/capability.ts';
+import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
 import type {
   Approval,
   CompareAnswersInput,
@@ -191,18 +195,18 @@ export function createActionActors({ capabilities, decider, scope }: ActionActor
   const dispatcher = scopedDispatcher(scope);
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
-    validateArguments: promiseActivity<ArgumentsCheck, CapabilityCall>(
+    validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
       'validateArguments',
-      ({ input }) => checkArguments(capabilities, input),
+      ({ input: { calls } }) => Promise.all(calls.map((call) => checkArguments(capabilities, call))),
       dispatcher,
     ),
-    executeCapability: promiseActivity<CapabilityResult, ExecuteCapabilityInput>(
+    executeCapability: promiseActivity<CapabilityRunResult, ExecuteCapabilityInput>(
       'executeCapability',
       ({ input, signal }) => {
         const { clock } = scope();
         return runCapability(capabilities, {
           ...input,
-          idempotencyKey: `${input.runId}.${input.step}`,
+          idempotencyKey: `${input.runId}.${input.id}`,
           signal,
           now: () => clock.now(),
         });

@@ -29,8 +29,8 @@ import { currentScope } from './run-scope.ts';
 
 export interface LoopOptions
   extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'signal'> {
-  /** The first step if it is known; by default the model is asked for it, once. */
-  readonly call?: NextStep;
+  /** The first step if it is known: one call, or several that run at the same time. By default the model is asked for it, once. */
+  readonly call?: NextStep | readonly NextStep[];
 }
 
 const loopOptionsSchema = runOptionsSchema
@@ -79,7 +79,11 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
       const { input, files } = createChainInput(run, parts);
       const state = initialState(input);
       return startLoop(
-        { ...actionInput({ ...state, ...enterPhase(state, 'action') }), call: parseFirstCall(call), hasParent: false },
+        {
+          ...actionInput({ ...state, ...enterPhase(state, 'action') }),
+          calls: parseFirstCalls(call),
+          hasParent: false,
+        },
         { machine, clock: parts.clock, files, signal: run.signal },
       );
     },
@@ -87,15 +91,15 @@ export function createCapabilityLoop(options: PostChainOptions = {}) {
 }
 
 /** Returns the first step, parsed like a decider's reply. Throws `invalid_option`. */
-function parseFirstCall(given: unknown): ActionInput['call'] {
-  if (given === undefined || given === null) return null;
-  const { call, problem } = readContinuation({ done: false, next: given });
-  if (call === null)
+function parseFirstCalls(given: unknown): ActionInput['calls'] {
+  if (given === undefined || given === null) return [];
+  const { calls, problem } = readContinuation({ done: false, next: given });
+  if (calls.length === 0)
     throw new PostChainError(
       'invalid_option',
-      `call: expected { capability, arguments }; received ${describeValue(given)} (${problem?.message}).`,
+      `call: expected { capability, arguments } or a list of them; received ${describeValue(given)} (${problem?.message}).`,
     );
-  return call;
+  return calls;
 }
 
 const STOPPED = 'the loop was stopped';

@@ -2,16 +2,19 @@ import type { DecideContinuationInput } from '../../../machines/action/actors.ts
 import type { DeciderKind } from '../../../machines/contracts/capability.ts';
 import { describeValue } from '../../internal/options.ts';
 
-/** The next capability to run; the arguments as an object, or as JSON text. */
+/** One call of the next step; the arguments as an object, or as JSON text. */
 export interface NextStep {
   readonly capability: string;
   readonly arguments: Readonly<Record<string, unknown>> | string;
 }
 
-/** Either done, with an optional output that replaces the last result's if it is not blank; or one more step. */
+/**
+ * Either done, with an optional output that replaces the last result's if it is not blank; or the next step: one call, or several
+ * that run at the same time.
+ */
 export type DeciderReply =
   | { readonly done: true; readonly finalOutput?: string | null }
-  | { readonly done: false; readonly next: NextStep };
+  | { readonly done: false; readonly next: NextStep | readonly NextStep[] };
 
 /** Decides what follows a capability's result. If it throws, the loop ends with the last result. */
 export type DecidingFunction = (

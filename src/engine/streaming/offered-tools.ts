@@ -3,22 +3,28 @@ import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 import { GrowingText } from './part-source.ts';
-import { type FoundValue, LeadingThought, type OfferedCall, type StreamDriver } from './stream-driver.ts';
+import { type FoundValue, LeadingThought, type OfferedCalls, type StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 
 /** The most tool names that an error message lists. */
 const MAX_NAMES = 20;
 const MAX_NAME_CHARS = 60;
 
-/** The tools that a model may call instead of replying. `valueOf` converts a call and the text before it to the reply's value. */
+/** The tools that a model may call instead of replying. `valueOf` converts the calls and the text before them to the reply's value. */
 export interface OfferedTools {
   readonly names: ReadonlySet<string>;
-  readonly valueOf: (call: { readonly name: string; readonly arguments: string }, textBefore: string) => unknown;
+  readonly valueOf: (calls: readonly OfferedCall[], textBefore: string) => unknown;
+}
+
+/** `arguments` is JSON text. */
+interface OfferedCall {
+  readonly name: string;
+  readonly arguments: string;
 }
 
 /**
- * Returns a driver that also accepts a call of one of these tools as the reply: the first such call, whatever precedes or follows it.
- * Until one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept as the text
+ * Returns a driver that also accepts calls of these tools as the reply, in the order of their starts, whatever is around them. Until
+ * one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept as the text
  * before a call.
  */
 export function withOfferedTools(
@@ -28,7 +34,7 @@ export function withOfferedTools(
 ): StreamDriver {
   const text = new GrowingText();
   const thought = new LeadingThought();
-  let call: PendingCall | null = null;
+  let calls: PendingCalls | null = null;
   let unknown: string | null = null;
 
   const textBeforeCall = (): string => {
@@ -39,22 +45,23 @@ export function withOfferedTools(
 
   return {
     finder: driver.finder,
-    get call() {
-      return call;
+    get calls() {
+      return calls;
     },
     claim(part) {
       if (part.type === 'tool-call-delta' && offered.names.has(part.name)) {
-        call ??= new PendingCall(part.index, part.name, textBeforeCall(), offered.valueOf);
-        return part.index === call.index;
+        calls ??= new PendingCalls(textBeforeCall(), offered.valueOf);
+        calls.continueWith(part.index, part.name);
+        return true;
       }
-      if (call !== null) return false;
+      if (calls !== null) return false;
       if (part.type === 'text-delta') text.add(part.text.slice(thought.endIn(part.text)));
       if (part.type === 'tool-call-delta') unknown ??= part.name;
       return driver.claim(part);
     },
-    proseIn: (given) => (call === null ? driver.proseIn(given) : ''),
+    proseIn: (given) => (calls === null ? driver.proseIn(given) : ''),
     failureOf(missing) {
-      if (call !== null) return truncatedFailure(call.name);
+      if (calls !== null) return truncatedFailure(calls.lastName);
       const namesUnknownTool = readsJsonText && missing.miss === 'none' && missing.reason !== 'length';
       return unknown !== null && namesUnknownTool
         ? unknownToolFailure(unknown, offered.names)
@@ -63,42 +70,59 @@ export function withOfferedTools(
   };
 }
 
-class PendingCall implements OfferedCall {
+interface PendingCall {
   readonly index: number;
   readonly name: string;
+  readonly text: GrowingText;
+}
+
+class PendingCalls implements OfferedCalls {
   readonly #textBefore: string;
   readonly #toValue: OfferedTools['valueOf'];
-  readonly #arguments = new GrowingText();
+  readonly #calls = new Map<number, PendingCall>();
+  /** The call that the next chunk belongs to. */
+  #current: PendingCall | undefined;
 
-  constructor(index: number, name: string, textBefore: string, toValue: OfferedTools['valueOf']) {
-    this.index = index;
-    this.name = name;
+  constructor(textBefore: string, toValue: OfferedTools['valueOf']) {
     this.#textBefore = textBefore;
     this.#toValue = toValue;
   }
 
+  continueWith(index: number, name: string): void {
+    this.#current = this.#calls.get(index) ?? { index, name, text: new GrowingText() };
+    this.#calls.set(index, this.#current);
+  }
+
   push(chunk: string): void {
-    this.#arguments.add(chunk);
+    this.#current?.text.add(chunk);
+  }
+
+  get lastName(): string {
+    return [...this.#calls.values()].at(-1)?.name ?? '';
   }
 
   soFar(): unknown {
-    return this.#value(this.#arguments.text);
+    return this.#toValue(this.#given, this.#textBefore);
   }
 
-  /** Whoever runs the tool rejects invalid arguments. Some servers send none at all for a tool without parameters. */
+  /**
+   * A call that the output limit cut off is dropped if another is complete. Whoever runs the tools rejects invalid arguments. Some
+   * servers send none at all for a tool without parameters.
+   */
   whole(reason: FinishReason | null): FoundValue | null {
-    const { text } = this.#arguments;
-    if (reason === 'length' && !isWhole(text)) return null;
-    return { value: this.#value(text.trim() === '' ? '{}' : text) };
+    const calls = this.#given.filter((call) => reason !== 'length' || isWhole(call.arguments));
+    if (calls.length === 0) return null;
+    const complete = calls.map((call) => (call.arguments.trim() === '' ? { ...call, arguments: '{}' } : call));
+    return { value: this.#toValue(complete, this.#textBefore) };
   }
 
   describe(): string {
-    const called = `[called the tool ${this.name} with the arguments ${this.#arguments.text}]`;
-    return this.#textBefore === '' ? called : `${this.#textBefore}\n${called}`;
+    const called = this.#given.map((call) => `[called the tool ${call.name} with the arguments ${call.arguments}]`);
+    return [...(this.#textBefore === '' ? [] : [this.#textBefore]), ...called].join('\n');
   }
 
-  #value(text: string): unknown {
-    return this.#toValue({ name: this.name, arguments: text }, this.#textBefore);
+  get #given(): readonly OfferedCall[] {
+    return [...this.#calls.values()].map(({ name, text }) => ({ name, arguments: text.text }));
   }
 }
 

@@ -80,7 +80,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
     const failure = streamFailure(end) ?? none;
     return {
-      text: driver.call?.describe() ?? text,
+      text: driver.calls?.describe() ?? text,
       prose: false,
       value: failure === null ? found?.value : null,
       failure,
@@ -134,10 +134,10 @@ async function readValue(
   function readChunk(chunk: string, onParsed: () => void, onThrown: (error: unknown) => void): void {
     if (chunk === '') onAlive();
     else onText(chunk);
-    if (driver.call !== null) {
-      driver.call.push(chunk);
+    if (driver.calls !== null) {
+      driver.calls.push(chunk);
       if (!isCalled) onBegin?.();
-      if (!isCalled || chunk !== '') onPartial(driver.call.soFar());
+      if (!isCalled || chunk !== '') onPartial(driver.calls.soFar());
       isCalled = true;
       onParsed();
       return;
@@ -155,7 +155,7 @@ async function readValue(
 
   await readAll(source, readChunk);
   if (source.end.failure !== null) return null;
-  if (driver.call !== null) return driver.call.whole(source.end.reason);
+  if (driver.calls !== null) return driver.calls.whole(source.end.reason);
   finder.end();
   const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;
@@ -339,7 +339,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
 
   return {
     finder: new StrictFinder(),
-    call: null,
+    calls: null,
     claim(part) {
       if (part.type === 'text-delta') prose.add(part.text.slice(thought.endIn(part.text)));
       if (part.type !== 'tool-call-delta') return false;

@@ -45,15 +45,15 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/** A call of an offered tool instead of a reply. It grows while it arrives and is not parsed. */
-export interface OfferedCall {
-  /** Adds the next chunk of its arguments. */
+/** The calls of offered tools instead of a reply. They grow while they arrive and are not parsed. */
+export interface OfferedCalls {
+  /** Adds the characters of the part that was claimed last. */
   push(chunk: string): void;
   /** Returns the value so far. */
   soFar(): unknown;
   /** Returns the value at the end of the stream, or null if the output limit cut it off. */
   whole(reason: FinishReason | null): FoundValue | null;
-  /** Returns the text and the call as one text. */
+  /** Returns the text and the calls as one text. */
   describe(): string;
 }
 
@@ -75,8 +75,8 @@ export interface StreamDriver {
    * characters of any other part only show that the model is still sending.
    */
   claim(part: DeltaPart): boolean;
-  /** The tool call that replaces the reply, once it has started; it then receives the reply's characters. */
-  readonly call: OfferedCall | null;
+  /** The tool calls that replace the reply, once one has started; they then receive the reply's characters. */
+  readonly calls: OfferedCalls | null;
   /** Returns the prose of a reply without JSON, given its own text; empty if JSON started in it. */
   proseIn(text: string): string;
   failureOf(missing: MissingValue): Failure;
@@ -92,7 +92,7 @@ export function createTextDriver({ acceptsList }: { readonly acceptsList: boolea
       if (part.type === 'tool-call-delta') tool ??= part.name;
       return part.type === 'text-delta';
     },
-    call: null,
+    calls: null,
     proseIn: (text) => (finder.miss === 'none' ? withoutThought(text) : ''),
     failureOf(missing) {
       const isCallInstead = tool !== null && missing.text.trim() === '' && missing.reason !== 'length';

@@ -49,9 +49,9 @@ export function journalMessages(stateAfter: (seq: number) => unknown) {
     const createdAt = String(Math.round(startedMs + atMs));
     messages.push({ type, _version: PROTOCOL_VERSION, createdAt, id: null, rootId, sessionId, ...members });
   };
-  const snapshotOf = ({ leaf, context }: ReportedActor, status: string, output?: unknown) => ({
+  const snapshotOf = ({ outline, leaves, context }: ReportedActor, status: string, output?: unknown) => ({
     status,
-    value: stateValue(leaf),
+    value: stateValue(outline.root, withAncestors(leaves)),
     context,
     children: {},
     historyValue: {},
@@ -90,7 +90,7 @@ export function journalMessages(stateAfter: (seq: number) => unknown) {
       machine,
       outline,
       attemptId,
-      leaf: firstLeaf(outline),
+      leaves: initialLeaves(outline.root),
       context: {},
       host: invocation?.host ?? null,
     });
@@ -130,10 +130,11 @@ export function journalMessages(stateAfter: (seq: number) => unknown) {
     if (actor === null || entry.target.length === 0) return;
     const event = entry.event === currentEvent.type ? currentEvent : { type: entry.event };
     sendEvent(actor, event);
-    actor.leaf = leafAfter(actor, entry.target);
+    actor.leaves = leavesAfter(actor, entry.target);
     stopOrphans(actor);
     // The root is done at `run-end`, when the answer exists.
-    const isDone = actor !== root && actor.leaf.type === 'final' && actor.leaf.parent === actor.outline.root;
+    const isDone =
+      actor !== root && actor.leaves.some(({ type, parent }) => type === 'final' && parent === actor.outline.root);
     sendSnapshot(actor, event, isDone ? 'done' : 'active');
     if (isDone && actor === attempt) attempt = null;
     if (isDone && actor === loop) loop = null;
@@ -157,7 +158,7 @@ export function journalMessages(stateAfter: (seq: number) => unknown) {
       name,
       machine: chainMachine,
       outline,
-      leaf: firstLeaf(outline),
+      leaves: initialLeaves(outline.root),
     });
   };
 
@@ -205,7 +206,7 @@ export function journalMessages(stateAfter: (seq: number) => unknown) {
   };
 }
 
-/** A machine of a run in its current state. PostChain's charts have one active leaf state at a time. */
+/** A machine of a run in its current state. */
 interface ReportedActor {
   readonly sessionId: string;
   readonly parentId: string | null;
@@ -215,7 +216,8 @@ interface ReportedActor {
   readonly machine: AnyStateMachine;
   readonly outline: MachineOutline;
   readonly attemptId: string | null;
-  leaf: StateOutline;
+  /** The innermost active states: several in the regions of a parallel state. */
+  leaves: readonly StateOutline[];
   context: unknown;
   /** The parent's state that invokes it; null before the parent's transition is recorded. */
   host: StateOutline | null;
@@ -233,23 +235,31 @@ function outlineOf(machine: AnyStateMachine): MachineOutline {
 
 const firstLeaf = ({ root }: MachineOutline): StateOutline => initialLeaves(root)[0] ?? root;
 
-/** Returns the state that a transition leads to; the current one if its target is unknown. */
-function leafAfter({ outline, leaf }: ReportedActor, [target]: readonly string[]): StateOutline {
+/** Returns the innermost states after a transition; the current ones if its target is unknown. Other parallel regions keep theirs. */
+function leavesAfter({ outline, leaves }: ReportedActor, [target]: readonly string[]): readonly StateOutline[] {
   const state = outline.states.get(target ?? '');
-  return state === undefined ? leaf : (initialLeaves(state)[0] ?? leaf);
+  if (state === undefined) return leaves;
+  const around = withAncestors([state]);
+  const isInOtherRegion = (leaf: StateOutline): boolean => {
+    let common: StateOutline | null = leaf;
+    while (common !== null && !around.has(common)) common = common.parent;
+    return common?.type === 'parallel' && common !== state;
+  };
+  return [...leaves.filter(isInOtherRegion), ...initialLeaves(state)];
 }
 
-/** Returns XState's state value: `{ outer: 'inner' }`. */
-function stateValue(leaf: StateOutline): unknown {
-  let value: unknown = {};
-  for (let state = leaf; state.parent !== null; state = state.parent)
-    value = state === leaf ? state.key : { [state.key]: value };
-  return value;
+/** Returns XState's state value: `{ outer: 'inner' }`, with all regions of a parallel state. */
+function stateValue(state: StateOutline, active: ReadonlySet<StateOutline>): unknown {
+  const inner = [...state.children.values()].filter((child) => active.has(child));
+  const [only] = inner;
+  if (only === undefined) return {};
+  if (state.type !== 'parallel' && only.children.size === 0) return only.key;
+  return Object.fromEntries(inner.map((child) => [child.key, stateValue(child, active)]));
 }
 
 /** Returns the active state that invokes this `src`, and the id of the invocation. */
-function hostOf({ leaf }: ReportedActor, src: string): { readonly host: StateOutline; readonly id: string } | null {
-  for (const host of withAncestors([leaf]))
+function hostOf({ leaves }: ReportedActor, src: string): { readonly host: StateOutline; readonly id: string } | null {
+  for (const host of withAncestors(leaves))
     for (const invoke of host.invokes) if (invoke.src === src) return { host, id: invoke.id };
   return null;
 }
@@ -261,7 +271,7 @@ function invokeIdOf({ outline }: ReportedActor, src: string): string | null {
   return null;
 }
 
-const isOn = ({ leaf }: ReportedActor, state: StateOutline): boolean => withAncestors([leaf]).has(state);
+const isOn = ({ leaves }: ReportedActor, state: StateOutline): boolean => withAncestors(leaves).has(state);
 
 const definitions = new WeakMap<AnyStateMachine, string>();
 

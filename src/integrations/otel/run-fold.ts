@@ -100,7 +100,8 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
 
 /** Records capability runs as `execute_tool` spans. A call that was rejected before it ran gets a span without duration. */
 function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilter) {
-  let running: OpenSpan | null = null;
+  /** By the number of the call: calls of one reply run at the same time. */
+  const running = new Map<number, OpenSpan>();
 
   const begin = (capability: string, index: number): OpenSpan => {
     const name = filter.capability(capability);
@@ -115,11 +116,11 @@ function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilte
 
   return {
     start({ capability, index }: EntryOf<'capability-start'>): void {
-      running = begin(capability, index);
+      running.set(index, begin(capability, index));
     },
     end({ index, result }: EntryOf<'capability-end'>): void {
-      const span = running ?? begin(result.capability, index);
-      running = null;
+      const span = running.get(index) ?? begin(result.capability, index);
+      running.delete(index);
       const { success, code, output } = result;
       const error = success ? null : filter.errorOf({ code: code ?? '', message: result.error });
       spans.end(span, error, {
@@ -132,7 +133,7 @@ function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilte
         'postchain.capability.index': index,
         'postchain.decided_by': decidedBy,
         'postchain.done': done ?? undefined,
-        'postchain.next': next === null ? undefined : filter.capability(next),
+        'postchain.next': next.length === 0 ? undefined : next.map(filter.capability),
         'postchain.limit_reached': limitReached,
       });
     },

@@ -70,7 +70,7 @@ function* replyOf(task: Task, input: unknown): Steps<Replies[Task]> {
   // The wait before the first step lets the program do something else between two replies.
   yield;
   if (task === 'synthesis') return yield* replySynthesis(synthesisInputSchema.parse(input));
-  if (task === 'continuation') return { done: true, finalOutput: null, next: null };
+  if (task === 'continuation') return { done: true, finalOutput: null, next: [] };
   if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
   const given = phaseInputSchema.parse(input);
   if (given.phase !== task) throw new TypeError(`the task ${task} received the input of ${given.phase}`);

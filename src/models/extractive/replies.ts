@@ -24,7 +24,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
   const others = rated.filter(({ role }) => role !== 'user');
   switch (phase) {
     case 'action':
-      return { response: texts.some(isResult) ? text : NOTHING_GATHERED, confidence, call: null };
+      return { response: texts.some(isResult) ? text : NOTHING_GATHERED, confidence, calls: [] };
     case 'experience': {
       const least = SHARE_OF_BEST * Math.max(0, ...rated.map(({ score }) => score));
       const relevant = rated.filter(({ score }) => score > 0 && score >= least);

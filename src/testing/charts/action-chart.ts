@@ -1,4 +1,5 @@
 import { actionMachine } from '../../../machines/action/action.machine.ts';
+import type { ValidateArgumentsInput } from '../../../machines/action/actors.ts';
 import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
 import type {
@@ -11,7 +12,7 @@ import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../engine/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
-import { done, fails } from '../exploration/occurrences.ts';
+import { done, fails, type Outcome } from '../exploration/occurrences.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
@@ -20,7 +21,26 @@ const UNKNOWN: CapabilityCall = { capability: 'unknown', arguments: '{}' };
 const VALID: ArgumentsCheck = { ok: true, arguments: {} };
 const INVALID: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments are invalid' };
 
+/** The arguments are all valid or all invalid, or only the first ones are valid. */
+function checksOf(input: unknown): readonly Outcome[] {
+  const { calls } = input as ValidateArgumentsInput;
+  const some = calls.map((_, at) => (at === 0 ? VALID : INVALID));
+  return [
+    done(
+      calls.map(() => VALID),
+      'valid',
+    ),
+    ...(calls.length === 1 ? [] : [done(some, 'only the first valid')]),
+    done(
+      calls.map(() => INVALID),
+      'invalid',
+    ),
+    fails(),
+  ];
+}
+
 const SUCCEEDED: CapabilityResult = {
+  id: 'lookup.1',
   capability: LOOKUP.name,
   arguments: {},
   success: true,
@@ -36,17 +56,18 @@ const FAILED: CapabilityResult = { ...SUCCEEDED, success: false, output: '', cod
 
 /** What a model or a function may decide after a call. */
 const CONTINUATIONS = {
-  'stop there': { done: true, finalOutput: null, next: null },
-  'stop with an output': { done: true, finalOutput: 'It is so.', next: null },
-  'another call': { done: false, finalOutput: null, next: CALL },
-  'a call of an unknown capability': { done: false, finalOutput: null, next: UNKNOWN },
-  'no next call': { done: false, finalOutput: null, next: null },
+  'stop there': { done: true, finalOutput: null, next: [] },
+  'stop with an output': { done: true, finalOutput: 'It is so.', next: [] },
+  'another call': { done: false, finalOutput: null, next: [CALL] },
+  'a call of an unknown capability': { done: false, finalOutput: null, next: [UNKNOWN] },
+  'no next call': { done: false, finalOutput: null, next: [] },
 };
 
 const REPLIES = {
-  'an answer': { response: 'It is so.', confidence: 0.5, call: null },
-  'a capability': { response: '', confidence: 0.5, call: CALL },
-  'an unknown capability': { response: '', confidence: 0.5, call: UNKNOWN },
+  'an answer': { response: 'It is so.', confidence: 0.5, calls: [] },
+  'a capability': { response: '', confidence: 0.5, calls: [CALL] },
+  'an unknown capability': { response: '', confidence: 0.5, calls: [UNKNOWN] },
+  'three capabilities': { response: '', confidence: 0.5, calls: [CALL, UNKNOWN, CALL] },
 };
 
 /** What an earlier Action left: an answer, a capability run, and as many as there may be. */
@@ -68,7 +89,10 @@ export const actionChart = {
     'the model decides': inputOf('model'),
     'the model decides, without a budget': inputOf('model', { maxTokens: 1 }),
     'no decider': inputOf('none'),
-    'the first call is given': inputOf('function', { call: CALL }),
+    'the first call is given': inputOf('function', { calls: [CALL] }),
+    'calls for all slots are given': inputOf('none', { calls: Array(5).fill(CALL), maxContinuations: 5 }),
+    'two calls are given, one at a time': inputOf('none', { calls: [CALL, CALL], maxParallelCalls: 1 }),
+    'the model may not repeat a call': inputOf('model', { maxSameCalls: 2, maxContinuations: 3 }),
     'a later Action, a function decides': inputOf('function', { earlier: EARLIER }),
     'a later Action, the model decides': inputOf('model', { earlier: EARLIER }),
     'a later Action without a run, a function decides': inputOf('function', { earlier: ANSWERED }),
@@ -79,7 +103,7 @@ export const actionChart = {
   outcomes: {
     classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage, reportsModels],
     continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage, reportsModels],
-    validateArguments: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
+    validateArguments: checksOf,
     executeCapability: [done(SUCCEEDED, 'succeeds'), done(FAILED, 'throws'), fails()],
     decideContinuation: [
       ...Object.entries(CONTINUATIONS).map(([name, decision]) => done(decision, name)),
@@ -87,11 +111,27 @@ export const actionChart = {
       fails(),
     ],
   },
-  /** The next call and the decision about it, the number of calls, and their results. */
+  /** The next calls and the decision about them, the calls of the step, the number of runs, and their results. */
   abstraction: ({
-    context: { call, runs, begun, continuation, problem, failure, stopReason, results, execution, usageInFlight },
+    context: {
+      calls,
+      step,
+      runs,
+      begun,
+      continuation,
+      problem,
+      failure,
+      stopReason,
+      results,
+      execution,
+      usageInFlight,
+    },
   }) => ({
-    call: call?.capability,
+    calls: calls.map(({ capability }) => capability),
+    waiting: step.filter(({ slot, result }) => slot === null && result === null).length,
+    ended: step.filter(({ result }) => result !== null).length,
+    last: step.at(-1)?.result?.code ?? results.at(-1)?.code,
+    lastSlot: step.at(-1)?.slot,
     runs,
     begun,
     continuation,
@@ -99,7 +139,6 @@ export const actionChart = {
     failure: failure?.code,
     stopReason,
     results: results.length,
-    last: results.at(-1)?.code,
     hasCalledModel: execution.usage.modelCalls + usageInFlight.finished.modelCalls > 0,
   }),
 } satisfies ExploredChart<typeof actionMachine>;

@@ -1,7 +1,7 @@
 import type { SnapshotFrom } from 'xstate';
 import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { ActionInput, LoopReport } from '../../../machines/contracts/action-state.ts';
+import type { ActionInput, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
@@ -24,8 +24,8 @@ import { attemptOutcomes, CLOCK, LOOKUP, proseOutcome, reportsModels, reportsUsa
 
 /** A capability loop while its first capability runs. */
 function loopInProgress(input: ActionInput): LoopReport {
-  const call = { capability: LOOKUP.name, arguments: '{}' };
-  return { type: 'loop.progressed', loop: { ...initialActionState(input), call, begun: 1 } };
+  const call: StepCall = { capability: LOOKUP.name, arguments: {}, id: `${input.id}.1`, slot: 1, result: null };
+  return { type: 'loop.progressed', loop: { ...initialActionState(input), step: [call], begun: 1 } };
 }
 
 type ChainSnapshot = SnapshotFrom<typeof chainMachine>;

@@ -1,5 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
+import type { StepCall } from '../../../machines/contracts/action-state.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { isRunning } from '../../../machines/policies/capability-loop.ts';
 import { alwaysEventually } from '../properties/always-eventually.ts';
 import type { Property } from '../properties/properties.ts';
 import {
@@ -70,10 +72,19 @@ export const attemptProperties: readonly Property[] = [
   ),
 ];
 
-/** The capability loop ends, within its limit, and runs one capability at a time. */
+const SLOTS = [1, 2, 3, 4];
+
+const runningIn = (step: readonly StepCall[], slot: number): number =>
+  step.filter((call) => call.slot === slot && isRunning(call)).length;
+
+/** The capability loop ends, within its limits. */
 export const actionProperties: readonly Property[] = [
   ...soundness,
   alwaysEventually('concluded or failed', isDone),
-  never('over the continuation limit', ({ context: { runs, maxContinuations } }) => runs > maxContinuations),
-  atMost('capability at a time', 1, ({ context: { begun, runs } }) => begun - runs),
+  never('over the continuation limit', ({ context: { begun, maxContinuations } }) => begun > maxContinuations),
+  never(
+    'over the limit of parallel calls',
+    ({ context: { step, maxParallelCalls } }) => step.filter(isRunning).length > maxParallelCalls,
+  ),
+  atMost('call in a slot', 1, ({ context: { step } }) => Math.max(0, ...SLOTS.map((slot) => runningIn(step, slot)))),
 ];

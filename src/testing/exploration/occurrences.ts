@@ -35,7 +35,7 @@ export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
 export interface Occurrence {
   /** `sent` events come from outside; all others come from actors and delays of the machine. */
   readonly kind: Outcome['kind'] | 'delay' | 'sent';
-  /** Label in paths: `action: confident`, `after phaseDeadline`, `run.cancelled`. */
+  /** Label in paths, unique in its state: `action: confident`, `after phaseDeadline`, `run.cancelled`. */
   readonly name: string;
   readonly event: EventObject;
   /** The state that invoked the actor or set the delay; null for a sent event. */
@@ -66,11 +66,22 @@ export function occurrencesOf(
   return (snapshot: AnyMachineSnapshot): readonly Occurrence[] => {
     if (snapshot.status !== 'active') return [];
     return [
-      ...activeActors(snapshot).flatMap((actor) => ofActor(actor, snapshot)),
-      ...activeNodes(snapshot).flatMap(ofDelays),
+      ...toldApart(activeActors(snapshot).flatMap((actor) => ofActor(actor, snapshot))),
+      ...toldApart(activeNodes(snapshot).flatMap(ofDelays)),
       ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
     ];
   };
+
+  /** Adds the actor or the state to a name that several occurrences have, as in parallel regions. */
+  function toldApart(occurrences: readonly Occurrence[]): readonly Occurrence[] {
+    const counts = new Map<string, number>();
+    for (const { name } of occurrences) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return occurrences.map((occurrence) => {
+      const { name, actor, state } = occurrence;
+      const place = actor ?? state?.slice(machine.id.length + 1);
+      return counts.get(name) === 1 || place === undefined ? occurrence : { ...occurrence, name: `${name} (${place})` };
+    });
+  }
 
   function ofActor({ id, src, state }: InvokedActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
     const given = outcomes[id] ?? outcomes[src] ?? [];

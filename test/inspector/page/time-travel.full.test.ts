@@ -29,7 +29,7 @@ async function runWithTruth(): Promise<{ readonly run: Run; readonly truths: rea
       action: (call: number) =>
         call === 1
           ? { failure: { code: 'server_error', status: 503, retryAfterMs: 2_000 } }
-          : { ...replies.action, call: workCall },
+          : { ...replies.action, calls: [workCall] },
       observation: (call: number) =>
         call < 3 ? { text: '{"insights": ["It is so", 3], "undigested": "no"}' } : replies.observation,
       yield: (call: number) => unsureAnswer(call, { proposedPhase: call % 2 === 0 ? 'action' : null }),

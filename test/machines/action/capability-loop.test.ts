@@ -134,7 +134,7 @@ describe('a failed capability run', () => {
     });
     await rig.settle();
     rig.clock.increment(999);
-    expect(rig.actor.getSnapshot().value).toBe('executing');
+    expect(rig.actor.getSnapshot().matches({ calling: { slot1: 'executing' } })).toBe(true);
     expect(rig.aborted).toEqual([]);
     rig.clock.increment(1);
     expect(rig.aborted).toEqual(['draft']);
@@ -171,12 +171,12 @@ describe('reported events', () => {
     const rig = startAction({ decide: (_, asked) => (asked === 1 ? next('review') : done()) });
     const { results } = await rig.result();
     expect(rig.facts).toEqual([
-      { type: 'capability-start', capability: 'draft', index: 1 },
+      { type: 'capability-start', id: 's1.action.1', capability: 'draft', index: 1 },
       { type: 'capability-end', index: 1, result: results[0] },
-      { type: 'continuation', index: 1, decidedBy: 'function', done: false, next: 'review', limitReached: false },
-      { type: 'capability-start', capability: 'review', index: 2 },
+      { type: 'continuation', index: 1, decidedBy: 'function', done: false, next: ['review'], limitReached: false },
+      { type: 'capability-start', id: 's1.action.2', capability: 'review', index: 2 },
       { type: 'capability-end', index: 2, result: results[1] },
-      { type: 'continuation', index: 2, decidedBy: 'function', done: true, next: null, limitReached: false },
+      { type: 'continuation', index: 2, decidedBy: 'function', done: true, next: [], limitReached: false },
       { type: 'capability-stop', reason: 'done', runs: 2, failed: 0, capabilityMs: 4, code: null, problem: null },
     ]);
     for (const fact of rig.facts) expect(emittedEventSchema.parse(fact)).toEqual(fact);

@@ -11,7 +11,7 @@ const boom = (): never => {
 };
 const never = (): Promise<never> => new Promise(() => {});
 const refused = { ok: false, code: 'arguments_misfit', problem: 'words: a number is wanted' } as const;
-const started = { call: call('draft'), decider: 'none' } as const;
+const started = { calls: [call('draft')], decider: 'none' } as const;
 const thinking = { decider: 'model' } as const;
 
 /** The visited states, the stop reason, and the failure. */
@@ -19,7 +19,7 @@ async function way(script: Script) {
   const rig = startAction(script);
   const visited: string[] = [];
   const visit = ({ value }: { value: unknown }) =>
-    visited.push(typeof value === 'string' ? value : JSON.stringify(value));
+    visited.push(typeof value === 'string' ? value : Object.keys(Object(value)).join());
   visit(rig.actor.getSnapshot());
   rig.actor.subscribe(visit);
   for (let waits = 0; waits < 3; waits += 1) {
@@ -34,7 +34,7 @@ async function way(script: Script) {
   return { value, states, stopReason, runs, failed, code: context.problem?.code ?? null, asked: rig.asked, context };
 }
 
-const ran = ['validatingArguments', 'executing'];
+const ran = ['validatingArguments', 'calling'];
 const asked = 'asking';
 
 describe('visited states', () => {
@@ -54,7 +54,7 @@ describe('visited states', () => {
     [
       'R6',
       'the model decides',
-      { input: thinking, thoughts: [{ done: true, finalOutput: null, next: null }] },
+      { input: thinking, thoughts: [{ done: true, finalOutput: null, next: [] }] },
       [...ran, 'thinking', 'concluded'],
     ],
     ['R7', 'a capability throws', { execute: boom }, [...ran, asked, 'concluded']],
@@ -122,7 +122,7 @@ describe('stop reasons', () => {
 
 describe('guards', () => {
   const { context } = startAction().actor.getSnapshot();
-  const wishing = (capability: string): ActionState => ({ ...context, call: call(capability) });
+  const wishing = (capability: string): ActionState => ({ ...context, calls: [call(capability)] });
 
   it.each([
     ['draft', null],

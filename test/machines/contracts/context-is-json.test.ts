@@ -58,7 +58,7 @@ describe('the contexts of the machines', () => {
       | `state.results.action.results[].arguments.${string}`
       | 'state.inFlight.usage.call.input'
       | 'state.inFlight.loop.usageInFlight.call.input'
-      | `state.inFlight.loop.${'input.capabilities[].arguments' | 'checked' | 'results[].arguments'}.${string}`
+      | `state.inFlight.loop.${'input.capabilities[].arguments' | 'step[].arguments' | 'step[].result.arguments' | 'results[].arguments'}.${string}`
     >();
     expectTypeOf<Open<AttemptState, 'attempt'>>().toEqualTypeOf<
       'attempt.input' | 'attempt.value' | 'attempt.reply.value' | 'attempt.final.value'

@@ -72,13 +72,13 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   'attempt-end': { type: 'attempt-end', attemptId: 'a', task: 'yield', attempt: 1, failure: null, usage },
   'attempt-retry': { type: 'attempt-retry', attemptId: 'a', attempt: 2, model: 0, delayMs: 500 },
   'retry-rule': { type: 'retry-rule', attemptId: 'a', rule: 'shouldRetry', result: false, error: null },
-  'capability-start': { type: 'capability-start', capability: 'draft', index: 1 },
+  'capability-start': { type: 'capability-start', id: 's1.action.1', capability: 'draft', index: 1 },
   continuation: {
     type: 'continuation',
     index: 1,
     decidedBy: 'model',
     done: false,
-    next: 'review',
+    next: ['review'],
     limitReached: false,
   },
   'capability-stop': {

@@ -16,7 +16,7 @@ const calculating = () => {
   return chatServer(({ body, response }) => {
     const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
     let reply: object = replies[task];
-    if (task === 'action') reply = { ...replies.action, call: step('calculator', { expression: '0.1 + 0.2' }) };
+    if (task === 'action') reply = { ...replies.action, calls: [step('calculator', { expression: '0.1 + 0.2' })] };
     if (task === 'continuation') {
       asked += 1;
       const next = asked === 1 ? step('mcp1_get-sum', { a: 2, b: 40 }) : null;

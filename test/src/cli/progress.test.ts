@@ -131,8 +131,8 @@ describe('context changes in the progress output', () => {
 
 describe('the phases, in the progress of a run', () => {
   const replied: readonly [Phase, unknown, string][] = [
-    ['action', { response: 'Perhaps.', confidence: 0.4, call: null }, 'draft, confidence 0.40'],
-    ['action', { response: '', confidence: 0.4, call: { capability: 'add', arguments: '{}' } }, 'called add'],
+    ['action', { response: 'Perhaps.', confidence: 0.4, calls: [] }, 'draft, confidence 0.40'],
+    ['action', { response: '', confidence: 0.4, calls: [{ capability: 'add', arguments: '{}' }] }, 'called add'],
     [
       'experience',
       { summary: 'It says so.', relevantPassageIds: ['a', 'b'], missing: [], confidence: 0.7 },

@@ -82,7 +82,7 @@ describe('an interrupted capability', () => {
           return hangs && keys.length === 2 ? new Promise(() => {}) : 'paid';
         },
       });
-    const plan = { action: { ...replies.action, call: step } };
+    const plan = { action: { ...replies.action, calls: [step] } };
     const journals = memoryJournals();
     const decider = ({ results }: { results: readonly unknown[] }) =>
       results.length < 3 ? ({ done: false, next: step } as const) : ({ done: true, finalOutput: null } as const);
@@ -93,5 +93,30 @@ describe('an interrupted capability', () => {
     const { chain } = scriptedChain(plan, { journals: left, decider, capabilities: [pay(false)] });
     await (await chain.resume('run-1')).answer;
     expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
+  });
+
+  it('runs again without the calls of the same reply that had ended', async () => {
+    const ran: string[] = [];
+    const call = (article: string) => ({ capability: 'pay', arguments: JSON.stringify({ article }) });
+    const pay = (hangs: boolean) =>
+      defineCapability({
+        name: 'pay',
+        description: 'Pays.',
+        arguments: z.object({ article: z.string() }),
+        execute: ({ article }, { idempotencyKey }) => {
+          ran.push(`${article} ${idempotencyKey}`);
+          return hangs && article === 'tent' ? new Promise(() => {}) : `${article} paid`;
+        },
+      });
+    const plan = { action: { ...replies.action, calls: ['tent', 'lamp'].map(call) } };
+    const killed = scriptedChain(plan, { journals: memoryJournals(), capabilities: [pay(true)] });
+    const run = killed.chain.run({ request: 'Is it so?' });
+    await expect.poll(() => run.journal.some(({ type }) => type === 'capability-end')).toBe(true);
+    const { chain } = scriptedChain(plan, { journals: storeWith(run.journal), capabilities: [pay(false)] });
+    const resumed = await chain.resume('run-1');
+    await resumed.answer;
+    expect(ran).toEqual(['tent run-1.s1.action.1', 'lamp run-1.s1.action.2', 'tent run-1.s1.action.1']);
+    const { results } = resumed.actor.getSnapshot().context.results.action ?? {};
+    expect(results?.map(({ output }) => output)).toEqual(['tent paid', 'lamp paid']);
   });
 });

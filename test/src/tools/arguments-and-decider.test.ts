@@ -65,9 +65,9 @@ describe('the arguments of a capability in the action loop', () => {
       wish: workCall('{"on":"2024-01-02"}'),
     });
     await flush(500);
-    const { checked, results } = actor.getSnapshot().context;
+    const { results } = actor.getSnapshot().context;
     expect(results).toHaveLength(1);
-    expect(JSON.parse(JSON.stringify({ checked, results }))).toStrictEqual({ checked, results });
+    expect(JSON.parse(JSON.stringify(results))).toStrictEqual(results);
   });
 });
 

@@ -187,7 +187,7 @@ const serverError = { failure: { code: 'server_error', status: 503, retryAfterMs
 export const failingRun = () =>
   runToAnswer(
     {
-      action: (call: number) => (call === 1 ? serverError : { ...replies.action, call: workCall }),
+      action: (call: number) => (call === 1 ? serverError : { ...replies.action, calls: [workCall] }),
       observation: { text: '{"insights": ["It is so", 3], "undigested": "no"}' },
       yield: (call: number) =>
         call === 2 ? invalidReply : call < 4 ? unsureAnswer(call, { proposedPhase: 'action' }) : replies.yield,

@@ -59,7 +59,7 @@ describe('the prompt of the deciding model', () => {
       aCapabilityResult({ output: 'a draft' }),
       aCapabilityResult({ capability: 'review', success: false, output: '', code: 'threw', error: 'no pen' }),
     ];
-    const reply = { response: 'I draft.', confidence: 0.5, call: null };
+    const reply = { response: 'I draft.', confidence: 0.5, calls: [] };
     expect(shownOf({ results, runs: 2, maxContinuations: 5, reply })).toMatchObject({
       request: 'Write a note.',
       response: 'I draft.',

@@ -18,7 +18,7 @@ describe('reading the reply of a decider', () => {
   ])('[R5] reads %j as done', (said, finalOutput) => {
     expect(readContinuation(said)).toEqual({
       continuation: { done: true, finalOutput },
-      call: null,
+      calls: [],
       problem: null,
     });
   });
@@ -32,7 +32,7 @@ describe('reading the reply of a decider', () => {
     const call = { capability: 'draft', arguments: text };
     expect(
       readContinuation({ done: false, finalOutput: null, next: { capability: 'draft', arguments: given } }),
-    ).toEqual({ continuation: { done: false, next: call }, call, problem: null });
+    ).toEqual({ continuation: { done: false, next: [call] }, calls: [call], problem: null });
   });
 
   it.each([
@@ -47,8 +47,8 @@ describe('reading the reply of a decider', () => {
     [{ capability: 'draft', arguments: [1] }, 'arguments_not_object'],
   ])('[R5] rejects the next step %j: %s', (next, code) => {
     expect(readContinuation({ done: false, next })).toMatchObject({
-      continuation: { done: false, next: null },
-      call: null,
+      continuation: { done: false, next: [] },
+      calls: [],
       problem: { code },
     });
   });
@@ -56,7 +56,7 @@ describe('reading the reply of a decider', () => {
   it.each([undefined, null, 5, 'done', [], {}, { done: 'yes' }, { done: true, finalOutput: 5 }])(
     '[R7] rejects %j as a continuation',
     (said) => {
-      expect(readContinuation(said)).toMatchObject({ continuation: null, call: null, problem: { code: null } });
+      expect(readContinuation(said)).toMatchObject({ continuation: null, calls: [], problem: { code: null } });
     },
   );
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
-import { abortLoop, appendMemory, appendResult, failedResult } from '../../../../machines/policies/capability-loop.ts';
+import { abortLoop, failedResult, recordStep } from '../../../../machines/policies/capability-loop.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 import { aCapabilityResult, deepFreeze } from '../../../support/contract-samples.ts';
 
@@ -11,8 +11,9 @@ const long = 'x'.repeat(2_000);
 function loopAfter(results: readonly CapabilityResult[]): ActionState {
   let loop = deepFreeze(anActionState());
   for (const result of results) {
-    loop = { ...loop, ...appendResult(loop, result) };
-    loop = deepFreeze({ ...loop, memory: appendMemory(loop) });
+    const { capability, arguments: given, id } = result;
+    const step = [{ capability, arguments: given, id, slot: 1, result }];
+    loop = deepFreeze({ ...loop, ...recordStep({ ...loop, step }) });
   }
   return loop;
 }
@@ -51,16 +52,17 @@ describe('the memory of a loop', () => {
   });
 
   it('[R4] stays unchanged when nothing ran', () => {
-    expect(appendMemory(anActionState())).toEqual([]);
+    expect(recordStep(anActionState()).memory).toEqual([]);
   });
 });
 
 describe('a failed run', () => {
-  const call = { capability: 'review', arguments: '{"words":3}' };
-  const running = anActionState({ call, checked: { words: 3 }, sessionId: 'talk-1', begun: 1 });
+  const call = { id: 's1.action.1', capability: 'review', arguments: { words: 3 }, slot: 1, result: null };
+  const running = anActionState({ step: [call], sessionId: 'talk-1', begun: 1 });
 
   it('[R2] [R7] is recorded with its arguments, duration, session, and failure', () => {
-    expect(failedResult(running, 'timed_out', 'too late', 40)).toEqual({
+    expect(failedResult(running, call, 'timed_out', 'too late', 40)).toEqual({
+      id: 's1.action.1',
       capability: 'review',
       arguments: { words: 3 },
       success: false,

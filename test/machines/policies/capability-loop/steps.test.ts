@@ -12,13 +12,13 @@ import {
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 
-const wish = (capability: string) => anActionState({ call: { capability, arguments: '{}' } });
+const wish = (capability: string) => anActionState({ calls: [{ capability, arguments: '{}' }] });
 
 describe('the rules of the capability loop', () => {
   it('[R5] treats a missing step as nothing to run at first, and as invalid after a decision', () => {
     expect(nothingToRun(anActionState())).toEqual({ holds: true, inputs: { capability: null } });
     expect(nothingToRun(wish('draft'))).toEqual({ holds: false, inputs: { capability: 'draft' } });
-    expect(nothingToRun(anActionState({ continuation: { done: false, next: null } })).holds).toBe(false);
+    expect(nothingToRun(anActionState({ continuation: { done: false, next: [] } })).holds).toBe(false);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('the rules of the capability loop', () => {
 
   it('[R5] keeps the original cause of an unreadable step', () => {
     const problem = { code: 'missing_name' as const, message: 'it has none' };
-    expect(nextStepInvalid(anActionState({ continuation: { done: false, next: null }, problem }))).toMatchObject({
+    expect(nextStepInvalid(anActionState({ continuation: { done: false, next: [] }, problem }))).toMatchObject({
       holds: true,
       inputs: { cause: 'missing_name' },
     });
@@ -84,9 +84,10 @@ describe('the rules of the capability loop', () => {
 
   it('[R10] prefers the timeout of a capability to that of the loop', () => {
     const state = wish('draft');
+    const call = { capability: 'draft', arguments: {}, id: null, slot: 1, result: null };
     const [first, ...others] = state.input.capabilities;
     const capabilities = [{ ...(first as NonNullable<typeof first>), timeoutMs: 7 }, ...others];
-    expect(runMs(state)).toBe(1_000);
-    expect(runMs({ ...state, input: { ...state.input, capabilities } })).toBe(7);
+    expect(runMs(state, call)).toBe(1_000);
+    expect(runMs({ ...state, input: { ...state.input, capabilities } }, call)).toBe(7);
   });
 });

@@ -26,7 +26,7 @@ function bookThenHang(maxCycles = 1) {
   ];
   const decider = () => ({ done: false, next: step('hang') }) as const;
   const limits = { capabilityMs: 500_000, phaseMs: 1_000, maxCycles };
-  const action = { ...replies.action, call: step('book') };
+  const action = { ...replies.action, calls: [step('book')] };
   const unsure = {
     ...replies.yield,
     confidence: 0.2,

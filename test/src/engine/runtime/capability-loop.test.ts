@@ -153,6 +153,7 @@ describe.each(LOOP_HOSTS)('[R2] a single run through %s', (way) => {
     await played.end();
     expect(given).toEqual([{ topic: 'sky' }, true, false]);
     expect(entriesOfType(played, 'capability-end')[0]?.result).toEqual({
+      id: 's1.action.1',
       capability: 'draft',
       arguments: { topic: 'sky' },
       success: true,

@@ -12,9 +12,9 @@ import {
 const go = (name: string, given: unknown = {}) => ({
   done: false,
   finalOutput: null,
-  next: { capability: name, arguments: JSON.stringify(given) },
+  next: [{ capability: name, arguments: JSON.stringify(given) }],
 });
-const done = (finalOutput: string | null) => ({ done: true, finalOutput, next: null });
+const done = (finalOutput: string | null) => ({ done: true, finalOutput, next: [] });
 const said = (thoughts: LoopScript['thoughts'], changes: LoopScript = {}): LoopScript => ({
   thoughts: thoughts ?? [],
   ...changes,
@@ -73,7 +73,7 @@ describe.each(LOOP_HOSTS)('[R9] draft, review, summarize, decided by the model, 
 
   const guardrails: readonly (readonly [string, LoopScript, object])[] = [
     ['an unknown capability', said([go('publish')]), { reason: 'invalid_next_step', code: 'unknown_capability' }],
-    ['no next step', said([{ ...go(''), next: null }]), { reason: 'invalid_next_step', code: 'missing_name' }],
+    ['no next step', said([{ ...go(''), next: [] }]), { reason: 'invalid_next_step', code: 'missing_name' }],
     ['an empty name', said([go('')]), { reason: 'invalid_next_step', code: 'empty_name' }],
     ['a list as arguments', said([go('review', [])]), { reason: 'invalid_next_step', code: 'arguments_not_object' }],
     ['replies that never validate', said(Array(3).fill({ text: 'no' })), { reason: 'decider_failed', code: null }],

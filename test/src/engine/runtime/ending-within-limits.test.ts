@@ -13,7 +13,7 @@ const turn = (at: number) =>
   }) as const;
 const history = Array.from({ length: 20 }, (_, at) => turn(at));
 const replyOf = (task: string) => replies[task as keyof typeof replies];
-const calling = { ...replies.action, call: { capability: 'read', arguments: '{}' } };
+const calling = { ...replies.action, calls: [{ capability: 'read', arguments: '{}' }] };
 const reading = (execute: () => unknown, more = {}) =>
   defineCapability({ name: 'read', description: 'Reads.', arguments: z.object({}), execute, ...more });
 

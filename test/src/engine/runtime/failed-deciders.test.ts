@@ -11,7 +11,7 @@ const answer = defineCapability({
   arguments: z.object({}),
   execute: () => '42',
 });
-const action = { ...replies.action, call: { capability: 'answer', arguments: '{}' } };
+const action = { ...replies.action, calls: [{ capability: 'answer', arguments: '{}' }] };
 
 describe('[R7] the answer after a failed decider', () => {
   it.each([

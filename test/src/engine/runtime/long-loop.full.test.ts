@@ -65,7 +65,7 @@ async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model'
 
 /** A decider that always continues, records how much it is shown, and retains nothing. */
 function decidingModel(chars: number[]): ChatModel {
-  const reply = { done: false, finalOutput: null, next: { ...next, arguments: JSON.stringify(ARGUMENTS) } };
+  const reply = { done: false, finalOutput: null, next: [{ ...next, arguments: JSON.stringify(ARGUMENTS) }] };
   return {
     id: 'deciding',
     contextWindowTokens: 1e9,

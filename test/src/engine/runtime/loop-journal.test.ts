@@ -13,7 +13,7 @@ import {
 } from '../../../support/capability-loops.ts';
 
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
-const thought = (capability: string) => ({ done: false, finalOutput: null, next: { capability, arguments: '{}' } });
+const thought = (capability: string) => ({ done: false, finalOutput: null, next: [{ capability, arguments: '{}' }] });
 
 /** Three runs of 40, 7, and 30 milliseconds: the second one throws, the third one times out. */
 const threeRuns: LoopScript = {
@@ -56,7 +56,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       'model',
       {
         options: { ...threeRuns.options, decider: modelDecider },
-        thoughts: [thought('review'), thought('summarize'), { done: true, finalOutput: null, next: null }],
+        thoughts: [thought('review'), thought('summarize'), { done: true, finalOutput: null, next: [] }],
       },
     ],
   ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
@@ -73,9 +73,9 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       { index: 3, result: { success: false, code: 'timed_out', durationMs: 30 } },
     ]);
     expect(entriesOfType(played, 'continuation')).toMatchObject([
-      { index: 1, decidedBy, done: false, next: 'review', limitReached: false },
-      { index: 2, decidedBy, done: false, next: 'summarize', limitReached: false },
-      { index: 3, decidedBy, done: true, next: null, limitReached: false },
+      { index: 1, decidedBy, done: false, next: ['review'], limitReached: false },
+      { index: 2, decidedBy, done: false, next: ['summarize'], limitReached: false },
+      { index: 3, decidedBy, done: true, next: [], limitReached: false },
     ]);
     expect(entriesOfType(played, 'capability-stop')).toMatchObject([
       { reason: 'done', runs: 3, failed: 2, capabilityMs: 50, code: null, problem: null },

@@ -56,7 +56,7 @@ describe('a chain on a model with native tool calling', () => {
     expect(run.actor.getSnapshot().context.results.action?.reply).toEqual({
       response: 'I look.',
       confidence: 0,
-      call: { capability: 'the weather', arguments: '{"city":"Bergen"}' },
+      calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }],
     });
     expect(actions()).toHaveLength(1);
     for (const { task, tools, turnsWithoutTools } of model.calls) {
@@ -72,7 +72,7 @@ describe('a chain on a model with native tool calling', () => {
       const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
       const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
       const told = start({
-        action: [{ ...replies.action, response: '', confidence: 0, call }],
+        action: [{ ...replies.action, response: '', confidence: 0, calls: [call] }],
         replyForm,
         nativeTools: false,
       });
@@ -95,7 +95,7 @@ describe('a chain on a model with native tool calling', () => {
     await Promise.all([native.run.answer, told.run.answer]);
     const [asked] = native.actions();
     expect(JSON.stringify(asked?.turns)).not.toContain(described);
-    expect(asked?.turns[0]?.content).toContain('If one of the tools would help, call it instead of replying.');
+    expect(asked?.turns[0]?.content).toContain('If some of the tools would help, call them instead of replying.');
     expect(asked?.tools).toEqual([
       { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
     ]);
@@ -109,7 +109,7 @@ describe('a chain on a model with native tool calling', () => {
     const { run, model } = start({ action: [], nativeTools, capabilities: [] });
     expect((await run.answer).status).toBe('completed');
     for (const request of model.calls) expect(request).not.toHaveProperty('tools');
-    expect(model.calls[0]?.turns[0]?.content).toContain('No capabilities are available. Set "call" to null.');
+    expect(model.calls[0]?.turns[0]?.content).toContain('No capabilities are available. Leave "calls" empty.');
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('a chain on a model with native tool calling', () => {
     const { run } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })] });
     const shown: unknown[] = [];
     for await (const heard of run.events)
-      if (heard.type === 'partial' && heard.task === 'action') shown.push(heard.value.call?.arguments);
+      if (heard.type === 'partial' && heard.task === 'action') shown.push(heard.value.calls?.[0]?.arguments);
     expect(shown.at(-1)).toBe('{"city":"Bergen"}');
     const texts = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId.endsWith('action'));
     expect(texts.map(({ text }) => text).join('')).toBe('I look.{"city":"Bergen"}');
@@ -172,7 +172,7 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it('offers no tools for a custom prompt that does not mention tools or parse calls', async () => {
-    const { tools, toolsInWords: _, fromToolCall: __, ...mine } = prompts.action;
+    const { tools, toolsInWords: _, fromToolCalls: __, ...mine } = prompts.action;
     for (const action of [mine, { ...mine, tools }]) {
       const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
       await createPostChain({ model, capabilities: [weather], prompts: { action } }).run({ request: 'x' }).answer;
@@ -215,7 +215,23 @@ describe('a chain on an OpenAI-compatible server', () => {
     expect(actions[0]?.messages?.[0]?.content).not.toContain('Tells the weather');
   });
 
-  const inText = { ...replies.action, call: { capability: 'the weather', arguments: '{"city":"Bergen"}' } };
+  it('[C4] runs all native calls of one reply over HTTP, in the order of their starts', async () => {
+    const { status, actions, outputs } = await runOn(({ body, response }) => {
+      if (!isAction(body)) return void streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
+      const start = (index: number) => ({
+        index,
+        id: `call-${index}`,
+        function: { name: 'the_weather', arguments: '' },
+      });
+      const rest = (index: number, city: string) => ({ index, function: { arguments: JSON.stringify({ city }) } });
+      const parts = [start(0), start(1), rest(1, 'Oslo'), rest(0, 'Bergen')].map((call) => event(toolChunk(call)));
+      streaming(response).end(parts.join('') + event(chunk({}, 'tool_calls')));
+    });
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.', 'It rains in Oslo.'] });
+    expect(actions).toHaveLength(1);
+  });
+
+  const inText = { ...replies.action, calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }] };
 
   it('[C4] describes tools in the prompt when the server responds with 400 to tools, and runs the capability', async () => {
     const { status, actions, outputs } = await runOn(({ body, response }) => {

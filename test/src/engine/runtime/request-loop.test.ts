@@ -5,9 +5,9 @@ import { loopCapability } from '../../../support/capability-loops.ts';
 import { entriesOf, type Plan, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
-const draft = { ...replies.action, call: step('draft') };
-const review = { done: false, finalOutput: null, next: step('review') } as const;
-const done = { done: true, finalOutput: null, next: null } as const;
+const draft = { ...replies.action, calls: [step('draft')] };
+const review = { done: false, finalOutput: null, next: [step('review')] } as const;
+const done = { done: true, finalOutput: null, next: [] } as const;
 const unsure = (call: number) => unsureAnswer(call);
 
 /** A run with a capability in every cycle; no rule but the cycle limit ends it. */
@@ -122,7 +122,7 @@ describe('a request of several cycles', () => {
     const thoughts = (call: number) => (call === 1 ? review : done);
     const { run } = startLoops(
       modelDecider,
-      { action: { ...replies.action, call: step('nonsense') }, continuation: thoughts },
+      { action: { ...replies.action, calls: [step('nonsense')] }, continuation: thoughts },
       { limits: { maxCycles: 2 } },
     );
     await run.answer;

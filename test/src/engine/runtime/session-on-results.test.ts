@@ -23,7 +23,7 @@ describe('the session of a request', () => {
     '[R2] is recorded on the capability result and passed to the capability: %s',
     async (sessionId) => {
       sessions.length = 0;
-      const action = { ...replies.action, call };
+      const action = { ...replies.action, calls: [call] };
       const { run } = startScripted({ action }, { capabilities: [work] }, { ...(sessionId && { sessionId }) });
       await run.answer;
       expect(entriesOf(run, 'capability-end').map(({ result }) => result.sessionId)).toEqual([sessionId ?? null]);
@@ -32,7 +32,7 @@ describe('the session of a request', () => {
   );
 
   it('[R2] is recorded on a rejected step and on the results of a standalone loop', async () => {
-    const action = { ...replies.action, call: { ...call, capability: 'play' } };
+    const action = { ...replies.action, calls: [{ ...call, capability: 'play' }] };
     const { run } = startScripted({ action }, { capabilities: [work] }, { sessionId: 'u42' });
     await run.answer;
     expect(entriesOf(run, 'capability-end').map(({ result }) => result.sessionId)).toEqual(['u42']);

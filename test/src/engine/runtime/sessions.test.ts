@@ -46,7 +46,7 @@ describe('a session', () => {
     const sessions = memorySessions();
     const { chain, model } = aChain(
       { capabilities: [work], sessions },
-      { action: [{ ...replies.action, call }, replies.action] },
+      { action: [{ ...replies.action, calls: [call] }, replies.action] },
     );
     await chain.run({ request: 'My name is Ada.', sessionId: 'u42' }).answer;
     await chain.run({ request: 'What is my name?', sessionId: 'u42', history: [{ role: 'user', content: 'Hello.' }] })
@@ -128,7 +128,7 @@ describe('a session', () => {
         decider: () => ({ done: false, next: call }),
         limits: { maxContinuations: 1_000 },
       },
-      { action: [replies.action, replies.action, replies.action, { ...replies.action, call }] },
+      { action: [replies.action, replies.action, replies.action, { ...replies.action, calls: [call] }] },
     );
     for (const request of ['One.', 'Two.', 'Three.', 'Four.']) await chain.run({ request, sessionId: 'u42' }).answer;
     const turns = await recall(sessions, 'u42');

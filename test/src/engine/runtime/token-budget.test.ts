@@ -32,7 +32,7 @@ describe('the token budget of a run', () => {
       execute: () => new Promise(() => {}),
     });
     const usage = { inputTokens: 500, outputTokens: 50, estimated: false };
-    const reply = { ...replies.action, call: { capability: 'hang', arguments: '{}' } };
+    const reply = { ...replies.action, calls: [{ capability: 'hang', arguments: '{}' }] };
     const { run } = startScripted({ action: { reply, usage } }, { capabilities: [hang] });
     await settle(100);
     stop(run);

@@ -12,7 +12,7 @@ const NAMES = ['search', 'clock'];
 const read = (form: ReplyForm, parts: readonly (string | ModelPart)[]) =>
   readAll(streamOf(parts), {
     form,
-    offered: { names: new Set(NAMES), valueOf: (call, said) => ({ ...call, said }) },
+    offered: { names: new Set(NAMES), valueOf: (calls, said) => ({ calls, said }) },
   });
 
 const of = (name: string, text: string, index = 0): ModelPart => argumentsPart(text, { index, name });
@@ -34,7 +34,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
           form,
           pieces.map((piece) => search(piece)),
         );
-        const whole = { name: 'search', arguments: text, said: '' };
+        const whole = { calls: [{ name: 'search', arguments: text }], said: '' };
         expect({ value, failure, text: texts.join('') }).toEqual({ value: whole, failure: null, text });
         expect(partials.at(-1)).toEqual(whole);
       }),
@@ -54,36 +54,47 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     ['around it', [search('{"q"'), reply(form, '{"a":1}'), search(':1}')]],
   ])('[C4] has priority over a normal reply %s', async (_, parts) => {
     const { value, failure } = await read(form, parts);
-    expect({ value, failure }).toEqual({ value: { name: 'search', arguments: '{"q":1}', said: '' }, failure: null });
+    expect({ value, failure }).toEqual({
+      value: { calls: [{ name: 'search', arguments: '{"q":1}' }], said: '' },
+      failure: null,
+    });
   });
 
-  test('[C4] is the first of several calls, however they are interleaved', async () => {
-    const { value, told, texts } = await read(form, [
+  test('[C4] is one of several calls, in the order of their starts, however they are interleaved', async () => {
+    const { value, told, texts, text } = await read(form, [
       search('{"q":', 3),
       of('clock', '{}', 4),
       search('{"q":"other"}', 5),
       search('1}', 3),
     ]);
-    expect(value).toEqual({ name: 'search', arguments: '{"q":1}', said: '' });
-    expect(texts).toEqual(['{"q":', '1}']);
-    expect(told).toEqual(['text', 'alive', 'alive', 'text']);
+    const calls = [
+      { name: 'search', arguments: '{"q":1}' },
+      { name: 'clock', arguments: '{}' },
+      { name: 'search', arguments: '{"q":"other"}' },
+    ];
+    expect(value).toEqual({ calls, said: '' });
+    expect(texts).toEqual(['{"q":', '{}', '{"q":"other"}', '1}']);
+    expect(told).toEqual(['text', 'text', 'text', 'text']);
+    expect(text.split('\n')).toEqual(
+      calls.map((call) => `[called the tool ${call.name} with the arguments ${call.arguments}]`),
+    );
   });
 
   test('[C4] includes the text before it without reasoning', async () => {
     const { value } = await read(form, ['<think>{"a":', '1} or so</think> Let ', 'me see [1]. ', search('{}'), 'Bye.']);
-    expect(value).toEqual({ name: 'search', arguments: '{}', said: 'Let me see [1].' });
+    expect(value).toEqual({ calls: [{ name: 'search', arguments: '{}' }], said: 'Let me see [1].' });
   });
 
   test('[A12] is visible in partials from its name on, one partial per chunk', async () => {
     const { partials } = await read(form, ['Well. ', search(''), search('{"q"'), reasoningPart('Hm.'), search(':1}')]);
     expect(partials).toEqual(
-      ['', '{"q"', '{"q":1}'].map((given) => ({ name: 'search', arguments: given, said: 'Well.' })),
+      ['', '{"q"', '{"q":1}'].map((given) => ({ calls: [{ name: 'search', arguments: given }], said: 'Well.' })),
     );
   });
 
   test('has an empty object as arguments if it has none', async () => {
     for (const parts of [[search('')], [search(' '), search('')]])
-      expect((await read(form, parts)).value).toMatchObject({ arguments: '{}' });
+      expect((await read(form, parts)).value).toMatchObject({ calls: [{ arguments: '{}' }] });
   });
 
   test('[A10] is reported as truncated, with its name, if the output limit cut its arguments', async () => {
@@ -96,9 +107,9 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     }
   });
 
-  test('is returned if its arguments are complete before the output limit', async () => {
+  test('is returned if its arguments are complete before the output limit, without a call that is cut off', async () => {
     const { value } = await read(form, [search('{"q":1}'), of('clock', '{"zone', 1), finishPart('length')]);
-    expect(value).toMatchObject({ name: 'search', arguments: '{"q":1}' });
+    expect(value).toEqual({ calls: [{ name: 'search', arguments: '{"q":1}' }], said: '' });
   });
 
   test('[A10] [A13] does not hide a stream failure, even if the call is complete', async () => {
@@ -160,9 +171,9 @@ test('[A2] take work proportional to the length: the value is built once per chu
   const { value } = await readAll(streamOf(pieces), {
     offered: {
       names: new Set(NAMES),
-      valueOf: (call) => {
+      valueOf: ([call]) => {
         made += 1;
-        return { chars: call.arguments.length };
+        return { chars: call?.arguments.length };
       },
     },
   });

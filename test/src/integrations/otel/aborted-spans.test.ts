@@ -57,7 +57,7 @@ describe('aborted spans', () => {
       execute: () => new Promise(() => {}),
     });
     const call = { capability: 'wait', arguments: '{}' };
-    const { run, clock } = startScripted({ action: { ...replies.action, call } }, { capabilities: [wait] });
+    const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
     await settle();
     clock.increment(4000);
     run.actor.stop();
@@ -78,7 +78,7 @@ describe('aborted spans', () => {
       execute: () => new Promise(() => {}),
     });
     const call = { capability: 'wait', arguments: '{}' };
-    const { run, clock } = startScripted({ action: { ...replies.action, call } }, { capabilities: [wait] });
+    const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
     await settle();
     clock.increment(4000);
     await run.answer;

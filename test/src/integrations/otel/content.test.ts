@@ -40,7 +40,7 @@ const anEntry = (reply: fc.Arbitrary<unknown>): fc.Arbitrary<ScriptEntry> =>
   );
 
 const said = {
-  action: aWish.map((call) => ({ ...replies.action, response: MARK, call })),
+  action: aWish.map((call) => ({ ...replies.action, response: MARK, calls: [call] })),
   continuation: aWish.map((next) => ({ done: next === null, finalOutput: next === null ? MARK : null, next })),
   yield: fc
     .record({ proposedPhase: fc.constantFrom(null, MARK, ...PHASES), needsTools: fc.boolean() })
@@ -134,7 +134,7 @@ describe('content', () => {
 
   it('is recorded if enabled: request, answer, replies, arguments and results, in the format of the conventions', async () => {
     const call = { capability: 'tell', arguments: '{"a":"x"}' };
-    const { run } = startScripted({ action: { ...replies.action, call } }, { capabilities });
+    const { run } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities });
     const { answerText } = await run.answer;
     const telemetry = memoryTelemetry();
     await traceRun(run.journal, { ...telemetry.options, content: true });
@@ -149,7 +149,7 @@ describe('content', () => {
     expect(messages(chat?.attributes['gen_ai.output.messages'])).toEqual([
       {
         role: 'assistant',
-        parts: [{ type: 'text', content: JSON.stringify({ ...replies.action, call }) }],
+        parts: [{ type: 'text', content: JSON.stringify({ ...replies.action, calls: [call] }) }],
         finish_reason: 'stop',
       },
     ]);

@@ -9,7 +9,7 @@ import { everyTask, settle, startScripted, unsureAnswer } from '../../../support
 import { eventsOf, memoryTelemetry, tableOf, traceScripted } from '../../../support/telemetry.ts';
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };
-const call = (capability: string, given = '{}') => ({ ...replies.action, call: { capability, arguments: given } });
+const call = (capability: string, given = '{}') => ({ ...replies.action, calls: [{ capability, arguments: given }] });
 
 describe('a run as spans', () => {
   it('is a workflow of phases, with model calls below their phase and those of the synthesis below the run', async () => {
@@ -95,7 +95,7 @@ describe('a run as spans', () => {
     const { spans } = await traceScripted(
       {
         action: call('work'),
-        continuation: (number: number) => ({ done: number > 1, finalOutput: null, next: number > 1 ? null : next }),
+        continuation: (number: number) => ({ done: number > 1, finalOutput: null, next: number > 1 ? [] : [next] }),
       },
       options,
     );

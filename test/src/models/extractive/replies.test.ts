@@ -20,7 +20,7 @@ const UNKNOWN = 'How do I deploy to Kubernetes?';
 describe('the extractive model in Action', () => {
   it('[C4] answers from the search results without a capability call', () => {
     const reply = replied(phaseInput('action', ORDER, THREE_PHASE_CONTEXT));
-    expect(reply).toMatchObject({ response: expect.stringContaining('cycleLimitReached'), call: null });
+    expect(reply).toMatchObject({ response: expect.stringContaining('cycleLimitReached'), calls: [] });
     expect(reply.confidence).toBeGreaterThan(0.7);
   });
 
@@ -28,7 +28,7 @@ describe('the extractive model in Action', () => {
     expect(replied(phaseInput('action', ORDER, [message('u', ORDER, { role: 'user' })]))).toEqual({
       response: 'Nothing has been gathered yet.',
       confidence: 0,
-      call: null,
+      calls: [],
     });
   });
 });

@@ -19,7 +19,7 @@ import { entriesOf } from '../../../support/run-chain.ts';
 /** A run whose Action requests this tool once. */
 function runWith({ name, capabilities }: McpConnection, tool: string, args: object): Run {
   const call = { capability: `${name}_${tool}`, arguments: JSON.stringify(args) };
-  const model = scriptedModel({ action: [{ ...replies.action, call }] }, { otherwise: replies });
+  const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
   return createPostChain({ model, capabilities }).run({ request: 'Is it so?' });
 }
 

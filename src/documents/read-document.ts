@@ -64,7 +64,7 @@ const anyDocumentSchema = fields
   );
 
 /** Documents with different paths: the path identifies a source and its passages. */
-export const documentsSchema = z
+export const documentsSchema: z.ZodType = z
   .array(anyDocumentSchema, 'expected an array of documents, each with a path and text, for example from loadDocuments')
   .superRefine((documents, context) => {
     const first = new Map<string, number>();

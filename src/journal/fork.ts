@@ -214,7 +214,7 @@ export function readNumber(
   [name = '', ...more]: readonly string[],
   path: string,
   value: unknown,
-) {
+): Readonly<Record<string, number>> {
   const shape: Readonly<Record<string, z.ZodType>> = NUMBERS[root];
   const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (schema === undefined)

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, resolve } from 'node:path';
 import { setup as build } from './global-setup.ts';
 
-/** The runtimes and bundlers, installed from npm with fixed versions. */
+/** The runtimes, bundlers and the oldest supported compiler, installed from npm with fixed versions. */
 const TOOLS = [
   'node-22@npm:node@22.23.3',
   'node-24@npm:node@24.9.0',
@@ -18,6 +18,7 @@ const TOOLS = [
   '@size-limit/file@14.1.0',
   '@rollup/plugin-commonjs@29.0.3',
   '@rollup/plugin-node-resolve@16.0.3',
+  'typescript@5.4.5',
 ];
 
 /** Where they are installed, and a program that has installed the packed package, with `xstate`, `zod` and `openai`. */

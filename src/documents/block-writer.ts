@@ -58,7 +58,10 @@ export class BlockWriter {
   }
 }
 
-/** Tracks the headings above a reader's position. Returns a block for each heading without content. */
+/** A longer title is text: as a heading, it would be repeated with each passage. */
+export const MAX_TITLE_CHARS = 300;
+
+/** Tracks the headings above a reader's position. Returns a block for each heading without content, and for a title that is too long. */
 export class HeadingPath {
   readonly #open: { depth: number; title: string; line: number; used: boolean }[] = [];
   /** Used if no heading is open, for example a page's title. */
@@ -77,6 +80,7 @@ export class HeadingPath {
   enter(depth: number, title: string, line: number): Block[] {
     const empty = this.close(depth);
     this.use();
+    if (title.length > MAX_TITLE_CHARS) return [...empty, titleBlock(title, line, this.current)];
     if (title !== '') this.#open.push({ depth, title, line, used: false });
     return empty;
   }
@@ -87,9 +91,12 @@ export class HeadingPath {
     while (this.#open.length > 0 && (this.#open.at(-1)?.depth ?? 0) >= depth) {
       const last = this.#open.pop();
       if (last === undefined || last.used) continue;
-      const { title: text, line } = last;
-      blocks.push({ text, heading: this.current, startLine: line, endLine: line, kind: 'prose', lines: [line] });
+      blocks.push(titleBlock(last.title, last.line, this.current));
     }
     return blocks;
   }
+}
+
+function titleBlock(text: string, line: number, heading: readonly string[]): Block {
+  return { text, heading, startLine: line, endLine: line, kind: 'prose', lines: [line] };
 }

@@ -8,7 +8,7 @@ import type { Block } from './document.ts';
 import type { PassageTerms } from './passage-terms.ts';
 
 /** A change to what is read from a file, to passages or to stems needs a new number. */
-const FORMAT = 2;
+const FORMAT = 3;
 const EXTENSION = '.document';
 const MS_PER_DAY = 86_400_000;
 

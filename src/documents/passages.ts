@@ -1,6 +1,8 @@
 import type { Passage } from '../../machines/contracts/passage.ts';
+import { clipped } from '../../machines/text/clip.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
+import { MAX_TITLE_CHARS } from './block-writer.ts';
 import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
 import type { Block, ParsedDocument } from './document.ts';
 
@@ -12,6 +14,9 @@ const TARGET_CHARS = 800;
 const MAX_CHARS = 1_200;
 
 const BLOCKS_PER_STEP = 100;
+
+/** The innermost headings are kept. */
+const MAX_HEADINGS = 10;
 
 /**
  * Returns the passages of a document, in order and in steps of 100 blocks, of 300 to 1,200 characters if the text allows it. Small adjacent blocks under the same
@@ -25,9 +30,18 @@ export function* passagesOf(document: ParsedDocument): Steps<UnrankedPassage[]> 
     const times = (seen.get(lines) ?? 0) + 1;
     seen.set(lines, times);
     const source = { path: document.path, startLine: piece.startLine, endLine: piece.endLine };
-    passages.push({ id: times === 1 ? lines : `${lines}.${times}`, text: piece.text, heading: piece.heading, source });
+    passages.push({
+      id: times === 1 ? lines : `${lines}.${times}`,
+      text: piece.text,
+      heading: boundedHeading(piece.heading),
+      source,
+    });
   }
   return passages;
+}
+
+function boundedHeading(heading: readonly string[]): readonly string[] {
+  return heading.slice(-MAX_HEADINGS).map((title) => clipped(title, MAX_TITLE_CHARS));
 }
 
 function* merged(blocks: readonly Block[]): Steps<Piece[]> {

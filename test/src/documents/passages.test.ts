@@ -24,6 +24,27 @@ const markdown = fc
 const wordsOf = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
 
 describe('passages', () => {
+  it('have headings of at most 300 characters; a longer one is text', () => {
+    const long = 'one long heading '.repeat(1_000);
+    const read = passages(`# Loans\n\n## ${long}\n\nLost books cost ten euros.`);
+    expect(read.map(({ heading }) => heading)).toEqual(read.map(() => ['Loans']));
+    expect(read.map(({ text }) => text).join(' ')).toContain('Lost books cost ten euros.');
+    expect(
+      read
+        .map(({ text }) => text)
+        .join(' ')
+        .split('long heading'),
+    ).toHaveLength(1_001);
+  });
+
+  it('have at most 10 headings of at most 300 characters, whatever the blocks have', () => {
+    const block = { text: 'x', startLine: 1, endLine: 1, kind: 'prose', lines: [1] } as const;
+    const heading = Array.from({ length: 50 }, (_, at) => `${at} ${'a'.repeat(1_000)}`);
+    const [passage] = atOnce(passagesOf({ path: 'a', blocks: [{ ...block, heading }] }));
+    expect(passage?.heading.map((text) => text.length)).toEqual(Array(10).fill(300));
+    expect(passage?.heading[9]).toMatch(/^49 a+…$/u);
+  });
+
   it('keep the language of a fence, also within a list', () => {
     expect(passages('Run:\n\n```sh title="x"\nnpm test\n```')[0]?.text).toBe('Run:\n\n```sh\nnpm test\n```');
     expect(passages('- run:\n\n  ```sh\n  npm test\n  ```\n- done')[0]?.text).toBe(

@@ -6,6 +6,7 @@ import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
+import { withLabels } from './attachments.ts';
 import { FAILED_TAG } from './context.ts';
 import { instructionsFor } from './instructions.ts';
 
@@ -62,12 +63,12 @@ export function checkAgainstEvidence(
 
 /** Returns what a grader judges after Yield. */
 export function gradingInput(
-  state: Pick<ChainState, 'request' | 'instructions'>,
+  state: Pick<ChainState, 'request' | 'attachments' | 'instructions'>,
   messages: readonly Message[],
   { answer, rationale, taskComplete }: Pick<YieldReply, 'answer' | 'rationale' | 'taskComplete'>,
 ): GradingInput {
   return {
-    request: state.request,
+    request: withLabels(state.request, state.attachments),
     answer,
     rationale,
     claimsCompletion: taskComplete,

@@ -142,5 +142,10 @@ export function promptTurns(
 
 function turnOf({ role, content }: PromptTurn, at: number): ChatTurn {
   const { text, files } = readContent(content, `prompt[${at}].content`);
+  if (role !== 'user' && files.length > 0)
+    throw new PostChainError(
+      'invalid_option',
+      `prompt[${at}].content: expected text in a turn with the role "${role}"; received files. Move them to a turn of the user.`,
+    );
   return { role, content: text, ...(files.length > 0 && { files }) };
 }

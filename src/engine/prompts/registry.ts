@@ -77,7 +77,7 @@ function filesText(messages: readonly Message[], areShown: boolean): string {
   if (files.length === 0) return '';
   return areShown
     ? `Files above this text, in order:\n${files.join('\n')}`
-    : `Files that earlier phases have seen and you do not see:\n${files.join('\n')}`;
+    : `Files that other phases see and you do not:\n${files.join('\n')}`;
 }
 
 const FLAG_TEXTS: Readonly<Record<Flag, string>> = {

@@ -9,6 +9,7 @@ import { readContent } from '../../../../src/engine/content.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import {
   type Content,
+  chainInput,
   createPassageIndex,
   createPostChain,
   createStructuredOutput,
@@ -71,7 +72,7 @@ describe('files of a request', () => {
       expect(text).toContain(
         tasksWith.has(call.task)
           ? 'Files above this text, in order:\nphoto.png (image/png, 11 B), part of the request'
-          : 'Files that earlier phases have seen and you do not see:\nphoto.png (image/png, 11 B), part of the request',
+          : 'Files that other phases see and you do not:\nphoto.png (image/png, 11 B), part of the request',
       );
     }
     const [action] = model.calls;
@@ -181,6 +182,13 @@ describe('files of a request', () => {
   });
 });
 
+it('a bare machine takes text only', () => {
+  const model = scriptedModel({}, { accepts: FILES });
+  expect(errorOf(() => chainInput({ request: REQUEST }, { model })).message).toBe(
+    'request: expected text only for a bare machine, which has no journal; received [Attached: photo.png (image/png, 11 B)]. Use createPostChain.',
+  );
+});
+
 describe('a model that does not accept a file', () => {
   it('is named, with what was received and what is expected, before the run', () => {
     const error = errorOf(() => start({}, {}, []));
@@ -239,7 +247,7 @@ describe('a model that does not accept a file', () => {
 });
 
 describe('the journal of a run with files', () => {
-  it('stores the bytes once, after its first entry, and replays, resumes and forks with them', async () => {
+  it('stores the bytes once, before the first call, and replays, rerecords and forks with them', async () => {
     const journals = memoryJournals();
     let count = 0;
     const { run, chain, model } = start({}, { journals, newId: () => `run-${++count}` });
@@ -261,6 +269,17 @@ describe('the journal of a run with files', () => {
     const again = model.calls.slice(before).filter((call) => filesOf(call).length > 0);
     expect(again.length).toBeGreaterThan(0);
     expect(filesOf(again[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
+  });
+
+  it('sends the files with the turns of an edited prompt', async () => {
+    const { run, chain, model } = start();
+    await run.answer;
+    const prompt = entriesOf(run, 'prompt').find(({ attemptId }) => attemptId.endsWith('action'));
+    const before = model.calls.length;
+    const turns = [{ role: 'user' as const, content: 'Look again.' }];
+    const forked = await chain.fork(run.journal, { at: prompt?.seq ?? 0, turns });
+    await forked.answer;
+    expect(model.calls[before]?.turns).toMatchObject([{ content: 'Look again.', files: [{ data: PNG_BASE64 }] }]);
   });
 
   it('resumes a run whose process died, with the files', async () => {
@@ -418,6 +437,14 @@ describe('files in the prompt of structured output', () => {
     expect(model.calls.map((call) => filesOf(call).map(({ name }) => name))).toEqual([['photo.png'], ['photo.png']]);
     expect(model.calls[0]?.turns.find(({ role }) => role === 'user')?.content).toBe('What is on the photo?');
     expect(output.execution.usage.modelCalls).toBe(2);
+  });
+
+  it('belong to turns of the user', () => {
+    const turns = [{ role: 'assistant' as const, content: REQUEST }];
+    const model = scriptedModel(reply, { accepts: FILES });
+    expect(errorOf(() => createStructuredOutput({ model, schema, prompt: turns }).value).message).toBe(
+      'prompt[0].content: expected text in a turn with the role "assistant"; received files. Move them to a turn of the user.',
+    );
   });
 
   it('are an error if no model accepts them, before a call', () => {

@@ -4,8 +4,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { contextOf, undo } from '../../../../machines/policies/context.ts';
 
+import { createPostChain } from '../../../../src/index.ts';
+import { exportRun } from '../../../../src/inspection/export-run.ts';
 import { contextHistory, listOperations } from '../../../../src/journal/context-history.ts';
 import { stateAt } from '../../../../src/journal/state-at.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
 import { contextRun, filePage, HOSTILE_REPLY, LONG_MESSAGE } from '../../../support/inspector/inspected-runs.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { pageTests } from '../../../support/inspector/test-page.ts';
@@ -59,6 +63,16 @@ describe.skipIf(areSkipped)('the context panel', () => {
     const ids = await messagesOf(page).evaluateAll((all) => all.map((item) => item.getAttribute('data-message')));
     expect(ids).toEqual(state?.messages.map(({ id }) => id));
     expect(await page.locator('.context-head').textContent()).toContain('from the state of the chart');
+  });
+
+  it('names the files of a message, whose bytes are not in the page', async () => {
+    const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
+    const request = [{ type: 'image', image: 'iVBORw0KGgo=', filename: 'photo.png' }] as const;
+    const run = createPostChain({ model, newId: () => 'run-1' }).run({ request });
+    await run.answer;
+    const page = await open(run.journal.length - 1, run.journal);
+    expect(await page.locator('[data-message="request"] .ties').textContent()).toContain('photo.png (image/png, 8 B)');
+    expect((await exportRun(run.journal)).html).not.toContain('iVBORw0KGgo=');
   });
 
   it('keeps pruned messages in place, struck through, with the reason', async () => {

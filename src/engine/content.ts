@@ -53,35 +53,32 @@ export const MAX_FILE_BYTES = 20_000_000;
 const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
 
-const aboutFile = { mediaType: z.string().optional(), filename: z.string().optional() };
+const text = z.string('expected a string');
+const aboutFile = { mediaType: text.optional(), filename: text.optional() };
 const dataSchema = z.preprocess(
   plainData,
-  z.custom<PlainFileData>(
-    (data) =>
-      data instanceof Uint8Array || data instanceof ArrayBuffer || data instanceof URL || typeof data === 'string',
+  z.custom<Uint8Array | string>(
+    (data) => typeof data === 'string' || ArrayBuffer.isView(data),
     'expected bytes (Uint8Array or ArrayBuffer), Base64 text or a data: URL',
   ),
 );
 
-/** Returns data without the object around it. */
+/** Returns bytes or text, without the object around them. Their class may be that of another realm, for example in tests with jsdom. */
 function plainData(given: unknown): unknown {
   const { type, data, url, text } = Object(given) as Readonly<Record<string, unknown>>;
-  switch (type) {
-    case 'data':
-      return data;
-    case 'url':
-      return url;
-    case 'text':
-      return new TextEncoder().encode(String(text));
-    default:
-      return given;
-  }
+  const plain = type === 'data' ? data : type === 'url' ? url : type === 'text' ? utf8(text) : given;
+  if (ArrayBuffer.isView(plain)) return new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength);
+  const kind = Object.prototype.toString.call(plain);
+  if (kind === '[object ArrayBuffer]') return new Uint8Array(plain as ArrayBuffer);
+  return kind === '[object URL]' ? String(plain) : plain;
 }
+
+const utf8 = (text: unknown): Uint8Array => new TextEncoder().encode(String(text));
 
 const partSchema = z.discriminatedUnion(
   'type',
   [
-    z.object({ type: z.literal('text'), text: z.string() }),
+    z.object({ type: z.literal('text'), text }),
     z.object({ type: z.literal('image'), image: dataSchema, ...aboutFile }),
     z.object({ type: z.literal('file'), data: dataSchema, ...aboutFile }),
   ],
@@ -134,29 +131,24 @@ const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/iu;
 const ANY_URL = /^[a-z][a-z0-9+.-]*:/iu;
 
 /** Throws `invalid_request` for data that is empty, or neither Base64 nor a `data:` URL. */
-function base64In(
-  data: PlainFileData,
-  where: string,
-): { readonly base64: string; readonly mediaType: string | undefined } {
-  if (data instanceof Uint8Array || data instanceof ArrayBuffer) {
-    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
-    if (bytes.length === 0) throw invalid(where, 'expected the bytes of a file', 'none');
-    if (bytes.length > MAX_FILE_BYTES) throw tooLarge(bytes.length);
-    return { base64: base64Of(bytes), mediaType: undefined };
+function base64In(data: Uint8Array | string, where: string): { readonly base64: string; readonly mediaType?: string } {
+  if (typeof data !== 'string') {
+    if (data.length === 0) throw invalid(where, 'expected the bytes of a file', 'none');
+    if (data.length > MAX_FILE_BYTES) throw tooLarge(data.length);
+    return { base64: base64Of(data) };
   }
-  const text = String(data);
-  if (text.length > 2 * MAX_FILE_BYTES) throw tooLarge((text.length / 4) * 3);
-  const [start = '', mediaType] = DATA_URL.exec(text.slice(0, 1_000)) ?? [];
-  if (start === '' && ANY_URL.test(text))
+  if (data.length > 2 * MAX_FILE_BYTES) throw tooLarge((data.length / 4) * 3);
+  const [start = '', mediaType] = DATA_URL.exec(data.slice(0, 1_000)) ?? [];
+  if (start === '' && ANY_URL.test(data))
     throw invalid(
       where,
       'expected bytes, Base64 text or a data: URL with ;base64',
-      `${describeValue(text)}; download it first`,
+      `${describeValue(data)}; download it first`,
     );
-  const base64 = plainBase64(text.slice(start.length));
+  const base64 = plainBase64(data.slice(start.length));
   if (base64 === '') throw invalid(where, 'expected the bytes of a file', 'none');
   if (base64 === null) throw invalid(where, 'expected bytes, Base64 text or a data: URL', 'a text that is not Base64');
-  return { base64, mediaType: mediaType || undefined };
+  return { base64, ...(mediaType && { mediaType }) };
 }
 
 const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
@@ -201,14 +193,13 @@ function mediaTypeOf(stated: string | undefined, base64: string): string | null 
 
 function tooLarge(bytes: number): PostChainError {
   const megabytes = (bytes / 1e6).toFixed(1);
-  return invalid('request', `expected files of at most ${MAX_FILE_BYTES / 1e6} MB in total`, `${megabytes} MB`);
+  return invalid('files', `expected at most ${MAX_FILE_BYTES / 1e6} MB in total`, `${megabytes} MB`);
 }
 
 /** Returns each file once. Throws `invalid_request` if there are too many, or they are too large together. */
 export function distinctFiles(files: readonly AttachedFile[]): readonly AttachedFile[] {
   const distinct = [...new Map(files.map((file) => [file.digest, file])).values()];
-  if (distinct.length > MAX_FILES)
-    throw invalid('request', `expected at most ${MAX_FILES} files`, `${distinct.length}`);
+  if (distinct.length > MAX_FILES) throw invalid('files', `expected at most ${MAX_FILES}`, `${distinct.length}`);
   const bytes = distinct.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > MAX_FILE_BYTES) throw tooLarge(bytes);
   return distinct;

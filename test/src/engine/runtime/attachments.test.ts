@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
@@ -100,6 +101,7 @@ describe('files of a request', () => {
   it('are accepted as bytes, Base64 text and data: URL, with the media type of the bytes', async () => {
     const { run } = start({
       request: [
+        { type: 'image', image: runInNewContext(`Uint8Array.from([${PNG}])`) },
         { type: 'image', image: PNG.buffer.slice(0) },
         { type: 'image', image: new URL(`data:image/png;base64,${PNG_BASE64}`) },
         { type: 'file', data: { type: 'data', data: PDF_BASE64 }, mediaType: 'application/pdf' },
@@ -109,6 +111,7 @@ describe('files of a request', () => {
     await run.answer;
     const [journal] = entriesOf(run, 'run-start');
     expect(journal?.attachments.map(({ mediaType, name, bytes }) => [mediaType, name, bytes])).toEqual([
+      ['image/png', null, 11],
       ['image/png', null, 11],
       ['image/png', null, 11],
       ['application/pdf', null, 16],
@@ -172,7 +175,12 @@ describe('files of a request', () => {
     ],
     [
       [{ type: 'file', data: new Uint8Array(20_000_001), mediaType: 'application/pdf' }],
-      /^request: expected files of at most 20 MB in total; received 20\.0 MB\.$/,
+      /^files: expected at most 20 MB in total; received 20\.0 MB\.$/,
+    ],
+    [[{ type: 'text', text: 5 }], /^request\[0\]\.text: expected a string; received 5\.$/],
+    [
+      Array.from({ length: 51 }, (_, at) => ({ type: 'image', image: btoa(`photo ${at}`), mediaType: 'image/png' })),
+      /^files: expected at most 50; received 51\.$/,
     ],
     [[{ type: 'text', text: ' ' }], /^request: expected a question or a task; received an array of 1\.$/],
   ])('that are invalid are rejected in one line before the run: %#', (request, message) => {

@@ -15,11 +15,11 @@ export class HttpError extends Error {
 }
 
 /** Returns the validated JSON body. Rejects forms and plain text, which browsers send to other sites without a preflight request. */
-export async function readBody<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body> {
+export async function readBody<Body>(c: Context, schema: z.core.$ZodType<Body>): Promise<Body> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new HttpError(415, 'no_json', 'Send the body as application/json.');
   const text = await c.req.text();
-  const read = schema.safeParse(parse(text));
+  const read = z.safeParse(schema, parse(text));
   if (read.success) return read.data;
   throw new HttpError(400, 'invalid_body', z.prettifyError(read.error).replaceAll(/\s+/g, ' ').slice(0, 500));
 }

@@ -1,14 +1,14 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /**
  * An image or another file of a message, without its bytes. `digest` identifies the bytes together with the media type;
  * `name` is null if the file has none.
  */
 export const attachmentSchema = z.object({
-  digest: z.string().min(1),
-  mediaType: z.string().min(1),
-  name: z.string().nullable(),
-  bytes: z.int().min(1),
+  digest: z.string().check(z.minLength(1)),
+  mediaType: z.string().check(z.minLength(1)),
+  name: z.nullable(z.string()),
+  bytes: z.int().check(z.gte(1)),
 });
 export type Attachment = Readonly<z.infer<typeof attachmentSchema>>;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
 import type { ModelStatus } from './model-status.ts';
@@ -8,8 +8,8 @@ import { type Price, priceSchema, type TokenUsage, tokenUsageSchema, type Usage,
  * Limits and rules of one execution, as data, kept in the machine's context and in the journal. Times are in
  * milliseconds. A field that is also one of the chain's limits has the same meaning and default.
  */
-export const attemptPolicySchema = limitsSchema
-  .pick({
+export const attemptPolicySchema = z.extend(
+  z.pick(limitsSchema, {
     maxCorrections: true,
     maxTransportRetries: true,
     backoffBaseMs: true,
@@ -17,39 +17,40 @@ export const attemptPolicySchema = limitsSchema
     firstChunkMs: true,
     chunkMs: true,
     maxReplyChars: true,
-  })
-  .extend({
+  }),
+  {
     /** Model calls in total, whatever the budgets above still allow. */
-    maxCalls: z.int().min(1).default(100),
+    maxCalls: z._default(z.int().check(z.gte(1)), 100),
     /** Tokens of all calls; there is no further call if the last prompt would not fit in what is left. Null: no limit. */
-    maxTokens: z.int().min(1).nullable().default(null),
+    maxTokens: z._default(z.nullable(z.int().check(z.gte(1))), null),
     /** The entire execution, waits and retries included. */
     totalMs: limitsSchema.shape.totalMs,
     /** Time that the invoking machine gives the execution: no longer wait is started. Null: as long as `totalMs`. */
-    parentMs: z.number().positive().nullable().default(null),
+    parentMs: z._default(z.nullable(z.number().check(z.positive())), null),
     /** The first wait before a correction. It doubles each time up to `backoffMaxMs`. */
-    correctionBackoffMs: z.number().min(0).max(MAX_TIMER_MS).default(0),
+    correctionBackoffMs: z._default(z.number().check(z.gte(0), z.lte(MAX_TIMER_MS)), 0),
     /** The share of a backoff that is random: 0 waits the full time, 1 anything from 0 to the full time. */
-    backoffJitter: z.number().min(0).max(1).default(0),
+    backoffJitter: z._default(z.number().check(z.gte(0), z.lte(1)), 0),
     /** Characters of the previous reply and its errors to show to the model; 0 shows nothing. */
-    maxFeedbackChars: z.int().min(0).default(8_000),
+    maxFeedbackChars: z._default(z.int().check(z.gte(0)), 8_000),
     /** Stop if a correction fails in exactly the same way as the reply before it. */
-    stopOnRepeatedError: z.boolean().default(false),
+    stopOnRepeatedError: z._default(z.boolean(), false),
     /** Number of fallback models; each takes over when the model before it has no retry left. */
-    maxFallbacks: z.int().min(0).default(0),
+    maxFallbacks: z._default(z.int().check(z.gte(0)), 0),
     /** Failed attempts after which the next model takes over, even if retries are left. */
-    fallbackAfter: z.int().min(1).max(MAX_TIMER_MS).default(MAX_TIMER_MS),
+    fallbackAfter: z._default(z.int().check(z.gte(1), z.lte(MAX_TIMER_MS)), MAX_TIMER_MS),
     /** Calls in a row that may hang before the model is not called any more. */
-    maxHungCalls: z.int().min(1).max(MAX_TIMER_MS).default(MAX_TIMER_MS),
+    maxHungCalls: z._default(z.int().check(z.gte(1), z.lte(MAX_TIMER_MS)), MAX_TIMER_MS),
     /** Whether to try the other reply forms if a reply contains no JSON, and to accept prose if none works. */
-    triesReplyForms: z.boolean().default(false),
+    triesReplyForms: z._default(z.boolean(), false),
     /** Prices of the models, in order; null if unknown. */
-    prices: z.array(priceSchema.nullable()).readonly().default([]),
-  });
+    prices: z._default(z.readonly(z.array(z.nullable(priceSchema))), []),
+  },
+);
 export type AttemptPolicy = Readonly<z.infer<typeof attemptPolicySchema>>;
 
 /** The numbers that a retry policy may set. */
-export const policyNumbersSchema = attemptPolicySchema.pick({
+export const policyNumbersSchema = z.pick(attemptPolicySchema, {
   maxCorrections: true,
   maxTransportRetries: true,
   backoffBaseMs: true,
@@ -64,7 +65,7 @@ export type PolicyNumbers = Readonly<z.infer<typeof policyNumbersSchema>>;
 
 /** Any of these numbers. */
 export const somePolicyNumbersSchema = z.custom<Readonly<Record<string, number | boolean>>>(
-  (given) => policyNumbersSchema.partial().strict().safeParse(given).success,
+  (given) => z.strictObject(z.partial(policyNumbersSchema).shape).safeParse(given).success,
   'expected numbers of a retry policy',
 );
 
@@ -79,7 +80,7 @@ export const replySchema = z.object({
   text: z.string(),
   prose: z.boolean(),
   value: z.unknown(),
-  failure: failureSchema.nullable(),
+  failure: z.nullable(failureSchema),
   usage: tokenUsageSchema,
 });
 export type Reply = Readonly<z.infer<typeof replySchema>>;
@@ -93,14 +94,14 @@ export type Feedback = Readonly<z.infer<typeof feedbackSchema>>;
  * responded. An attempt that timed out ends when its timer fired.
  */
 export const attemptRecordSchema = z.object({
-  attempt: z.int().min(1),
+  attempt: z.int().check(z.gte(1)),
   /** Index of the model: 0 is the first, 1 its first fallback. */
-  model: z.int().min(0),
+  model: z.int().check(z.gte(0)),
   text: z.string(),
-  failure: failureSchema.nullable(),
+  failure: z.nullable(failureSchema),
   usage: tokenUsageSchema,
-  startedAtMs: z.number().nullable(),
-  durationMs: z.number().min(0),
+  startedAtMs: z.nullable(z.number()),
+  durationMs: z.number().check(z.gte(0)),
 });
 export type AttemptRecord = Readonly<z.infer<typeof attemptRecordSchema>>;
 
@@ -113,11 +114,11 @@ export type Validation =
 export const attemptExecutionSchema = z.object({
   id: z.string(),
   task: z.string(),
-  attempts: z.array(attemptRecordSchema).readonly(),
-  corrections: z.int().min(0),
-  transportRetries: z.int().min(0),
+  attempts: z.readonly(z.array(attemptRecordSchema)),
+  corrections: z.int().check(z.gte(0)),
+  transportRetries: z.int().check(z.gte(0)),
   /** How often the next model took over: the index of the current model. */
-  fallbacks: z.int().min(0),
+  fallbacks: z.int().check(z.gte(0)),
   usage: usageSchema,
 });
 export type AttemptExecution = Readonly<z.infer<typeof attemptExecutionSchema>>;
@@ -180,9 +181,9 @@ export interface ModelsReport {
 export const nextCallSchema = z.object({
   waitMs: z
     .custom<number>((ms) => typeof ms === 'number' && !Number.isNaN(ms), 'expected a wait in milliseconds')
-    .overwrite((ms) => Math.min(MAX_TIMER_MS, Math.max(0, ms))),
+    .check(z.overwrite((ms) => Math.min(MAX_TIMER_MS, Math.max(0, ms)))),
   /** Feedback for the model; null keeps the previous feedback. */
-  feedback: feedbackSchema.nullable(),
+  feedback: z.nullable(feedbackSchema),
 });
 export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 
@@ -198,8 +199,8 @@ export type AttemptOutcome<Value = unknown> =
 const callProgressSchema = z.object({
   openedAtMs: z.number(),
   atMs: z.number(),
-  chars: z.int().min(0),
-  promptChars: z.int().min(0).nullable().default(null),
+  chars: z.int().check(z.gte(0)),
+  promptChars: z._default(z.nullable(z.int().check(z.gte(0))), null),
 });
 export type CallProgress = Readonly<z.infer<typeof callProgressSchema>>;
 
@@ -207,9 +208,9 @@ export type CallProgress = Readonly<z.infer<typeof callProgressSchema>>;
  * Events that the reader of a reply sends to the attempt machine. `reply.lost`: its process ended before the reply did.
  */
 export const replyEventSchema = z.discriminatedUnion('type', [
-  callProgressSchema.extend({ type: z.literal('reply.started') }),
-  callProgressSchema.extend({ type: z.literal('reply.progressed') }),
-  callProgressSchema.extend({ type: z.literal('reply.ended'), reply: replySchema.readonly() }),
+  z.extend(callProgressSchema, { type: z.literal('reply.started') }),
+  z.extend(callProgressSchema, { type: z.literal('reply.progressed') }),
+  z.extend(callProgressSchema, { type: z.literal('reply.ended'), reply: z.readonly(replySchema) }),
   z.object({ type: z.literal('reply.lost') }),
 ]);
 export type ReplyEvent = Readonly<z.infer<typeof replyEventSchema>>;

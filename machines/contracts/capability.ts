@@ -1,14 +1,14 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from './limits.ts';
 
 /** Describes a capability to the chain: enough to request it, nothing to run it with. */
 export const capabilityDescriptorSchema = z.object({
-  name: z.string().min(1),
-  description: z.string().min(1),
+  name: z.string().check(z.minLength(1)),
+  description: z.string().check(z.minLength(1)),
   /** JSON Schema of the arguments, an object. */
   arguments: z.record(z.string(), z.unknown()),
   /** Timeout of one run in milliseconds; null uses the run's limit. */
-  timeoutMs: z.number().positive().max(MAX_TIMER_MS).nullable(),
+  timeoutMs: z.nullable(z.number().check(z.positive(), z.lte(MAX_TIMER_MS))),
 });
 export type CapabilityDescriptor = Readonly<z.infer<typeof capabilityDescriptorSchema>>;
 
@@ -40,20 +40,20 @@ export type ArgumentsCheck =
  * chain; null for a call that could not be run.
  */
 export const capabilityResultSchema = z.object({
-  id: z.string().nullable().default(null),
+  id: z._default(z.nullable(z.string()), null),
   capability: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   success: z.boolean(),
   output: z.string(),
-  code: capabilityFailureSchema.nullable(),
-  error: z.string().nullable(),
+  code: z.nullable(capabilityFailureSchema),
+  error: z.nullable(z.string()),
   /** The session that the request belongs to. */
-  sessionId: z.string().nullable(),
+  sessionId: z.nullable(z.string()),
   /** True if the decider replaced the capability's output with its own. */
   synthesized: z.boolean(),
   /** Null if the run was aborted before it reported a start. */
-  startedAtMs: z.number().nullable(),
-  durationMs: z.number().min(0),
+  startedAtMs: z.nullable(z.number()),
+  durationMs: z.number().check(z.gte(0)),
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
 
@@ -102,22 +102,22 @@ export type MemoryEntry = Readonly<z.infer<typeof memoryEntrySchema>>;
  * left.
  */
 export const continuationInputSchema = z.object({
-  request: z.string().min(1),
+  request: z.string().check(z.minLength(1)),
   /** The answer from before any run. */
   response: z.string(),
-  steps: z
-    .array(z.object({ capability: z.string(), arguments: z.string(), success: z.boolean(), output: z.string() }))
-    .readonly(),
+  steps: z.readonly(
+    z.array(z.object({ capability: z.string(), arguments: z.string(), success: z.boolean(), output: z.string() })),
+  ),
   /** In a very long loop: how often each capability ran before these steps. */
-  earlier: z.array(z.object({ capability: z.string(), runs: z.int(), failed: z.int() })).readonly(),
-  runsLeft: z.int().min(0),
-  capabilities: z.array(capabilityDescriptorSchema).readonly(),
+  earlier: z.readonly(z.array(z.object({ capability: z.string(), runs: z.int(), failed: z.int() }))),
+  runsLeft: z.int().check(z.gte(0)),
+  capabilities: z.readonly(z.array(capabilityDescriptorSchema)),
 });
 export type ContinuationInput = Readonly<z.infer<typeof continuationInputSchema>>;
 
 /** The model's reply as decider: done, with an optional final output, or the calls of the next step. */
 export const continuationReplySchema = z.object({
   done: z.boolean(),
-  finalOutput: z.string().nullable(),
-  next: z.array(capabilityCallSchema).readonly(),
+  finalOutput: z.nullable(z.string()),
+  next: z.readonly(z.array(capabilityCallSchema)),
 });

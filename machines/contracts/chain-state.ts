@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { ActionState } from './action-state.ts';
 import { attachmentSchema } from './attachment.ts';
 import { somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
@@ -27,7 +27,7 @@ const continueDecisionSchema = z.object({
   cycle: z.int(),
   target: phaseSchema,
   fingerprint: z.string(),
-  sketch: answerSketchSchema.nullable(),
+  sketch: z.nullable(answerSketchSchema),
 });
 export type ContinueDecision = Readonly<z.infer<typeof continueDecisionSchema>>;
 
@@ -38,18 +38,18 @@ export type ContinueDecision = Readonly<z.infer<typeof continueDecisionSchema>>;
  */
 export const recursionStateSchema = z.object({
   mode: z.enum(['automatic', 'manual']),
-  cycle: z.int().min(1),
-  completedCycles: z.int().min(0),
-  step: z.int().min(0),
+  cycle: z.int().check(z.gte(1)),
+  completedCycles: z.int().check(z.gte(0)),
+  step: z.int().check(z.gte(0)),
   origin: phaseSchema,
-  continuationPrompt: z.string().nullable(),
-  history: z.array(continueDecisionSchema).readonly(),
+  continuationPrompt: z.nullable(z.string()),
+  history: z.readonly(z.array(continueDecisionSchema)),
 });
 export type RecursionState = Readonly<z.infer<typeof recursionStateSchema>>;
 
 /** The input of a run, and the first entry of its journal. Callers fill in defaults: nothing is optional here. */
 export const chainInputSchema = z.object({
-  runId: z.string().min(1),
+  runId: z.string().check(z.minLength(1)),
   request: z.string(),
   origin: phaseSchema,
   mode: recursionStateSchema.shape.mode,
@@ -58,34 +58,34 @@ export const chainInputSchema = z.object({
   limits: limitsSchema,
   thresholds: thresholdsSchema,
   /** The smallest context window of the models. */
-  contextWindowTokens: z.number().positive(),
+  contextWindowTokens: z.number().check(z.positive()),
   /** Number of fallback models, which take over when the model before has no retry left. */
-  fallbackModels: z.int().min(0),
-  capabilities: z.array(capabilityDescriptorSchema.readonly()).readonly(),
+  fallbackModels: z.int().check(z.gte(0)),
+  capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** What decides whether to continue after a capability's result. */
   decider: deciderKindSchema,
   /** The numbers of the retry policy by task; they replace those of `limits`. Older journals have none. */
-  policies: z.record(z.string(), somePolicyNumbersSchema).default({}),
+  policies: z._default(z.record(z.string(), somePolicyNumbersSchema), {}),
   /** The session of the request; null without one. */
-  sessionId: z.string().nullable(),
+  sessionId: z.nullable(z.string()),
   /** Who decides about operations that need consent, and which these are. Runs whose journals lack these fields asked the user. */
-  consent: consentSchema.default('ask'),
-  approval: approvalSchema.default('user-content'),
+  consent: z._default(consentSchema, 'ask'),
+  approval: z._default(approvalSchema, 'user-content'),
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
-  prices: z.array(priceSchema.readonly().nullable()).readonly(),
-  currency: z.string().nullable(),
+  prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
+  currency: z.nullable(z.string()),
   /** Whether there are documents to search: an answer is then compared with the passages found. */
   hasDocuments: z.boolean(),
   /** Whether messages and answers can be compared by embeddings. */
   hasEmbeddings: z.boolean(),
   /** Whether another grader than the default one grades the answers. Older journals have none. */
-  hasGrader: z.boolean().default(false),
+  hasGrader: z._default(z.boolean(), false),
   /** Persona, language, style and domain rules for the answer; null if there are no instructions. Older journals do not have this field. */
-  instructions: z.string().nullable().default(null),
+  instructions: z._default(z.nullable(z.string()), null),
   /** Images and files of the request. Older journals have none. */
-  attachments: z.array(attachmentSchema.readonly()).readonly().default([]),
+  attachments: z._default(z.readonly(z.array(z.readonly(attachmentSchema))), []),
   /** Earlier turns of the conversation; their ids must be unique. */
-  messages: z.array(messageSchema.readonly()).readonly(),
+  messages: z.readonly(z.array(z.readonly(messageSchema))),
 });
 export type ChainInput = Readonly<z.infer<typeof chainInputSchema>>;
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { unitSchema } from './limits.ts';
 import { linkSchema, type Message, messageSchema, roleSchema } from './message.ts';
 import { phaseSchema } from './phase.ts';
@@ -28,10 +28,10 @@ export type ReasonCode = z.infer<typeof reasonCodeSchema>;
 
 /** Common to all operations: id, target message, the reason as a code and in words, and the numbers behind it. */
 const common = {
-  id: z.string().min(1),
-  target: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
+  target: z.string().check(z.minLength(1)),
   code: reasonCodeSchema,
-  reason: z.string().min(1),
+  reason: z.string().check(z.minLength(1)),
   metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 };
 
@@ -41,17 +41,21 @@ const common = {
  */
 export const contextOperationSchema = z.discriminatedUnion('operation', [
   z.object({ operation: z.literal('ADD'), ...common, data: z.object({ message: messageSchema }) }),
-  z.object({ operation: z.literal('TAG'), ...common, data: z.object({ tags: z.array(z.string()).min(1) }) }),
+  z.object({
+    operation: z.literal('TAG'),
+    ...common,
+    data: z.object({ tags: z.array(z.string()).check(z.minLength(1)) }),
+  }),
   z.object({ operation: z.literal('PRUNE'), ...common, data: z.object({}) }),
   z.object({
     operation: z.literal('TRANSFORM'),
     ...common,
     data: z.object({
       transformation: z.literal('summarize'),
-      content: z.string().min(1),
-      maxChars: z.int().min(1),
+      content: z.string().check(z.minLength(1)),
+      maxChars: z.int().check(z.gte(1)),
       /** Characters of the message that the summary replaces. */
-      originalChars: z.int().min(1),
+      originalChars: z.int().check(z.gte(1)),
     }),
   }),
   z.object({ operation: z.literal('LINK'), ...common, data: linkSchema }),
@@ -101,9 +105,9 @@ export interface CompareAnswersInput {
  * done, so a failed phase changes nothing; the next phase already sees them as applied.
  */
 export const envelopeSchema = z.object({
-  phase: phaseSchema.nullable(),
+  phase: z.nullable(phaseSchema),
   content: z.string(),
-  operations: z.array(contextOperationSchema).readonly(),
+  operations: z.readonly(z.array(contextOperationSchema)),
 });
 export type Envelope = Readonly<z.infer<typeof envelopeSchema>>;
 
@@ -130,18 +134,18 @@ export type Approval = z.infer<typeof approvalSchema>;
  * would replace it (empty: it would be removed), `reason` why.
  */
 export const consentRequestSchema = z.object({
-  items: z
-    .array(
+  items: z.readonly(
+    z.array(
       z.object({
         operationId: z.string(),
         messageId: z.string(),
-        role: roleSchema.default('user'),
+        role: z._default(roleSchema, 'user'),
         preview: z.string(),
         chars: z.int(),
         summary: z.string(),
-        reason: z.string().default(''),
+        reason: z._default(z.string(), ''),
       }),
-    )
-    .readonly(),
+    ),
+  ),
 });
 export type ConsentRequest = Readonly<z.infer<typeof consentRequestSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { phaseSchema } from './phase.ts';
 
 /** The values that a guard compared: flat, so that each can be shown beside its guard. */
@@ -13,11 +13,11 @@ export type GuardResult = Readonly<z.infer<typeof guardResultSchema>>;
  * `nextPhaseChosen`, `nextPhaseInvalid` or `directedByUser`. `nextPhase` is null if the run is complete.
  */
 export const decisionSchema = z.object({
-  cycle: z.int().min(1),
-  rule: z.string().min(1),
+  cycle: z.int().check(z.gte(1)),
+  rule: z.string().check(z.minLength(1)),
   complete: z.boolean(),
-  nextPhase: phaseSchema.nullable(),
-  rationale: z.string().min(1),
+  nextPhase: z.nullable(phaseSchema),
+  rationale: z.string().check(z.minLength(1)),
   inputs: guardInputsSchema,
 });
 export type Decision = Readonly<z.infer<typeof decisionSchema>>;
@@ -29,16 +29,19 @@ export type Decision = Readonly<z.infer<typeof decisionSchema>>;
  */
 const evidenceSchema = z.object({
   modelConfidence: z.number(),
-  grounding: z.number().nullable(),
+  grounding: z.nullable(z.number()),
   modelSufficiency: z.number(),
-  sufficiency: z.number().nullable(),
+  sufficiency: z.nullable(z.number()),
   claimsCompletion: z.boolean(),
-  claim: z.number().nullable(),
+  claim: z.nullable(z.number()),
   satisfaction: z.number(),
 });
 
 /** What loop detection compares of an answer, as hashes: its content words, and those of them that are numbers, names or a negation. */
-export const answerSketchSchema = z.object({ terms: z.array(z.int()).readonly(), facts: z.array(z.int()).readonly() });
+export const answerSketchSchema = z.object({
+  terms: z.readonly(z.array(z.int())),
+  facts: z.readonly(z.array(z.int())),
+});
 export type AnswerSketch = Readonly<z.infer<typeof answerSketchSchema>>;
 
 /**
@@ -49,11 +52,11 @@ export type AnswerSketch = Readonly<z.infer<typeof answerSketchSchema>>;
  */
 export const assessmentSchema = z.object({
   answer: z.string(),
-  toCompare: z.string().nullable(),
+  toCompare: z.nullable(z.string()),
   toGrade: z.boolean(),
-  gradingProblem: z.string().nullable(),
+  gradingProblem: z.nullable(z.string()),
   confidence: z.number(),
-  change: z.number().nullable(),
+  change: z.nullable(z.number()),
   changeBy: z.enum(['words', 'embeddings']),
   taskComplete: z.boolean(),
   informationSufficiency: z.number(),

@@ -1,6 +1,6 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { replyEventSchema } from './attempt.ts';
-import { capabilityFailureSchema, capabilityResultSchema, deciderKindSchema, stopReasonSchema } from './capability.ts';
+import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
 import { consentChoiceSchema, consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
@@ -13,10 +13,10 @@ import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
 /** Returns a schema for an object with any of the values of a shape, each within its range and without its default. */
-function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodType>>>(shape: Shape) {
-  const ranges = Object.entries(shape).map(([name, value]) => [name, value.unwrap().optional()]);
+function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape) {
+  const ranges = Object.entries(shape).map(([name, { def }]) => [name, z.optional(def.innerType)]);
   return z.strictObject(
-    Object.fromEntries(ranges) as { [Name in keyof Shape]: z.ZodOptional<ReturnType<Shape[Name]['unwrap']>> },
+    Object.fromEntries(ranges) as { [Name in keyof Shape]: z.ZodMiniOptional<Shape[Name]['def']['innerType']> },
   );
 }
 
@@ -28,23 +28,23 @@ function partialOf<Shape extends Record<string, z.ZodDefault<z.ZodType>>>(shape:
  * one message, whatever was planned for it or done to it; `context.undone` reverts one operation.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
-  z.object({ type: z.literal('run.interrupted'), reason: z.string().optional() }),
-  z.object({ type: z.literal('run.directed'), phase: z.string(), prompt: z.string().optional() }),
+  z.object({ type: z.literal('run.cancelled'), reason: z.optional(z.string()) }),
+  z.object({ type: z.literal('run.interrupted'), reason: z.optional(z.string()) }),
+  z.object({ type: z.literal('run.directed'), phase: z.string(), prompt: z.optional(z.string()) }),
   z.object({ type: z.literal('run.finished') }),
   z.object({
     type: z.literal('run.adjusted'),
-    limits: partialOf(limitsSchema.shape).optional(),
-    thresholds: partialOf(thresholdsSchema.shape).optional(),
+    limits: z.optional(partialOf(limitsSchema.shape)),
+    thresholds: z.optional(partialOf(thresholdsSchema.shape)),
   }),
   z.object({ type: z.literal('context.overruled'), messageId: z.string(), choice: z.string() }),
   z.object({ type: z.literal('context.undone'), operationId: z.string() }),
   z.object({
     type: z.literal('consent.given'),
     choice: z.string(),
-    items: z.record(z.string(), z.string()).optional(),
+    items: z.optional(z.record(z.string(), z.string())),
     /** Who decided, if it was not the user: for example, an option set in advance. */
-    by: z.enum(['user', 'option', 'default']).optional(),
+    by: z.optional(z.enum(['user', 'option', 'default'])),
   }),
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
@@ -55,15 +55,15 @@ export type ChainEvent = z.infer<typeof chainEventSchema>;
  * come from outside the program.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('run.cancelled'), reason: z.string().optional() }),
-  z.strictObject({ type: z.literal('run.directed'), phase: phaseSchema, prompt: z.string().optional() }),
+  z.strictObject({ type: z.literal('run.cancelled'), reason: z.optional(z.string()) }),
+  z.strictObject({ type: z.literal('run.directed'), phase: phaseSchema, prompt: z.optional(z.string()) }),
   z.strictObject({ type: z.literal('run.finished') }),
   z.strictObject({ type: z.literal('context.overruled'), messageId: z.string(), choice: consentChoiceSchema }),
   z.strictObject({ type: z.literal('context.undone'), operationId: z.string() }),
   z.strictObject({
     type: z.literal('consent.given'),
     choice: consentChoiceSchema,
-    items: z.record(z.string(), consentChoiceSchema).optional(),
+    items: z.optional(z.record(z.string(), consentChoiceSchema)),
   }),
 ]);
 export type ClientEvent = z.infer<typeof clientEventSchema>;
@@ -72,9 +72,9 @@ export type ClientEvent = z.infer<typeof clientEventSchema>;
 const callErrorSchema = z.object({
   name: z.string(),
   message: z.string(),
-  code: z.string().optional(),
-  status: z.number().optional(),
-  retryAfterMs: z.number().optional(),
+  code: z.optional(z.string()),
+  status: z.optional(z.number()),
+  retryAfterMs: z.optional(z.number()),
 });
 export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
 
@@ -83,9 +83,9 @@ export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
  * the reading of a model's reply.
  */
 export const callEventSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('done'), output: z.unknown().optional() }),
+  z.object({ type: z.literal('done'), output: z.optional(z.unknown()) }),
   z.object({ type: z.literal('failed'), error: callErrorSchema }),
-  ...replyEventSchema.options,
+  ...replyEventSchema.def.options,
 ]);
 export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 
@@ -101,7 +101,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     cycle: z.int(),
     step: z.int(),
     summary: z.string(),
-    failure: failureSchema.nullable(),
+    failure: z.nullable(failureSchema),
   }),
   z.object({
     type: z.literal('operations'),
@@ -120,7 +120,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     step: z.int(),
     statistics: contextStatisticsSchema,
     pruningLog: z.array(pruningSchema),
-    problem: z.string().nullable(),
+    problem: z.nullable(z.string()),
   }),
   z.object({ type: z.literal('consent-asked'), request: consentRequestSchema }),
   z.object({
@@ -134,11 +134,11 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('context-overruled'),
     messageId: z.string(),
-    choice: consentChoiceSchema.nullable(),
+    choice: z.nullable(consentChoiceSchema),
     /** Ids of applied operations that no longer count. */
     undone: z.array(z.string()),
     /** Why nothing changed; null if the event took effect. */
-    problem: z.string().nullable(),
+    problem: z.nullable(z.string()),
   }),
   z.object({
     type: z.literal('direction-asked'),
@@ -147,19 +147,19 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     answer: z.string(),
     confidence: z.number(),
     /** The decision to complete the run that a rule recommends; null if none does. */
-    recommendation: decisionSchema.nullable().default(null),
+    recommendation: z._default(z.nullable(decisionSchema), null),
   }),
   z.object({
     type: z.literal('direction-refused'),
     received: z.string(),
     /** `cycle_limit`: the direction would begin a cycle beyond `maxCycles`. */
-    reason: z.enum(['unknown_phase', 'cycle_limit']).default('unknown_phase'),
+    reason: z._default(z.enum(['unknown_phase', 'cycle_limit']), 'unknown_phase'),
   }),
   z.object({
     type: z.literal('decision'),
     decision: decisionSchema,
     /** The prompt of the next cycle; null if the run is complete. */
-    continuationPrompt: z.string().nullable().default(null),
+    continuationPrompt: z._default(z.nullable(z.string()), null),
   }),
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
   z.object({
@@ -168,22 +168,22 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     turns: z.int(),
     /** Inserted before the run's initial messages. */
     messages: z.array(messageSchema),
-    problem: z.string().nullable(),
+    problem: z.nullable(z.string()),
   }),
-  z.object({ type: z.literal('session-stored'), sessionId: z.string(), problem: z.string().nullable() }),
+  z.object({ type: z.literal('session-stored'), sessionId: z.string(), problem: z.nullable(z.string()) }),
   z.object({
     type: z.literal('attempt-start'),
     attemptId: z.string(),
     task: z.string(),
     attempt: z.int(),
     /** Index of the model: 0 is the first, 1 its first fallback. */
-    model: z.int().min(0),
+    model: z.int().check(z.gte(0)),
   }),
   z.object({
     type: z.literal('model-status'),
     attemptId: z.string(),
     task: z.string(),
-    model: z.int().min(0),
+    model: z.int().check(z.gte(0)),
     change: modelChangeSchema,
   }),
   z.object({
@@ -191,7 +191,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attemptId: z.string(),
     task: z.string(),
     attempt: z.int(),
-    failure: failureSchema.nullable(),
+    failure: z.nullable(failureSchema),
     usage: tokenUsageSchema,
   }),
   z.object({
@@ -203,20 +203,20 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('capability-start'),
-    id: z.string().nullable().default(null),
+    id: z._default(z.nullable(z.string()), null),
     capability: z.string(),
     index: z.int(),
   }),
   z.object({
     type: z.literal('continuation'),
     index: z.int(),
-    decidedBy: deciderKindSchema.exclude(['none']),
+    decidedBy: z.enum(['noop', 'function', 'model']),
     /** Null if the reply is not a valid continuation. */
-    done: z.boolean().nullable(),
+    done: z.nullable(z.boolean()),
     /** The capabilities of the next step. Older journals have one name or null. */
-    next: z.preprocess(
-      (given) => (typeof given === 'string' ? [given] : (given ?? [])),
-      z.array(z.string()).readonly(),
+    next: z.pipe(
+      z.transform((given) => (typeof given === 'string' ? [given] : (given ?? []))),
+      z.readonly(z.array(z.string())),
     ),
     limitReached: z.boolean(),
   }),
@@ -227,8 +227,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     failed: z.int(),
     /** Total duration of the runs. */
     capabilityMs: z.number(),
-    code: capabilityFailureSchema.nullable(),
-    problem: z.string().nullable(),
+    code: z.nullable(capabilityFailureSchema),
+    problem: z.nullable(z.string()),
   }),
   z.object({ type: z.literal('capability-end'), index: z.int(), result: capabilityResultSchema }),
 ]);

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /**
  * The stages at which an attempt or a phase can fail. `aborted`: the run stopped it, for example at a cancellation or a deadline
@@ -25,9 +25,9 @@ export const failureSchema = z.object({
   code: z.string(),
   message: z.string(),
   retryable: z.boolean(),
-  retryAfterMs: z.number().min(0).nullable(),
-  status: z.int().nullable(),
-  issues: z.array(z.object({ path: z.string(), message: z.string() })).readonly(),
+  retryAfterMs: z.nullable(z.number().check(z.gte(0))),
+  status: z.nullable(z.int()),
+  issues: z.readonly(z.array(z.object({ path: z.string(), message: z.string() }))),
 });
 export type Failure = Readonly<z.infer<typeof failureSchema>>;
 

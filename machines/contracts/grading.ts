@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Usage } from './usage.ts';
 
 const evidenceTextSchema = z.object({ id: z.string(), content: z.string() });
@@ -18,20 +18,20 @@ export const gradingInputSchema = z.object({
   /** Whether the model claims that the task is complete. */
   claimsCompletion: z.boolean(),
   /** The search results in the context. */
-  evidence: z.array(evidenceTextSchema.readonly()).readonly(),
+  evidence: z.readonly(z.array(z.readonly(evidenceTextSchema))),
   /** The turns of user and assistant, ending with the request. */
-  dialogue: z.array(dialogueTurnSchema.readonly()).readonly(),
+  dialogue: z.readonly(z.array(z.readonly(dialogueTurnSchema))),
   /** The instructions that the answer had to follow; null if there are none. */
-  instructions: z.string().nullable().default(null),
+  instructions: z._default(z.nullable(z.string()), null),
 });
 export type GradingInput = Readonly<z.infer<typeof gradingInputSchema>>;
 
-const gradeSchema = z.number().min(0).max(1);
+const gradeSchema = z.number().check(z.gte(0), z.lte(1));
 
 /** The grades of one answer. */
 export const answerGradesSchema = z.object({
   /** How far the evidence supports the answer, 0..1; null if there is nothing to check. */
-  grounding: gradeSchema.nullable(),
+  grounding: z.nullable(gradeSchema),
   /** How likely the answer completes the task, 0..1. A claim of completion is believed from 0.5. */
   completion: gradeSchema,
   /** How far the evidence suffices to answer the request, 0..1; by default, sufficient from 0.7. */
@@ -39,7 +39,7 @@ export const answerGradesSchema = z.object({
   /** How likely the user's last words close the dialogue, 0..1: satisfied from 0.5. */
   satisfaction: gradeSchema,
   /** Instructions in the request that contradict each other, in words. */
-  contradictions: z.array(z.string()).readonly(),
+  contradictions: z.readonly(z.array(z.string())),
 });
 export type AnswerGrades = Readonly<z.infer<typeof answerGradesSchema>>;
 

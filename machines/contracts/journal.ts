@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { attachmentSchema } from './attachment.ts';
 import { chainInputSchema, type RecordedState } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
@@ -9,18 +9,18 @@ export const JOURNAL_VERSION = 2;
 
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({
-  guard: z.string().nullable(),
+  guard: z.nullable(z.string()),
   target: z.array(z.string()),
   result: z.enum(['false', 'taken', 'not-evaluated']),
-  inputs: guardInputsSchema.nullable(),
+  inputs: z.nullable(guardInputsSchema),
 });
 
 /** A prompt of a run. `digest` identifies its text if that is known without a run; otherwise null. */
-const promptVersionSchema = z.object({ name: z.string(), version: z.number(), digest: z.string().nullable() });
+const promptVersionSchema = z.object({ name: z.string(), version: z.number(), digest: z.nullable(z.string()) });
 export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
 
 /** The first entry: everything that determines the run. */
-const runStartSchema = chainInputSchema.extend({
+const runStartSchema = z.extend(chainInputSchema, {
   type: z.literal('run-start'),
   /** Journals of version 1 can be read, but not replayed. */
   version: z.union([z.literal(1), z.literal(JOURNAL_VERSION)]),
@@ -28,30 +28,30 @@ const runStartSchema = chainInputSchema.extend({
   chart: z.object({ id: z.string(), digest: z.string() }),
   modelId: z.string(),
   /** The fallback models, in order. */
-  fallbackModelIds: z.array(z.string()).readonly(),
+  fallbackModelIds: z.readonly(z.array(z.string())),
   /** By task. */
   prompts: z.record(z.string(), promptVersionSchema),
   /**
    * Digest of `instructions`, eight hexadecimal digits, which stays if their text is redacted; null if there are no instructions. Older
    * journals do not have this field.
    */
-  instructionsDigest: z.string().nullable().default(null),
+  instructionsDigest: z._default(z.nullable(z.string()), null),
   startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */
-  host: z.record(z.string(), z.json()).nullable(),
+  host: z.nullable(z.record(z.string(), z.json())),
   /** Whether the journal has keyframes. */
   keyframes: z.boolean(),
   /** Whether texts were replaced on writing: such a journal cannot be replayed. */
   redacted: z.boolean(),
   /** The run that this one was forked from, and what was changed; null otherwise. */
-  forkedFrom: z
-    .object({
+  forkedFrom: z.nullable(
+    z.object({
       runId: z.string(),
-      seq: z.int().min(0),
-      changes: z.array(z.string()).readonly(),
+      seq: z.int().check(z.gte(0)),
+      changes: z.readonly(z.array(z.string())),
       forkedAt: z.iso.datetime(),
-    })
-    .nullable(),
+    }),
+  ),
 });
 
 export type RunStart = z.infer<typeof runStartSchema>;
@@ -59,9 +59,9 @@ export type RunStart = z.infer<typeof runStartSchema>;
 /** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
 const externalEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), event: chainEventSchema }),
-  z.object({ type: z.literal('call-event'), call: z.int().min(0), actor: z.string(), event: callEventSchema }),
+  z.object({ type: z.literal('call-event'), call: z.int().check(z.gte(0)), actor: z.string(), event: callEventSchema }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
-  z.object({ type: z.literal('timer'), timer: z.int().min(0) }),
+  z.object({ type: z.literal('timer'), timer: z.int().check(z.gte(0)) }),
   /** The actor was stopped from outside. */
   z.object({ type: z.literal('run-stopped') }),
 ]);
@@ -74,24 +74,29 @@ const annotationSchema = z.discriminatedUnion('type', [
     query: z.string(),
     passages: z.int(),
     widened: z.boolean(),
-    failure: z.string().nullable(),
+    failure: z.nullable(z.string()),
   }),
   /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
   z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),
   /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, before the first call. */
-  attachmentSchema.extend({ type: z.literal('attachment'), data: z.string() }),
+  z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
 
-const pathSchema = z.array(z.union([z.string(), z.int().min(0)]));
+const pathSchema = z.array(z.union([z.string(), z.int().check(z.gte(0))]));
 
 /** One change of a JSON state at a path: list items are replaced, a member is removed, or a value is set. */
 const stateChangeSchema = z.union([
-  z.object({ path: pathSchema, at: z.int().min(0), removed: z.int().min(0), added: z.array(z.unknown()) }),
+  z.object({
+    path: pathSchema,
+    at: z.int().check(z.gte(0)),
+    removed: z.int().check(z.gte(0)),
+    added: z.array(z.unknown()),
+  }),
   z.object({ path: pathSchema, gone: z.literal(true) }),
   z.object({ path: pathSchema, value: z.unknown() }),
 ]);
@@ -103,26 +108,26 @@ export type RetryRule = z.infer<typeof retryRuleSchema>;
 /** Entries that the runtime writes in addition to the charts' emitted events. */
 const runtimeEventSchema = z.discriminatedUnion('type', [
   runStartSchema,
-  ...externalEventSchema.options,
-  ...annotationSchema.options,
+  ...externalEventSchema.def.options,
+  ...annotationSchema.def.options,
   /** A chart starts an activity. Activities are numbered from 0 in the order in which they started. */
   z.object({
     type: z.literal('call-start'),
-    call: z.int().min(0),
+    call: z.int().check(z.gte(0)),
     actor: z.string(),
     /** For a model call. */
-    attemptId: z.string().optional(),
-    task: z.string().optional(),
+    attemptId: z.optional(z.string()),
+    task: z.optional(z.string()),
     /** For a capability. */
-    capability: z.string().optional(),
+    capability: z.optional(z.string()),
   }),
   /** What a rule of the user's retry policy returned, or the message of what it threw. A rule that changes a value returns the changed fields. */
   z.object({
     type: z.literal('retry-rule'),
     attemptId: z.string(),
     rule: retryRuleSchema,
-    result: z.unknown().optional(),
-    error: z.string().nullable(),
+    result: z.optional(z.unknown()),
+    error: z.nullable(z.string()),
   }),
   z.object({
     type: z.literal('transition'),
@@ -140,20 +145,21 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
-const typesOf = (schema: { readonly options: readonly { readonly shape: { readonly type: z.ZodLiteral } }[] }) =>
-  new Set(schema.options.flatMap(({ shape }) => [...shape.type.values] as string[]));
+const typesOf = (schema: {
+  readonly def: { readonly options: readonly { readonly shape: { readonly type: z.ZodMiniLiteral } }[] };
+}) => new Set(schema.def.options.flatMap(({ shape }) => shape.type.def.values as string[]));
 
 /** The entry types that a replay feeds to the charts, and those that it copies. The charts emit all others again. */
 export const EXTERNAL_EVENTS = typesOf(externalEventSchema) as ReadonlySet<JournalEvent['type']>;
 export const ANNOTATIONS = typesOf(annotationSchema) as ReadonlySet<JournalEvent['type']>;
 
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
-const place = { seq: z.int().min(0), atMs: z.number() };
+const place = { seq: z.int().check(z.gte(0)), atMs: z.number() };
 const entrySchema = z.discriminatedUnion('type', [
-  ...emittedEventSchema.options.map((option) => option.extend(place)),
-  ...runtimeEventSchema.options.map((option) => option.extend(place)),
-] as unknown as readonly [z.ZodObject<{ type: z.ZodLiteral<JournalEvent['type']> }>]);
-export const journalEntrySchema = entrySchema as unknown as z.ZodType<JournalEntry>;
+  ...emittedEventSchema.def.options.map((option) => z.extend(option, place)),
+  ...runtimeEventSchema.def.options.map((option) => z.extend(option, place)),
+] as unknown as readonly [z.ZodMiniObject<{ type: z.ZodMiniLiteral<JournalEvent['type']> }>]);
+export const journalEntrySchema = entrySchema as unknown as z.ZodMiniType<JournalEntry>;
 export type JournalEvent = EmittedEvent | RuntimeEvent;
 export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs: number };
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { attachmentSchema } from './attachment.ts';
 import { unitSchema } from './limits.ts';
 import { phaseSchema } from './phase.ts';
@@ -6,8 +6,8 @@ import { phaseSchema } from './phase.ts';
 /** A document, or a range of its lines, counted from 1, both ends included. A record of a database has no lines. */
 export const sourceSchema = z.object({
   path: z.string(),
-  startLine: z.int().min(1).exactOptional(),
-  endLine: z.int().min(1).exactOptional(),
+  startLine: z.exactOptional(z.int().check(z.gte(1))),
+  endLine: z.exactOptional(z.int().check(z.gte(1))),
 });
 export type Source = Readonly<z.infer<typeof sourceSchema>>;
 
@@ -21,17 +21,17 @@ export const linkSchema = z.object({ to: z.string(), relation: z.string(), stren
  * from; `source` is set for text from a document. `attachments` are its images and files; absent without any.
  */
 export const messageSchema = z.object({
-  id: z.string().min(1),
+  id: z.string().check(z.minLength(1)),
   role: roleSchema,
-  phase: phaseSchema.nullable(),
+  phase: z.nullable(phaseSchema),
   content: z.string(),
   createdAtMs: z.number(),
-  cycle: z.int().min(0),
-  tags: z.array(z.string()).readonly(),
+  cycle: z.int().check(z.gte(0)),
+  tags: z.readonly(z.array(z.string())),
   importance: unitSchema,
-  links: z.array(linkSchema).readonly(),
-  references: z.array(z.string()).readonly(),
-  source: sourceSchema.nullable(),
-  attachments: z.array(attachmentSchema.readonly()).readonly().exactOptional(),
+  links: z.readonly(z.array(linkSchema)),
+  references: z.readonly(z.array(z.string())),
+  source: z.nullable(sourceSchema),
+  attachments: z.exactOptional(z.readonly(z.array(z.readonly(attachmentSchema)))),
 });
 export type Message = Readonly<z.infer<typeof messageSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The reply form of a model that answers in prose: text that may contain JSON. */
 export const PROSE_FORM = 3;
@@ -6,13 +6,13 @@ export const PROSE_FORM = 3;
 /** What a run has learned about one of its models. */
 const modelStatusSchema = z.object({
   /** The reply form to request: 0 is the configured one, 1 and 2 the others, 3 text that may be prose. */
-  form: z.int().min(0).max(PROSE_FORM),
+  form: z.int().check(z.gte(0), z.lte(PROSE_FORM)),
   /** Whether a reply in this form contained JSON. */
   repliesInJson: z.boolean(),
   /** Calls in a row that hung: no first byte within `firstChunkMs`, or no further one within `chunkMs`. */
-  hungCalls: z.int().min(0),
+  hungCalls: z.int().check(z.gte(0)),
   /** Attempts in a row that skipped the model because it hung. */
-  passedOver: z.int().min(0),
+  passedOver: z.int().check(z.gte(0)),
 });
 export type ModelStatus = Readonly<z.infer<typeof modelStatusSchema>>;
 

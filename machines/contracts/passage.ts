@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { unitSchema } from './limits.ts';
 import { sourceSchema } from './message.ts';
 
@@ -7,9 +7,9 @@ import { sourceSchema } from './message.ts';
  * is the path of headings above it, outermost first.
  */
 export const passageSchema = z.object({
-  id: z.string().min(1),
-  text: z.string().min(1),
-  heading: z.array(z.string()).readonly(),
+  id: z.string().check(z.minLength(1)),
+  text: z.string().check(z.minLength(1)),
+  heading: z.readonly(z.array(z.string())),
   source: sourceSchema,
   relevance: unitSchema,
 });
@@ -18,7 +18,7 @@ export type Passage = Readonly<z.infer<typeof passageSchema>>;
 /** The result of a search. `widened`: the query itself found nothing, so a wider search was tried. */
 export const retrievalSchema = z.object({
   query: z.string(),
-  passages: z.array(passageSchema).readonly(),
+  passages: z.readonly(z.array(passageSchema)),
   widened: z.boolean(),
 });
 export type Retrieval = Readonly<z.infer<typeof retrievalSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   capabilityCallSchema,
   capabilityDescriptorSchema,
@@ -22,10 +22,10 @@ import { synthesisReplySchema } from './synthesis.ts';
  */
 const common = {
   runId: z.string(),
-  request: z.string().min(1),
-  prompt: z.string().min(1),
-  cycle: z.int().min(1),
-  step: z.int().min(1),
+  request: z.string().check(z.minLength(1)),
+  prompt: z.string().check(z.minLength(1)),
+  cycle: z.int().check(z.gte(1)),
+  step: z.int().check(z.gte(1)),
   content: z.string(),
   messages: z.custom<readonly Message[]>((value) => Array.isArray(value), 'an array of messages'),
 };
@@ -55,14 +55,14 @@ export type ContextStatistics = Readonly<z.infer<typeof contextStatisticsSchema>
  * `failures` are texts.
  */
 const runProgressSchema = z.object({
-  maxCycles: z.int().min(1),
-  confidences: z.array(z.object({ phase: phaseSchema, confidence: unitSchema })).readonly(),
-  decisions: z.array(decisionSchema).readonly(),
-  context: contextStatisticsSchema.nullable().catch(null),
-  modelCalls: z.int().min(0),
-  tokens: z.int().min(0),
-  corrections: z.int().min(0),
-  failures: z.array(z.string()).readonly(),
+  maxCycles: z.int().check(z.gte(1)),
+  confidences: z.readonly(z.array(z.object({ phase: phaseSchema, confidence: unitSchema }))),
+  decisions: z.readonly(z.array(decisionSchema)),
+  context: z.catch(z.nullable(contextStatisticsSchema), null),
+  modelCalls: z.int().check(z.gte(0)),
+  tokens: z.int().check(z.gte(0)),
+  corrections: z.int().check(z.gte(0)),
+  failures: z.readonly(z.array(z.string())),
 });
 export type RunProgress = Readonly<z.infer<typeof runProgressSchema>>;
 
@@ -71,8 +71,8 @@ const flagSchema = z.enum(['unclear_intent', 'undigested_insights', 'source_fail
 export type Flag = z.infer<typeof flagSchema>;
 
 export const phaseInputSchema = z.discriminatedUnion('phase', [
-  z.object({ phase: z.literal('action'), ...common, capabilities: z.array(capabilityDescriptorSchema).readonly() }),
-  z.object({ phase: z.literal('experience'), ...common, passages: z.array(passageSchema).readonly() }),
+  z.object({ phase: z.literal('action'), ...common, capabilities: z.readonly(z.array(capabilityDescriptorSchema)) }),
+  z.object({ phase: z.literal('experience'), ...common, passages: z.readonly(z.array(passageSchema)) }),
   z.object({ phase: z.literal('intention'), ...common }),
   z.object({ phase: z.literal('observation'), ...common }),
   z.object({ phase: z.literal('understanding'), ...common }),
@@ -80,8 +80,8 @@ export const phaseInputSchema = z.discriminatedUnion('phase', [
     phase: z.literal('yield'),
     ...common,
     previousAnswer: z.string(),
-    flags: z.array(flagSchema).readonly(),
-    phases: z.array(phaseSchema).readonly(),
+    flags: z.readonly(z.array(flagSchema)),
+    phases: z.readonly(z.array(phaseSchema)),
     progress: runProgressSchema,
   }),
 ]);
@@ -91,12 +91,12 @@ export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 export const actionReplySchema = z.object({
   response: z.string(),
   confidence: unitSchema,
-  calls: z.array(capabilityCallSchema).readonly(),
+  calls: z.readonly(z.array(capabilityCallSchema)),
 });
 export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 
 /** The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. */
-const anyResult = { step: z.int().min(1), prose: z.boolean() };
+const anyResult = { step: z.int().check(z.gte(1)), prose: z.boolean() };
 
 /**
  * The result of Action: the reply that classified the request, and what its capability loop has done so far, in all Actions of
@@ -106,14 +106,14 @@ const actionResultSchema = z.object({
   phase: z.literal('action'),
   ...anyResult,
   reply: actionReplySchema,
-  results: z.array(capabilityResultSchema).readonly(),
+  results: z.readonly(z.array(capabilityResultSchema)),
   /** Capability runs; a first step that could not run has a result but is not a run. */
-  runs: z.int().min(0),
+  runs: z.int().check(z.gte(0)),
   stopReason: stopReasonSchema,
   /** What was wrong with the next step or with the decider; null if nothing was. */
-  problem: z.string().nullable(),
+  problem: z.nullable(z.string()),
   /** What the session remembers of it. */
-  memory: z.array(memoryEntrySchema).readonly(),
+  memory: z.readonly(z.array(memoryEntrySchema)),
 });
 export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
 
@@ -132,7 +132,7 @@ const experienceResultSchema = z.object({
   ...anyResult,
   reply: experienceReplySchema,
   retrieval: retrievalSchema,
-  sourceFailure: z.string().nullable(),
+  sourceFailure: z.nullable(z.string()),
 });
 export type ExperienceResult = Readonly<z.infer<typeof experienceResultSchema>>;
 
@@ -151,7 +151,7 @@ const intentionResultSchema = z.object({
   ...anyResult,
   reply: intentionReplySchema,
   /** Instructions in the request that contradict each other, in words. */
-  conflicts: z.array(z.string()).readonly(),
+  conflicts: z.readonly(z.array(z.string())),
 });
 export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;
 
@@ -170,7 +170,7 @@ const observationResultSchema = z.object({
   ...anyResult,
   reply: observationReplySchema,
   /** Connections that contradict an existing link: reported, never overwritten. */
-  conflicts: z.array(z.string()).readonly(),
+  conflicts: z.readonly(z.array(z.string())),
 });
 export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>>;
 
@@ -189,7 +189,7 @@ export const pruningSchema = z.object({
   role: roleSchema,
   preview: z.string(),
   tokens: z.int(),
-  relevance: z.number().nullable(),
+  relevance: z.nullable(z.number()),
   code: reasonCodeSchema,
   reason: z.string(),
 });
@@ -200,9 +200,9 @@ const understandingResultSchema = z.object({
   ...anyResult,
   reply: understandingReplySchema,
   statistics: contextStatisticsSchema,
-  pruningLog: z.array(pruningSchema).readonly(),
+  pruningLog: z.readonly(z.array(pruningSchema)),
   /** What could not be measured, in one line; null if all was. */
-  problem: z.string().nullable(),
+  problem: z.nullable(z.string()),
 });
 export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSchema>>;
 
@@ -216,11 +216,11 @@ export const yieldReplySchema = z.object({
   taskComplete: z.boolean(),
   informationSufficiency: unitSchema,
   needsTools: z.boolean(),
-  proposedPhase: z.string().nullable(),
+  proposedPhase: z.nullable(z.string()),
   rationale: z.string(),
   usedMessageIds: z.array(z.string()),
   /** Whether the answer only says that nothing was found. */
-  noEvidence: z.boolean().default(false),
+  noEvidence: z._default(z.boolean(), false),
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 
@@ -243,8 +243,10 @@ export type PhaseResults = { readonly [P in Phase]: Extract<PhaseResult, { phase
 
 /** Texts of messages for the model to summarize, each with the maximum length of its summary. */
 export const summaryInputSchema = z.object({
-  request: z.string().min(1),
-  texts: z.array(z.object({ messageId: z.string(), content: z.string(), maxChars: z.int().min(1) })).readonly(),
+  request: z.string().check(z.minLength(1)),
+  texts: z.readonly(
+    z.array(z.object({ messageId: z.string(), content: z.string(), maxChars: z.int().check(z.gte(1)) })),
+  ),
 });
 export type SummaryInput = Readonly<z.infer<typeof summaryInputSchema>>;
 

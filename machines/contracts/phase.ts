@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The six phases, in the order of a full cycle. */
 export const PHASES = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield'] as const;

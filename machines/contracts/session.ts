@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageSchema } from './message.ts';
 
 /**
@@ -11,14 +11,14 @@ import { messageSchema } from './message.ts';
 export const sessionTurnSchema = z.object({
   runId: z.string(),
   request: z.string(),
-  runs: z.array(z.object({ capability: z.string(), success: z.boolean(), summary: z.string() })).readonly(),
+  runs: z.readonly(z.array(z.object({ capability: z.string(), success: z.boolean(), summary: z.string() }))),
   answer: z.string(),
   status: z.enum(['completed', 'degraded', 'cancelled']),
   atMs: z.number(),
-  number: z.int().min(1).optional(),
-  kept: z.array(messageSchema.readonly()).readonly().optional(),
-  removed: z.array(z.string()).readonly().optional(),
-  gaveWay: z.int().min(0).optional(),
+  number: z.optional(z.int().check(z.gte(1))),
+  kept: z.optional(z.readonly(z.array(z.readonly(messageSchema)))),
+  removed: z.optional(z.readonly(z.array(z.string()))),
+  gaveWay: z.optional(z.int().check(z.gte(0))),
 });
 export type SessionTurn = Readonly<z.infer<typeof sessionTurnSchema>>;
 

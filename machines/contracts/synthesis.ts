@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { decisionSchema, interruptionSchema } from './decision.ts';
 import { phaseFailureSchema } from './failure.ts';
 import { thresholdsSchema, unitSchema } from './limits.ts';
@@ -10,11 +10,11 @@ export const hasVisibleText = (text: string): boolean => /[^\s\p{Cc}\p{Cf}]/u.te
 
 /** The model's reply in synthesis: the text and what it used. It sets no flags. */
 export const synthesisReplySchema = z.object({
-  answerText: z.string().trim().min(1).refine(hasVisibleText, 'must contain visible text'),
+  answerText: z.string().check(z.trim(), z.minLength(1), z.refine(hasVisibleText, 'must contain visible text')),
   confidence: unitSchema,
   usedMessageIds: z.array(z.string()),
   /** The steps that the text is made from; the engine ignores ids that do not exist. */
-  usedStepIds: z.array(z.string()).default([]),
+  usedStepIds: z._default(z.array(z.string()), []),
   notes: z.string(),
 });
 export type SynthesisReply = Readonly<z.infer<typeof synthesisReplySchema>>;
@@ -62,11 +62,11 @@ const degradationSchema = z.enum([
 export type Degradation = z.infer<typeof degradationSchema>;
 
 /** A source of the answer, by file and line. */
-const citationSchema = sourceSchema.extend({ messageId: z.string(), quote: z.string() });
+const citationSchema = z.extend(sourceSchema, { messageId: z.string(), quote: z.string() });
 export type Citation = Readonly<z.infer<typeof citationSchema>>;
 
-const nonNegativeInt = z.int().min(0);
-const counted = z.object({ limit: nonNegativeInt.nullable(), used: nonNegativeInt, left: nonNegativeInt.nullable() });
+const nonNegativeInt = z.int().check(z.gte(0));
+const counted = z.object({ limit: z.nullable(nonNegativeInt), used: nonNegativeInt, left: z.nullable(nonNegativeInt) });
 
 /**
  * The limits of a run and their real usage; an unknown limit is null. Tokens and calls are those of the phases, the
@@ -75,56 +75,56 @@ const counted = z.object({ limit: nonNegativeInt.nullable(), used: nonNegativeIn
 const budgetSchema = z.object({
   tokens: counted,
   modelCalls: counted,
-  totalMs: z.object({ limit: z.number().min(0).nullable(), used: z.number().min(0).nullable() }),
+  totalMs: z.object({ limit: z.nullable(z.number().check(z.gte(0))), used: z.nullable(z.number().check(z.gte(0))) }),
   ttl: counted,
-  synthesisReserveTokens: z.object({ limit: nonNegativeInt.nullable(), used: nonNegativeInt }),
+  synthesisReserveTokens: z.object({ limit: z.nullable(nonNegativeInt), used: nonNegativeInt }),
 });
 export type Budget = Readonly<z.infer<typeof budgetSchema>>;
 
 /** The final answer of a run: the text is never empty. The engine computes `metadata`; no model writes it. */
 export const finalAnswerSchema = z.object({
-  answerText: z.string().min(1),
+  answerText: z.string().check(z.minLength(1)),
   confidence: unitSchema,
-  usedStepIds: z.array(z.string()).readonly(),
+  usedStepIds: z.readonly(z.array(z.string())),
   notes: z.string(),
   ttlExhausted: z.boolean(),
   status: z.enum(['completed', 'degraded', 'cancelled']),
-  sources: z.array(citationSchema).readonly(),
+  sources: z.readonly(z.array(citationSchema)),
   metadata: z.object({
     degraded: z.boolean(),
-    reason: degradationSchema.nullable(),
+    reason: z.nullable(degradationSchema),
     explanation: z.string(),
-    missingFields: z.array(z.string()).readonly(),
+    missingFields: z.readonly(z.array(z.string())),
     /** Who wrote the text; if it was not the model, what prevented that, and the error. */
     synthesis: z.object({
       writtenBy: z.enum(['model', 'engine']),
-      fallback: z.enum(FALLBACKS).nullable(),
-      error: z.string().nullable(),
+      fallback: z.nullable(z.enum(FALLBACKS)),
+      error: z.nullable(z.string()),
     }),
-    decision: decisionSchema.nullable(),
-    cycles: z.int().min(0),
+    decision: z.nullable(decisionSchema),
+    cycles: z.int().check(z.gte(0)),
     /** Replies that were corrected. */
-    refinements: z.int().min(0),
+    refinements: z.int().check(z.gte(0)),
     usage: usageSchema,
     budget: budgetSchema,
     /** Cost of the model calls; null if a price is unknown. */
-    cost: z.object({ amount: z.number().min(0), currency: z.string() }).nullable(),
-    failures: z.array(phaseFailureSchema).readonly(),
+    cost: z.nullable(z.object({ amount: z.number().check(z.gte(0)), currency: z.string() })),
+    failures: z.readonly(z.array(phaseFailureSchema)),
   }),
 });
 export type FinalAnswer = Readonly<z.infer<typeof finalAnswerSchema>>;
 
-const text = z.string().describe('a string');
-const filled = z
-  .string()
-  .refine((given) => given.trim() !== '')
-  .describe('a non-empty string');
-const texts = z.array(text).readonly();
-const count = z.int().min(0).describe('an integer ≥ 0');
-const share = unitSchema.describe('a number from 0 to 1');
-const flag = z.boolean().describe('a boolean');
-const limit = count.nullable().default(null).describe('an integer ≥ 0, or null');
-const ms = z.number().min(0).nullable().default(null).describe('a number ≥ 0, or null');
+const text = z.string().check(z.describe('a string'));
+const filled = z.string().check(
+  z.refine((given) => given.trim() !== ''),
+  z.describe('a non-empty string'),
+);
+const texts = z.readonly(z.array(text));
+const count = z.int().check(z.gte(0), z.describe('an integer ≥ 0'));
+const share = unitSchema.check(z.describe('a number from 0 to 1'));
+const flag = z.boolean().check(z.describe('a boolean'));
+const limit = z._default(z.nullable(count), null).check(z.describe('an integer ≥ 0, or null'));
+const ms = z._default(z.nullable(z.number().check(z.gte(0))), null).check(z.describe('a number ≥ 0, or null'));
 
 /** Years above 9999 have a sign and six digits. */
 const FAR_YEARS = /^[+-]\d{6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/u;
@@ -133,16 +133,18 @@ type JsonValue = string | number | boolean | null | readonly JsonValue[] | { rea
 /** An object of another program: anything that JSON can represent. */
 export type Dictionary = { readonly [name: string]: JsonValue };
 const dictionarySchema = z
-  .record(z.string(), z.unknown())
-  .transform((given, context) => {
-    try {
-      return JSON.parse(JSON.stringify(given)) as Dictionary;
-    } catch {
-      context.addIssue('It cannot be written as JSON.');
-      return z.NEVER;
-    }
-  })
-  .describe('an object of JSON values');
+  .pipe(
+    z.record(z.string(), z.unknown()),
+    z.transform((given, { issues }) => {
+      try {
+        return JSON.parse(JSON.stringify(given)) as Dictionary;
+      } catch {
+        issues.push({ code: 'custom', input: given, message: 'It cannot be written as JSON.' });
+        return z.NEVER;
+      }
+    }),
+  )
+  .check(z.describe('an object of JSON values'));
 
 /** One result of the run: of a phase, or of any step of another program. */
 export interface Step {
@@ -172,61 +174,66 @@ export type Draft = Readonly<z.infer<typeof draftSchema>>;
  */
 const runViewSchema = z.object({
   /** Yield's last answer; null if no cycle produced one; omitted if there is no Yield. */
-  answer: z.string().nullable().optional().describe('a string, or null'),
+  answer: z.optional(z.nullable(z.string())).check(z.describe('a string, or null')),
   /** The best text of the run; if omitted, the best step is used. */
-  draft: draftSchema.nullable().default(null).describe('an object with text, confidence and usedMessageIds'),
+  draft: z
+    ._default(z.nullable(draftSchema), null)
+    .check(z.describe('an object with text, confidence and usedMessageIds')),
   /** The context to cite from. */
-  messages: z.array(messageSchema).readonly().default([]).describe('an array of messages'),
+  messages: z._default(z.readonly(z.array(messageSchema)), []).check(z.describe('an array of messages')),
   /** The phases of a complete cycle. */
-  phases: texts.default([]).describe('an array of strings'),
-  mode: z.enum(['automatic', 'manual']).default('automatic').describe('"automatic" or "manual"'),
-  interruption: interruptionSchema.nullable().default(null).describe('an interruption, or null'),
-  decision: decisionSchema.nullable().default(null).describe('a decision, or null'),
+  phases: z._default(texts, []).check(z.describe('an array of strings')),
+  mode: z._default(z.enum(['automatic', 'manual']), 'automatic').check(z.describe('"automatic" or "manual"')),
+  interruption: z._default(z.nullable(interruptionSchema), null).check(z.describe('an interruption, or null')),
+  decision: z._default(z.nullable(decisionSchema), null).check(z.describe('a decision, or null')),
   limits: z
-    .object({
-      maxCycles: limit,
-      maxModelCalls: limit,
-      maxTokens: limit,
-      synthesisReserveTokens: limit,
-      totalMs: ms,
-      /** The part of `totalMs` that the phases may take; the rest is reserved for the answer and the session. */
-      phasesMs: ms,
-    })
-    .prefault({})
-    .describe('an object with limits'),
+    .prefault(
+      z.object({
+        maxCycles: limit,
+        maxModelCalls: limit,
+        maxTokens: limit,
+        synthesisReserveTokens: limit,
+        totalMs: ms,
+        /** The part of `totalMs` that the phases may take; the rest is reserved for the answer and the session. */
+        phasesMs: ms,
+      }),
+      {},
+    )
+    .check(z.describe('an object with limits')),
   /** Whether there were documents to search, and how much of an answer they must support. */
-  hasDocuments: flag.default(false),
+  hasDocuments: z._default(flag, false),
   thresholds: z
-    .object({
-      grounding: thresholdsSchema.shape.grounding.describe('a number from 0 to 1'),
-      ungroundedConfidence: thresholdsSchema.shape.ungroundedConfidence.describe('a number from 0 to 1'),
-    })
-    .prefault({})
-    .describe('an object with thresholds'),
+    .prefault(
+      z.object({
+        grounding: thresholdsSchema.shape.grounding.check(z.describe('a number from 0 to 1')),
+        ungroundedConfidence: thresholdsSchema.shape.ungroundedConfidence.check(z.describe('a number from 0 to 1')),
+      }),
+      {},
+    )
+    .check(z.describe('an object with thresholds')),
   /** Usage before synthesis. */
-  usage: usageSchema
-    .default({ modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 })
-    .describe('an object with usage'),
-  currency: filled.nullable().default(null).describe('a currency, or null'),
+  usage: z
+    ._default(usageSchema, { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 })
+    .check(z.describe('an object with usage')),
+  currency: z._default(z.nullable(filled), null).check(z.describe('a currency, or null')),
   /** From the start to the last recorded event. */
   elapsedMs: ms,
   /** By how much the context exceeds its limits. */
   excess: z
-    .object({ tokens: count.default(0), messages: count.default(0) })
-    .prefault({})
-    .describe('an object with tokens and messages'),
+    .prefault(z.object({ tokens: z._default(count, 0), messages: z._default(count, 0) }), {})
+    .check(z.describe('an object with tokens and messages')),
   /** Whether Yield's answer only says that nothing was found. */
-  noEvidence: flag.default(false),
+  noEvidence: z._default(flag, false),
   /** Why the documents could not be searched. */
-  sourceFailure: text.nullable().default(null).describe('a string, or null'),
+  sourceFailure: z._default(z.nullable(text), null).check(z.describe('a string, or null')),
   /** The phases whose newest reply is prose instead of JSON. */
-  prosePhases: texts.default([]).describe('an array of strings'),
+  prosePhases: z._default(texts, []).check(z.describe('an array of strings')),
   /** Why the continuation decider of the last Action failed. */
-  deciderProblem: text.nullable().default(null).describe('a string, or null'),
+  deciderProblem: z._default(z.nullable(text), null).check(z.describe('a string, or null')),
   /** Why the session could not be recalled or kept. */
-  sessionProblem: text.nullable().default(null).describe('a string, or null'),
+  sessionProblem: z._default(z.nullable(text), null).check(z.describe('a string, or null')),
   /** The phases that failed. */
-  failures: z.array(phaseFailureSchema).readonly().default([]).describe('an array of failures'),
+  failures: z._default(z.readonly(z.array(phaseFailureSchema)), []).check(z.describe('an array of failures')),
 });
 
 /**
@@ -239,23 +246,27 @@ export const synthesisInputSchema = z.object({
   request: filled,
   /** The results of all passes, oldest first. */
   executionResults: z
-    .array(dictionarySchema.transform(stepOf).describe('an object of JSON values'))
-    .readonly()
-    .describe('an array of steps'),
+    .readonly(z.array(z.pipe(dictionarySchema, z.transform(stepOf)).check(z.describe('an object of JSON values'))))
+    .check(z.describe('an array of steps')),
   planState: dictionarySchema,
   convergenceAssessment: dictionarySchema,
-  executionPasses: z.array(dictionarySchema).readonly().nullable().default(null).describe('an array of passes'),
-  semanticValidation: dictionarySchema.nullable().default(null),
-  taskProfile: dictionarySchema.nullable().default(null),
+  executionPasses: z
+    ._default(z.nullable(z.readonly(z.array(dictionarySchema))), null)
+    .check(z.describe('an array of passes')),
+  semanticValidation: z._default(z.nullable(dictionarySchema), null),
+  taskProfile: z._default(z.nullable(dictionarySchema), null),
   correlationId: filled,
-  executionStartTimestamp: z.iso
-    .datetime({ offset: true, local: true })
-    .or(z.string().regex(FAR_YEARS))
-    .describe('an ISO 8601 time'),
+  executionStartTimestamp: z
+    .union([z.iso.datetime({ offset: true, local: true }), z.string().check(z.regex(FAR_YEARS))])
+    .check(z.describe('an ISO 8601 time')),
   convergenceStatus: flag,
   totalPasses: count,
   totalRefinements: count,
   ttlRemaining: count,
-  run: runViewSchema.prefault({}).describe('an object that describes the run'),
+  run: z.prefault(runViewSchema, {}).check(z.describe('an object that describes the run')),
 });
 export type SynthesisInput = Readonly<z.infer<typeof synthesisInputSchema>>;
+
+/** Returns what a value of this schema is, in words; undefined if the schema has no description. */
+export const expectationOf = (schema: unknown): string | undefined =>
+  z.globalRegistry.get(schema as z.ZodMiniType)?.description;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /**
  * Tokens of one model call. `estimated`: the provider reported no usage, so characters / 4 were counted. Two numbers are parts of
@@ -6,10 +6,10 @@ import * as z from 'zod';
  * were reasoning.
  */
 export const tokenUsageSchema = z.object({
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
-  cachedInputTokens: z.int().min(0).exactOptional(),
-  reasoningTokens: z.int().min(0).exactOptional(),
+  inputTokens: z.int().check(z.gte(0)),
+  outputTokens: z.int().check(z.gte(0)),
+  cachedInputTokens: z.exactOptional(z.int().check(z.gte(0))),
+  reasoningTokens: z.exactOptional(z.int().check(z.gte(0))),
   estimated: z.boolean(),
 });
 export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
@@ -18,7 +18,10 @@ export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
  * Usage of a run so far, failed attempts included. `cost` is in the currency of the price table; null if the price of a
  * called model is unknown.
  */
-export const usageSchema = tokenUsageSchema.extend({ modelCalls: z.int().min(0), cost: z.number().min(0).nullable() });
+export const usageSchema = z.extend(tokenUsageSchema, {
+  modelCalls: z.int().check(z.gte(0)),
+  cost: z.nullable(z.number().check(z.gte(0))),
+});
 export type Usage = Readonly<z.infer<typeof usageSchema>>;
 
 /**
@@ -26,9 +29,9 @@ export type Usage = Readonly<z.infer<typeof usageSchema>>;
  * provider's cache; without it, they cost as much as the others.
  */
 export const priceSchema = z.strictObject({
-  inputPerMillion: z.number().min(0),
-  cachedInputPerMillion: z.number().min(0).exactOptional(),
-  outputPerMillion: z.number().min(0),
+  inputPerMillion: z.number().check(z.gte(0)),
+  cachedInputPerMillion: z.exactOptional(z.number().check(z.gte(0))),
+  outputPerMillion: z.number().check(z.gte(0)),
 });
 export type Price = Readonly<z.infer<typeof priceSchema>>;
 
@@ -37,7 +40,7 @@ export type Price = Readonly<z.infer<typeof priceSchema>>;
  * prices change.
  */
 export const priceTableSchema = z.strictObject({
-  currency: z.string().trim().min(1),
+  currency: z.string().check(z.trim(), z.minLength(1)),
   models: z.record(z.string(), priceSchema),
 });
 export type PriceTable = Readonly<z.infer<typeof priceTableSchema>>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
@@ -20,19 +20,19 @@ export interface ContinueFlags extends RunFlags {
 
 /** The flags that a journal records. Other recorded fields are ignored. */
 const recordedFlagsSchema = z.object({
-  model: z.string().optional(),
-  fallbackModel: z.array(z.string()).optional(),
-  baseUrl: z.string().optional(),
-  stream: z.boolean().optional(),
-  api: z.enum(['chat', 'responses']).optional(),
-  reasoningEffort: z.string().optional(),
-  serviceTier: z.string().optional(),
-  docs: z.array(z.string()).optional(),
-  capability: z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage'])).optional(),
-  mcp: z.array(z.string()).optional(),
-  sessionFile: z.string().optional(),
+  model: z.optional(z.string()),
+  fallbackModel: z.optional(z.array(z.string())),
+  baseUrl: z.optional(z.string()),
+  stream: z.optional(z.boolean()),
+  api: z.optional(z.enum(['chat', 'responses'])),
+  reasoningEffort: z.optional(z.string()),
+  serviceTier: z.optional(z.string()),
+  docs: z.optional(z.array(z.string())),
+  capability: z.optional(z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage']))),
+  mcp: z.optional(z.array(z.string())),
+  sessionFile: z.optional(z.string()),
   /** Where the run was started: MCP commands may name files in it. */
-  directory: z.string().optional(),
+  directory: z.optional(z.string()),
 });
 type RecordedFlags = Pick<RunFlags, Exclude<keyof z.infer<typeof recordedFlagsSchema>, 'directory'> | 'session'> & {
   readonly directory?: string;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { inTurns } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import type { ParsedDocument } from './document.ts';
@@ -11,8 +11,8 @@ const FILES_AT_ONCE = 16;
 
 const pathsSchema = z.object({ paths: z.array(z.string(), 'expected an array of paths') });
 const optionsSchema = z.strictObject({
-  maxFileBytes: z.int().positive().optional(),
-  cache: z.string().min(1).optional(),
+  maxFileBytes: z.optional(z.int().check(z.positive())),
+  cache: z.optional(z.string().check(z.minLength(1))),
 });
 
 export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;

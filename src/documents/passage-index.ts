@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
 import { requestTerms, type TermWeight, termWeights } from '../../machines/text/terms.ts';
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';

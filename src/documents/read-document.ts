@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { inTurns, type Steps } from '../internal/async.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
@@ -25,15 +25,16 @@ const MAX_PATH_CHARS = 1_000;
 const fields = z.object({
   path: z
     .string()
-    .min(1)
-    .max(MAX_PATH_CHARS, `expected a path of at most ${MAX_PATH_CHARS.toLocaleString('en-US')} characters`),
-  type: z.enum(TYPES).optional(),
-  text: z.string().optional(),
-  bytes: z.instanceof(Uint8Array, { error: 'expected a Uint8Array' }).optional(),
+    .check(
+      z.minLength(1),
+      z.maxLength(MAX_PATH_CHARS, `expected a path of at most ${MAX_PATH_CHARS.toLocaleString('en-US')} characters`),
+    ),
+  type: z.optional(z.enum(TYPES)),
+  text: z.optional(z.string()),
+  bytes: z.optional(z.instanceof(Uint8Array, { error: 'expected a Uint8Array' })),
 });
-const documentSchema = fields.refine(
-  ({ text, bytes }) => (text === undefined) !== (bytes === undefined),
-  'expected either text or bytes',
+const documentSchema = fields.check(
+  z.refine(({ text, bytes }) => (text === undefined) !== (bytes === undefined), 'expected either text or bytes'),
 );
 
 /** A document with either text or bytes. */
@@ -41,7 +42,7 @@ type ValidDocument = z.output<typeof documentSchema>;
 
 const describe = (path: string): string => `document ${JSON.stringify(path)}`;
 
-const line = z.int().min(1);
+const line = z.int().check(z.gte(1));
 const blockSchema = z.object(
   {
     text: z.string(),
@@ -50,35 +51,39 @@ const blockSchema = z.object(
     endLine: line,
     kind: z.enum(['prose', 'list', 'code', 'table']),
     lines: z.array(line),
-    language: z.string().optional(),
+    language: z.optional(z.string()),
   },
   'expected a block with text, heading, startLine, endLine, kind and lines',
 );
 
 /** A document to read, or one that is already read. */
-const anyDocumentSchema = fields
-  .extend({ blocks: z.array(blockSchema).optional() })
-  .refine(
-    ({ text, bytes, blocks }) => [text, bytes, blocks].filter((content) => content !== undefined).length === 1,
-    'expected either text, bytes or blocks',
+const anyDocumentSchema = z
+  .extend(fields, { blocks: z.optional(z.array(blockSchema)) })
+  .check(
+    z.refine(
+      ({ text, bytes, blocks }) => [text, bytes, blocks].filter((content) => content !== undefined).length === 1,
+      'expected either text, bytes or blocks',
+    ),
   );
 
 /** Documents with different paths: the path identifies a source and its passages. */
-export const documentsSchema: z.ZodType = z
+export const documentsSchema: z.ZodMiniType = z
   .array(anyDocumentSchema, 'expected an array of documents, each with a path and text, for example from loadDocuments')
-  .superRefine((documents, context) => {
-    const first = new Map<string, number>();
-    for (const [at, { path }] of documents.entries()) {
-      const earlier = first.get(path);
-      if (earlier !== undefined)
-        context.addIssue({
-          code: 'custom',
-          path: [at, 'path'],
-          message: `expected another path than that of document ${earlier}`,
-        });
-      else first.set(path, at);
-    }
-  });
+  .check(
+    z.superRefine((documents, context) => {
+      const first = new Map<string, number>();
+      for (const [at, { path }] of documents.entries()) {
+        const earlier = first.get(path);
+        if (earlier !== undefined)
+          context.addIssue({
+            code: 'custom',
+            path: [at, 'path'],
+            message: `expected another path than that of document ${earlier}`,
+          });
+        else first.set(path, at);
+      }
+    }),
+  );
 
 const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   md: 'markdown',

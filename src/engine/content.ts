@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
@@ -54,9 +54,9 @@ const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
 
 const text = z.string('expected a string');
-const aboutFile = { mediaType: text.optional(), filename: text.optional() };
-const dataSchema = z.preprocess(
-  plainData,
+const aboutFile = { mediaType: z.optional(text), filename: z.optional(text) };
+const dataSchema = z.pipe(
+  z.transform(plainData),
   z.custom<Uint8Array | string>(
     (data) => typeof data === 'string' || ArrayBuffer.isView(data),
     'expected bytes (Uint8Array or ArrayBuffer), Base64 text or a data: URL',

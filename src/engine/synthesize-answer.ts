@@ -1,5 +1,5 @@
 import { createActor } from 'xstate';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { usageInFlight } from '../../machines/attempt/state.ts';
 import type { AttemptInput } from '../../machines/contracts/attempt.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
@@ -45,14 +45,14 @@ interface SynthesisParts {
   readonly signal: AbortSignal | null;
 }
 
-const anything = z.unknown().optional();
+const anything = z.optional(z.unknown());
 const optionsSchema = z.strictObject({
   model: anything,
-  prompts: z.strictObject({ synthesis: anything }).optional(),
+  prompts: z.optional(z.strictObject({ synthesis: anything })),
   replyForm: anything,
   limits: anything,
   clock: anything,
-  signal: signalSchema.nullable().optional(),
+  signal: z.optional(z.nullable(signalSchema)),
 });
 
 /** Throws `invalid_option`. */

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Run } from '../engine/runtime/run.ts';
@@ -243,18 +243,17 @@ export interface InspectionOptions {
 const PORT_RANGE = 'expected an integer from 0 to 65535';
 
 const optionsSchema = z.strictObject({
-  journals: hasMethod<JournalStore>('list', 'expected a journal store, for example fileJournals("runs")')
-    .nullable()
-    .default(null),
-  actions: hasMethod<RunActions>('fork', 'expected an object with the methods resume and fork')
-    .nullable()
-    .default(null),
-  port: z.int(PORT_RANGE).min(0, PORT_RANGE).max(65_535, PORT_RANGE).default(0),
-  token: z
-    .string()
-    .regex(/^[\w-]{32,128}$/u, 'expected 32 to 128 characters of base64url')
-    .optional(),
-  page: z.string('expected a directory').optional(),
+  journals: z._default(
+    z.nullable(hasMethod<JournalStore>('list', 'expected a journal store, for example fileJournals("runs")')),
+    null,
+  ),
+  actions: z._default(
+    z.nullable(hasMethod<RunActions>('fork', 'expected an object with the methods resume and fork')),
+    null,
+  ),
+  port: z._default(z.int(PORT_RANGE).check(z.gte(0, PORT_RANGE), z.lte(65_535, PORT_RANGE)), 0),
+  token: z.optional(z.string().check(z.regex(/^[\w-]{32,128}$/u, 'expected 32 to 128 characters of base64url'))),
+  page: z.optional(z.string('expected a directory')),
 });
 
 interface InspectionSettings {

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { jsonOf, runStartOf } from '../journal/journal-lines.ts';
@@ -287,31 +287,36 @@ function follow(
 
 const MAX_ID_CHARS = 4_096;
 
-const runId = z.string().max(MAX_ID_CHARS);
-const id = z.int().min(0);
+const runId = z.string().check(z.maxLength(MAX_ID_CHARS));
+const id = z.int().check(z.gte(0));
 
 const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('resume') }),
   z.object({
     type: z.literal('fork'),
-    at: z.int().min(0),
+    at: z.int().check(z.gte(0)),
     set: z.record(z.string(), z.unknown()),
-    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })).optional(),
+    turns: z.optional(z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))),
   }),
   z.object({ type: z.literal('replay') }),
-]) satisfies z.ZodType<RunAction>;
+]) satisfies z.ZodMiniType<RunAction>;
 
 const pageMessageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('open'), runId, from: z.int().min(0), states: z.boolean().optional() }),
+  z.object({ type: z.literal('open'), runId, from: z.int().check(z.gte(0)), states: z.optional(z.boolean()) }),
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),
   z.object({ type: z.literal('act'), id, runId, action: actionSchema, isTrusted: z.boolean() }),
   z.object({ type: z.literal('remove'), id, runId }),
   z.object({ type: z.literal('export'), id, runId }),
-  z.object({ type: z.literal('prompt'), id, runId, seq: z.int().min(0) }),
-  z.object({ type: z.literal('what-if'), id, only: runId.nullable(), set: z.record(z.string().max(64), z.number()) }),
-]) satisfies z.ZodType<PageMessage>;
+  z.object({ type: z.literal('prompt'), id, runId, seq: z.int().check(z.gte(0)) }),
+  z.object({
+    type: z.literal('what-if'),
+    id,
+    only: z.nullable(runId),
+    set: z.record(z.string().check(z.maxLength(64)), z.number()),
+  }),
+]) satisfies z.ZodMiniType<PageMessage>;
 
 /** Returns null for an invalid message. */
 function readPageMessage(text: string): PageMessage | null {
@@ -319,7 +324,7 @@ function readPageMessage(text: string): PageMessage | null {
   return read.success ? read.data : null;
 }
 
-const EVENT_TYPES: readonly string[] = chainEventSchema.options.map(({ shape }) => shape.type.value);
+const EVENT_TYPES: readonly string[] = chainEventSchema.def.options.flatMap(({ shape }) => shape.type.def.values);
 
 /** With more unsent data than this, a page is not ready. */
 const MAX_UNSENT_BYTES = 4_194_304;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { grouped } from '../internal/printable.ts';
@@ -179,7 +179,7 @@ const NO_SUMMARY: Omit<RunSummary, 'runId'> = { request: '', startedAt: '', fork
 const modelsSchema = z.object({
   modelId: z.string(),
   fallbackModelIds: z.array(z.string()),
-  sessionId: z.string().nullable(),
+  sessionId: z.nullable(z.string()),
 });
 
 /** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import type { RunFigures } from './wire.ts';
@@ -18,10 +18,10 @@ const answerSchema = z.object({
     confidence: z.number(),
     metadata: z.object({
       explanation: z.string(),
-      decision: z.object({ rule: z.string(), complete: z.boolean() }).nullable(),
+      decision: z.nullable(z.object({ rule: z.string(), complete: z.boolean() })),
       cycles: z.number(),
       usage: usageSchema,
-      cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
+      cost: z.nullable(z.object({ amount: z.number(), currency: z.string() })),
     }),
   }),
 });

@@ -1,9 +1,13 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 
 /** Returns the value as parsed by its schema. `what` names the value. Throws `invalid_option`. */
-export function parseOption<Schema extends z.ZodType>(schema: Schema, given: unknown, what: string): z.output<Schema> {
+export function parseOption<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  given: unknown,
+  what: string,
+): z.output<Schema> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   throw invalidOption(what, given, read.error, schema);
@@ -13,7 +17,12 @@ export function parseOption<Schema extends z.ZodType>(schema: Schema, given: unk
  * Returns the `invalid_option` error for a value that its schema rejects, in one line: where, what is expected, what was received.
  * `schema` lets the error list the known options when one is unknown.
  */
-export function invalidOption(what: string, given: unknown, error: z.ZodError, schema?: z.ZodType): PostChainError {
+export function invalidOption(
+  what: string,
+  given: unknown,
+  error: z.core.$ZodError,
+  schema?: z.ZodMiniType,
+): PostChainError {
   const issue = issueInside(error.issues[0]);
   const path = issue?.path ?? [];
   if (issue?.code === 'unrecognized_keys' && schema !== undefined) return unknownOption(path, issue.keys, schema);
@@ -61,9 +70,9 @@ const BOUNDS: Readonly<Record<string, string>> = {
   '<=': 'of at most',
 };
 
-function unknownOption(path: readonly PropertyKey[], [name = '']: readonly string[], schema: z.ZodType) {
+function unknownOption(path: readonly PropertyKey[], [name = '']: readonly string[], schema: z.ZodMiniType) {
   const node = path.reduce(memberOf, unwrapped(schema as unknown as SchemaNode));
-  const known = Object.keys(node.shape ?? node.def?.keyType?.enum ?? {}).join(', ');
+  const known = Object.keys(node.shape ?? node.def?.keyType?.def?.entries ?? {}).join(', ');
   const where = [...path, name].join('.');
   return new PostChainError('invalid_option', `${where}: unknown option; expected one of ${known}.`);
 }
@@ -73,7 +82,7 @@ interface SchemaNode {
   readonly shape?: Readonly<Record<PropertyKey, SchemaNode>>;
   readonly def?: {
     readonly innerType?: SchemaNode;
-    readonly keyType?: { readonly enum?: object };
+    readonly keyType?: { readonly def?: { readonly entries?: object } };
     readonly options?: readonly SchemaNode[];
   };
 }
@@ -112,16 +121,17 @@ export const signalSchema = hasMethod<AbortSignal>('addEventListener', 'expected
 export const modelSchema = hasMethod(
   'stream',
   'expected a model with a stream method, for example openaiModel({ model })',
-)
-  .refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens')
-  .refine(
+).check(
+  z.refine((model) => ((model as ChatModel).contextWindowTokens ?? 0) > 0, 'expected a model with contextWindowTokens'),
+  z.refine(
     (model) => Array.isArray((model as ChatModel).accepts ?? []),
     'expected a model whose accepts is an array of media types',
-  );
+  ),
+);
 
 /** Media types, or patterns of them. */
 export const acceptsSchema = z.array(
-  z.string().regex(/^(?:\*\/\*|[a-z]+\/(?:\*|[\w.+-]+))$/iu, 'expected a media type, for example "image/*"'),
+  z.string().check(z.regex(/^(?:\*\/\*|[a-z]+\/(?:\*|[\w.+-]+))$/iu, 'expected a media type, for example "image/*"')),
 );
 
 /** Throws `invalid_option`, naming the first header that HTTP cannot send. */

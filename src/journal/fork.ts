@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import {
@@ -215,7 +215,7 @@ export function readNumber(
   path: string,
   value: unknown,
 ): Readonly<Record<string, number>> {
-  const shape: Readonly<Record<string, z.ZodType>> = NUMBERS[root];
+  const shape: Readonly<Record<string, z.ZodMiniType>> = NUMBERS[root];
   const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (schema === undefined)
     throw invalidChange(`"${path}" does not exist; expected one of ${Object.keys(shape).join(', ')}`);

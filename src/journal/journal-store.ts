@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type {
   Fsync,
@@ -322,11 +322,11 @@ const startSchema = z.object({
   type: z.literal('run-start'),
   request: z.string(),
   startedAt: z.iso.datetime(),
-  forkedFrom: z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() }).nullable(),
+  forkedFrom: z.nullable(z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() })),
 });
 const lastSchema = z.union([
   z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
-  z.object({ type: z.string().refine((type) => type !== 'run-end') }),
+  z.object({ type: z.string().check(z.refine((type) => type !== 'run-end')) }),
 ]);
 
 function statusOf(last: readonly unknown[] | null, isWritten: boolean): RunStatus {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { runInUse } from './journal-store.ts';
 
@@ -17,8 +17,8 @@ export interface Lease {
 
 const holderSchema = z.object({
   /** Random, for each process and worker thread. */
-  id: z.string().regex(/^[\w-]{1,64}$/u),
-  pid: z.int().min(1),
+  id: z.string().check(z.regex(/^[\w-]{1,64}$/u)),
+  pid: z.int().check(z.gte(1)),
   /** When the process started, in kernel ticks since boot, because process ids are reused; empty if unknown. */
   startedAt: z.string(),
   host: z.string(),

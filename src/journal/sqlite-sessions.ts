@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type SessionStore, TURNS_WITH_KEPT } from '../../machines/contracts/session.ts';
 import { parseTurn, serializeTurn } from '../engine/runtime/memory-sessions.ts';
@@ -17,7 +17,7 @@ export interface SqliteSessions extends SessionStore {
   close(): void;
 }
 
-const optionsSchema = z.strictObject({ maxTurns: z.int().min(1).default(1_000) });
+const optionsSchema = z.strictObject({ maxTurns: z._default(z.int().check(z.gte(1)), 1_000) });
 
 /**
  * Returns a session store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its

@@ -7,8 +7,9 @@ import type {
   ParenthesisNode,
   SymbolNode,
 } from 'mathjs';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { loadOptional } from '../internal/optional-package.ts';
+import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { FUNCTIONS, OPERATORS, type Operation } from './arithmetic.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { quoted } from './error-text.ts';
@@ -39,8 +40,10 @@ const COMPARISONS: ReadonlyMap<string, (order: number) => boolean> = new Map([
 const args = z.object({
   expression: z
     .string()
-    .describe(
-      `For example (2 + 3) * 4 ^ 0.5 or 0.1 + 0.2 == 0.3. Operators: + - * / ^ ! and one comparison. Constants: pi, tau, e. Angles are in radians. Functions: ${[...FUNCTIONS.keys()].join(', ')}. log(x, base) requires a base.`,
+    .check(
+      z.describe(
+        `For example (2 + 3) * 4 ^ 0.5 or 0.1 + 0.2 == 0.3. Operators: + - * / ^ ! and one comparison. Constants: pi, tau, e. Angles are in radians. Functions: ${[...FUNCTIONS.keys()].join(', ')}. log(x, base) requires a base.`,
+      ),
     ),
 });
 
@@ -57,6 +60,7 @@ export function calculator(): Capability {
     description:
       'Evaluates an arithmetic expression with 64 digits. Use it for every calculation and comparison of numbers.',
     arguments: args,
+    jsonSchema: zodJsonSchema(args),
     execute: async ({ expression }) => {
       const text = normalize(expression);
       return resultOf(text, await loadMathjs());

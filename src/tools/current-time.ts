@@ -1,9 +1,10 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { quoted } from './error-text.ts';
 
 const args = z.object({
-  timeZone: z.string().optional().describe('An IANA time zone, for example Europe/Berlin. Default: UTC.'),
+  timeZone: z.optional(z.string()).check(z.describe('An IANA time zone, for example Europe/Berlin. Default: UTC.')),
 });
 
 /** Returns a capability that returns the date, time and weekday by the run's clock, in UTC or a requested time zone. */
@@ -12,6 +13,7 @@ export function currentTime(): Capability {
     name: 'current_time',
     description: 'Returns the current date and time (ISO 8601, with the offset from UTC) and the weekday.',
     arguments: args,
+    jsonSchema: zodJsonSchema(args),
     execute: ({ timeZone = '' }, { now }) => timeText(now(), timeZone.trim() || 'UTC'),
   });
 }

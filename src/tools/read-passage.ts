@@ -1,6 +1,7 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { oneLine } from '../../machines/text/clip.ts';
 import type { ParsedDocument } from '../documents/document.ts';
+import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { type Capability, defineCapability } from './capability.ts';
 import { listed, quoted } from './error-text.ts';
 
@@ -9,9 +10,9 @@ const MAX_CHARS = 20_000;
 const MAX_PATHS = 20;
 
 const args = z.object({
-  path: z.string().describe('The file, as returned by search_documents.'),
-  startLine: z.int().optional().describe('The first line, counted from 1. Default: 1.'),
-  endLine: z.int().optional().describe(`The last line. At most ${MAX_LINES} lines are returned at a time.`),
+  path: z.string().check(z.describe('The file, as returned by search_documents.')),
+  startLine: z.optional(z.int()).check(z.describe('The first line, counted from 1. Default: 1.')),
+  endLine: z.optional(z.int()).check(z.describe(`The last line. At most ${MAX_LINES} lines are returned at a time.`)),
 });
 
 /**
@@ -31,6 +32,7 @@ export function readPassage(documents: readonly (ParsedDocument | TextDocument)[
     name: 'read_passage',
     description: `Returns a range of lines of a document, at most ${MAX_LINES} lines at a time.`,
     arguments: args,
+    jsonSchema: zodJsonSchema(args),
     execute: ({ path, startLine, endLine }) => {
       const document = documentAt(resolvePath(paths, path) ?? '');
       if (document === undefined)

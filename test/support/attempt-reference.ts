@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
 import { attemptExecutionSchema } from '../../machines/contracts/attempt.ts';
 import type { FailureStage } from '../../machines/contracts/failure.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
@@ -282,7 +283,7 @@ const unsentCall: PredictedCall = {
   isTie: false,
 };
 
-const strictExecution = attemptExecutionSchema.strict();
+const strictExecution = z.strictObject(attemptExecutionSchema.shape);
 
 /** In words, all that is not as it should be; nothing of what a reader saw. */
 export function scheduleDifferences(schedule: Schedule, expected: Expected, observed: ObservedRun): string[] {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 import { attemptExecutionSchema, feedbackSchema, replySchema } from '../../machines/contracts/attempt.ts';
 import {
   capabilityCallSchema,
@@ -35,7 +35,7 @@ import {
 /** A contract by its name, with the requirement it stands for, a valid value, and values that it must refuse by their path. */
 interface ContractCase {
   readonly title: string;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
   readonly value: object;
   readonly bad: readonly (readonly [path: string, value: unknown])[];
 }
@@ -43,7 +43,7 @@ interface ContractCase {
 const contractCase = (
   ids: string,
   name: string,
-  schema: z.ZodType,
+  schema: z.ZodMiniType,
   value: object,
   ...bad: ContractCase['bad']
 ): ContractCase => ({ title: `${ids} ${name}`, schema, value, bad });

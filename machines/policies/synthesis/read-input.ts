@@ -1,4 +1,4 @@
-import { type Draft, type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
+import { type Draft, expectationOf, type SynthesisInput, synthesisInputSchema } from '../../contracts/synthesis.ts';
 import { NO_USAGE } from '../usage.ts';
 
 export interface ReadSynthesisInput {
@@ -63,7 +63,6 @@ export function problemText({ field, expected, received }: InputProblem): string
 
 /** The parts of a zod schema that the reader uses. `shape` is set for an object, `def.element` for an array. */
 interface Schema {
-  readonly description?: string | undefined;
   readonly shape?: Readonly<Record<PropertyKey, Schema>>;
   readonly def?: { readonly type?: string; readonly innerType?: Schema; readonly element?: Schema };
   safeParse(value: unknown): Parsed;
@@ -193,7 +192,7 @@ function memberSchema(schema: Schema | undefined, key: PropertyKey): Schema | un
 }
 
 function descriptionOf(schema: Schema | undefined): string | undefined {
-  return schema === undefined ? undefined : (schema.description ?? descriptionOf(schema.def?.innerType));
+  return schema === undefined ? undefined : (expectationOf(schema) ?? descriptionOf(schema.def?.innerType));
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
@@ -51,35 +51,35 @@ export interface AttemptLimits {
   readonly maxCalls?: number;
 }
 
-const limitsSchema = attemptPolicySchema.pick({
+const limitsSchema = z.pick(attemptPolicySchema, {
   firstChunkMs: true,
   chunkMs: true,
   totalMs: true,
   maxReplyChars: true,
   maxCalls: true,
 });
-const text = z.string().refine((given) => given.trim() !== '', 'expected a non-blank string');
+const text = z.string().check(z.refine((given) => given.trim() !== '', 'expected a non-blank string'));
 const contentSchema = z.custom<Content>((content) => typeof content === 'string' || Array.isArray(content));
 const promptSchema = z.union(
   [
     text,
     z
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
-      .min(1, 'expected at least one turn'),
+      .check(z.minLength(1, 'expected at least one turn')),
   ],
   'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and a content, a string or an array of parts',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,
-  schema: z.unknown().optional(),
-  system: text.optional(),
-  name: text.default('output'),
-  jsonSchema: z.record(z.string(), z.unknown()).optional(),
-  replyForm: z.enum(REPLY_FORMS).default('text'),
-  policy: retryPolicySchema.prefault({}),
-  limits: limitsSchema.prefault({}),
-  clock: clockSchema.optional(),
-  newId: functionSchema.optional(),
+  schema: z.optional(z.unknown()),
+  system: z.optional(text),
+  name: z._default(text, 'output'),
+  jsonSchema: z.optional(z.record(z.string(), z.unknown())),
+  replyForm: z._default(z.enum(REPLY_FORMS), 'text'),
+  policy: z.prefault(retryPolicySchema, {}),
+  limits: z.prefault(limitsSchema, {}),
+  clock: z.optional(clockSchema),
+  newId: z.optional(functionSchema),
 });
 
 interface AttemptSettings {
@@ -113,8 +113,8 @@ export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   };
 }
 
-function knownWith(others: readonly string[]): z.ZodType {
-  return optionsSchema.extend(Object.fromEntries(others.map((name) => [name, z.unknown()])));
+function knownWith(others: readonly string[]): z.ZodMiniType {
+  return z.extend(optionsSchema, Object.fromEntries(others.map((name) => [name, z.unknown()])));
 }
 
 /**

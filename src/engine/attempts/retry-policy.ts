@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { attemptPolicySchema, type PolicyNumbers, policyNumbersSchema } from '../../../machines/contracts/attempt.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
@@ -38,12 +38,12 @@ const { shape } = attemptPolicySchema;
 
 /** A policy of one task or of structured output. Strict: a misspelled number or rule would be ignored silently. */
 export const retryPolicySchema = z.strictObject({
-  ...policyNumbersSchema.partial().shape,
-  fallbackModels: z.array(modelSchema).default([]),
-  shouldRetry: functionSchema.optional(),
-  recordFailure: functionSchema.optional(),
-  prepareRetry: functionSchema.optional(),
-  finalizeOrThrow: functionSchema.optional(),
+  ...z.partial(policyNumbersSchema).shape,
+  fallbackModels: z._default(z.array(modelSchema), []),
+  shouldRetry: z.optional(functionSchema),
+  recordFailure: z.optional(functionSchema),
+  prepareRetry: z.optional(functionSchema),
+  finalizeOrThrow: z.optional(functionSchema),
 });
 
 /** Returns the numbers that a valid policy sets. */
@@ -63,9 +63,9 @@ export function maxTransportRetries(count: number): RetryPolicy {
 }
 
 const backoffSchema = z.strictObject({
-  baseMs: shape.backoffBaseMs.unwrap().optional(),
-  maxMs: shape.backoffMaxMs.unwrap().optional(),
-  jitter: shape.backoffJitter.unwrap().optional(),
+  baseMs: z.optional(shape.backoffBaseMs.def.innerType),
+  maxMs: z.optional(shape.backoffMaxMs.def.innerType),
+  jitter: z.optional(shape.backoffJitter.def.innerType),
 });
 
 /**
@@ -95,7 +95,7 @@ export function stopOnRepeatedError(): RetryPolicy {
   return { stopOnRepeatedError: true };
 }
 
-const fallbackSchema = z.strictObject({ after: shape.fallbackAfter.unwrap().optional() });
+const fallbackSchema = z.strictObject({ after: z.optional(shape.fallbackAfter.def.innerType) });
 
 /**
  * Adds a model that takes over when the previous one has no retry left, fails with a non-retryable error (for example a rejected key),

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { createActor } from 'xstate';
+import * as z from 'zod/mini';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
@@ -36,7 +37,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   type Output = StandardSchemaV1.InferOutput<Schema>;
   const { prompt, signal, ...options } = given ?? ({} as typeof given);
   const caller = captureCaller(createStructuredOutput);
-  parseOption(signalSchema.optional(), signal, 'signal');
+  parseOption(z.optional(signalSchema), signal, 'signal');
   const updates = createValueFeed();
   const observer: CallObserver = {
     onText: () => {},

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { PromptVersion } from '../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import type { PromptName } from '../../../machines/contracts/phase.ts';

@@ -1,8 +1,9 @@
-import type * as z from 'zod';
+import * as z from 'zod/mini';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { PromptName } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { zodJsonSchema } from '../../internal/zod-json-schema.ts';
 import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
 import type { PromptSpec, ToolUse } from './request.ts';
 
@@ -16,8 +17,8 @@ export interface Prompt<Input = never> extends ToolUse<Input> {
   readonly version: number;
   /** One sentence. */
   readonly purpose: string;
-  readonly input: z.ZodType;
-  readonly output: z.ZodType;
+  readonly input: z.core.$ZodType;
+  readonly output: z.core.$ZodType;
   /** If the prompt has `tools`, leaves them out. */
   readonly system: (input: Input) => string;
   readonly user: (input: Input) => string;
@@ -49,7 +50,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
 }
 
 function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
-  const read = prompt.input.safeParse(input);
+  const read = z.safeParse(prompt.input, input);
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = issue?.path.join('.') || 'the input';
@@ -65,7 +66,7 @@ const builtInSchemas = { ...replySchemas, grading: answerGradesSchema };
 
 /** The reply to a user's prompt must match the built-in schema too, because the chain reads its fields. */
 function replyShape({ name, output }: Prompt): OutputShape {
-  const shape = outputShape(output, name);
+  const shape = outputShape(output, name, zodJsonSchema(output));
   const builtIn = builtInSchemas[name];
   if (output === builtIn) return shape;
   return {

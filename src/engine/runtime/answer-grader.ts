@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   answerGradesSchema,
   type Grading,
@@ -36,9 +36,9 @@ export type Grader = (
 export const noGrader: Grader = async () => ungraded('this chain has no grader');
 
 /** Strict: a misspelled grade would be ignored silently. */
-const ownGradesSchema = z.strictObject(answerGradesSchema.shape).partial();
+const ownGradesSchema = z.partial(z.strictObject(answerGradesSchema.shape));
 /** The output of a judge's own prompt may have more fields, for example its reasons. */
-const judgedGradesSchema = answerGradesSchema.partial();
+const judgedGradesSchema = z.partial(answerGradesSchema);
 
 /** Returns the grader for a function of the user. */
 export function functionGrader(grade: AnswerGrader): Grader {
@@ -63,13 +63,13 @@ interface Judge {
 
 /** Returns the grader for a language model that judges answers. */
 export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge): Grader {
-  const { turns } = promptSpec(prompt);
+  const { turns, shape } = promptSpec(prompt);
   const price = prices !== null && Object.hasOwn(prices.models, model.id) ? (prices.models[model.id] ?? null) : null;
   return async (input, { signal, clock }) => {
     let usage: () => Usage = () => NO_USAGE;
     try {
       const asked = withInstructions(turns(input), input.instructions, TO_JUDGE);
-      const prompted = { prompt: asked, schema: prompt.output, name: prompt.name };
+      const prompted = { prompt: asked, schema: prompt.output, jsonSchema: shape.jsonSchema, name: prompt.name };
       const output = createStructuredOutput({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
         const { modelCalls, ...tokens } = output.execution.usage;
@@ -85,7 +85,7 @@ export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge)
 }
 
 /** Throws a TypeError for grades that are not as documented. */
-function readGrades(schema: z.ZodType<SomeGrades>, given: unknown): SomeGrades {
+function readGrades(schema: z.ZodMiniType<SomeGrades>, given: unknown): SomeGrades {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const [issue] = read.error.issues;

@@ -1,5 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { actionMachine } from '../../../machines/action/action.machine.ts';
 import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
@@ -33,9 +33,17 @@ export interface LoopOptions
   readonly call?: NextStep | readonly NextStep[];
 }
 
-const loopOptionsSchema = runOptionsSchema
-  .pick({ request: true, history: true, messages: true, sessionId: true, instructions: true, signal: true })
-  .extend({ call: z.unknown().optional() });
+const loopOptionsSchema = z.extend(
+  z.pick(runOptionsSchema, {
+    request: true,
+    history: true,
+    messages: true,
+    sessionId: true,
+    instructions: true,
+    signal: true,
+  }),
+  { call: z.optional(z.unknown()) },
+);
 
 export interface LoopOutcome {
   /** The last result, with the decider's own output if it gave one; null if no capability ran. */

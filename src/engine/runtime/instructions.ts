@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import { instructionTokens } from '../../../machines/policies/usage.ts';
@@ -7,7 +7,9 @@ const MAX_CHARS = 20_000;
 const EXPECTED = 'expected 1 to 20,000 characters, not all blank';
 
 /** The instructions of a chain or of a run. */
-export const instructionsSchema = z.string(EXPECTED).trim().min(1, EXPECTED).max(MAX_CHARS, EXPECTED);
+export const instructionsSchema = z
+  .string(EXPECTED)
+  .check(z.trim(), z.minLength(1, EXPECTED), z.maxLength(MAX_CHARS, EXPECTED));
 
 /** The rest is for the request, its context and the reply. */
 const WINDOW_SHARE = 0.25;

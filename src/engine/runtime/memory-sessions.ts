@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   type SessionStore,
   type SessionTurn,
@@ -15,8 +15,8 @@ export interface MemorySessionsOptions {
 }
 
 const optionsSchema = z.strictObject({
-  maxTurns: z.int().min(1).default(100),
-  maxSessions: z.int().min(1).default(1_000),
+  maxTurns: z._default(z.int().check(z.gte(1)), 100),
+  maxSessions: z._default(z.int().check(z.gte(1)), 1_000),
 });
 
 /**

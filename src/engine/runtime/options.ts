@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalStore } from '../../../machines/contracts/journal.ts';
@@ -89,43 +89,43 @@ export interface PostChainOptions {
   readonly newId?: () => string;
 }
 
-const text = z.string().trim().min(1);
+const text = z.string().check(z.trim(), z.minLength(1));
 
 /** Strict: a misspelled option would be ignored silently. */
 const optionsSchema = z.strictObject({
-  model: modelSchema.optional(),
-  fallbackModels: z.array(modelSchema).optional(),
-  prices: priceTableSchema.optional(),
-  documents: hasMethod('search', 'expected a passage source, for example createPassageIndex(documents)').optional(),
-  embeddings: hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()').optional(),
-  grader: functionSchema.optional(),
-  gradingModel: modelSchema.optional(),
-  capabilities: z
-    .array(
+  model: z.optional(modelSchema),
+  fallbackModels: z.optional(z.array(modelSchema)),
+  prices: z.optional(priceTableSchema),
+  documents: z.optional(hasMethod('search', 'expected a passage source, for example createPassageIndex(documents)')),
+  embeddings: z.optional(hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()')),
+  grader: z.optional(functionSchema),
+  gradingModel: z.optional(modelSchema),
+  capabilities: z.optional(
+    z.array(
       z.looseObject({
         name: text,
         description: text,
         arguments: z.custom(isStandardSchema, 'expected a Standard Schema (zod, valibot or arktype)'),
       }),
-    )
-    .optional(),
-  decider: z.custom(isDecider, 'expected a function, modelDecider or null').optional(),
-  limits: limitsSchema.prefault({}),
-  thresholds: thresholdsSchema.prefault({}),
-  consent: consentSchema.optional(),
-  approval: approvalSchema.optional(),
-  replyForm: z.enum(REPLY_FORMS).optional(),
-  policy: z.looseObject({}).optional(),
-  instructions: instructionsSchema.optional(),
-  prompts: z.partialRecord(z.enum(PROMPT_NAMES), z.custom(isPrompt, 'expected a prompt of definePrompt')).optional(),
-  sessions: z
-    .custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")')
-    .optional(),
-  journals: z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")').optional(),
-  whenJournalFails: z.enum(['continue', 'stop']).optional(),
-  maxConcurrentRuns: z.int().min(1).optional(),
-  clock: clockSchema.optional(),
-  newId: functionSchema.optional(),
+    ),
+  ),
+  decider: z.optional(z.custom(isDecider, 'expected a function, modelDecider or null')),
+  limits: z.prefault(limitsSchema, {}),
+  thresholds: z.prefault(thresholdsSchema, {}),
+  consent: z.optional(consentSchema),
+  approval: z.optional(approvalSchema),
+  replyForm: z.optional(z.enum(REPLY_FORMS)),
+  policy: z.optional(z.looseObject({})),
+  instructions: z.optional(instructionsSchema),
+  prompts: z.optional(z.partialRecord(z.enum(PROMPT_NAMES), z.custom(isPrompt, 'expected a prompt of definePrompt'))),
+  sessions: z.optional(
+    z.custom(isSessionStore, 'expected a session store, for example memorySessions() or sqliteSessions("chat.db")'),
+  ),
+  journals: z.optional(z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")')),
+  whenJournalFails: z.optional(z.enum(['continue', 'stop'])),
+  maxConcurrentRuns: z.optional(z.int().check(z.gte(1))),
+  clock: z.optional(clockSchema),
+  newId: z.optional(functionSchema),
 });
 
 function isDecider(value: unknown): boolean {
@@ -145,7 +145,7 @@ function isJournalStore(value: unknown): boolean {
 
 function isPrompt(value: unknown): boolean {
   const { name, version, input, output, system, user } = (value ?? {}) as Partial<Prompt>;
-  const isZodSchema = (schema: z.ZodType | undefined): boolean => typeof schema?.safeParseAsync === 'function';
+  const isZodSchema = (schema: z.core.$ZodType | undefined): boolean => typeof schema?._zod === 'object';
   return (
     typeof name === 'string' &&
     Number.isFinite(version) &&

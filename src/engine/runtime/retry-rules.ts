@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   type AttemptExecution,
   type AttemptRecord,
@@ -25,15 +25,14 @@ export interface ResolvedPolicies {
   readonly grading: RetryPolicy;
 }
 
-const taskPolicySchema = retryPolicySchema.extend({
-  fallbackModels: z
-    .array(z.unknown())
-    .max(0, 'expected none; set the option fallbackModels of the chain instead')
-    .optional(),
+const taskPolicySchema = z.extend(retryPolicySchema, {
+  fallbackModels: z.optional(
+    z.array(z.unknown()).check(z.maxLength(0, 'expected none; set the option fallbackModels of the chain instead')),
+  ),
 });
 const taskPoliciesSchema = z.strictObject(
-  Object.fromEntries(PROMPT_NAMES.map((name) => [name, taskPolicySchema.optional()])) as {
-    [Name in PromptName]: z.ZodOptional<typeof taskPolicySchema>;
+  Object.fromEntries(PROMPT_NAMES.map((name) => [name, z.optional(taskPolicySchema)])) as {
+    [Name in PromptName]: z.ZodMiniOptional<typeof taskPolicySchema>;
   },
 );
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
@@ -58,20 +58,23 @@ const sessionIdSchema = z.custom<string>(
 
 /** Strict: a misspelled option would be ignored silently. */
 export const runOptionsSchema = z.strictObject({
-  request: z.unknown().optional(),
-  history: z
-    .array(
+  request: z.optional(z.unknown()),
+  history: z._default(
+    z.array(
       z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and a content, a string or an array of parts'),
       'expected an array of turns',
-    )
-    .default([]),
-  messages: z.array(messageSchema).optional(),
-  mode: z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"').default('automatic'),
-  startAt: phaseSchema.default('action'),
-  sessionId: sessionIdSchema.optional(),
-  instructions: instructionsSchema.optional(),
-  host: z.record(z.string(), z.json()).refine(hasJsonText, 'expected JSON without references to itself').optional(),
-  signal: signalSchema.optional(),
+    ),
+    [],
+  ),
+  messages: z.optional(z.array(messageSchema)),
+  mode: z._default(z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"'), 'automatic'),
+  startAt: z._default(phaseSchema, 'action'),
+  sessionId: z.optional(sessionIdSchema),
+  instructions: z.optional(instructionsSchema),
+  host: z.optional(
+    z.record(z.string(), z.json()).check(z.refine(hasJsonText, 'expected JSON without references to itself')),
+  ),
+  signal: z.optional(signalSchema),
 });
 
 /** Whether an object can be serialized: one that contains itself cannot. */

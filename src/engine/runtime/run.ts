@@ -1,5 +1,5 @@
 import type { ActorRefFrom, AnyStateMachine } from 'xstate';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -255,8 +255,8 @@ export function openRun(
   };
 }
 
-function invalidEvent(event: unknown, error: z.ZodError): PostChainError {
-  const types: readonly unknown[] = chainEventSchema.options.map((option) => option.shape.type.value);
+function invalidEvent(event: unknown, error: z.core.$ZodError): PostChainError {
+  const types: readonly unknown[] = chainEventSchema.def.options.map((option) => option.shape.type.def.values[0]);
   const type = (event as { type?: unknown } | null)?.type;
   if (types.includes(type)) return invalidOption('event', event, error);
   const received = describeValue(type ?? event);

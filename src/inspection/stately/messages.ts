@@ -1,28 +1,28 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { jsonOf } from '../../journal/journal-lines.ts';
 import { isMembers, type Members } from './machine-outline.ts';
 
 /** The messages of `@statelyai/inspect` 0.7, one JSON object each. Its Sky adapter uses superjson, which writes null for a missing member. */
-const id = z.string().min(1).max(500);
-const common = { sessionId: id, rootId: id.nullish(), createdAt: z.union([z.string(), z.number()]).nullish() };
+const id = z.string().check(z.minLength(1), z.maxLength(500));
+const common = { sessionId: id, rootId: z.nullish(id), createdAt: z.nullish(z.union([z.string(), z.number()])) };
 const event = z.looseObject({ type: z.string() });
-const snapshot = z.looseObject({ status: z.string().optional() });
+const snapshot = z.looseObject({ status: z.optional(z.string()) });
 
 const actorMessage = z.object({
   type: z.literal('@xstate.actor'),
   ...common,
-  name: z.string().nullish(),
-  parentId: id.nullish(),
+  name: z.nullish(z.string()),
+  parentId: z.nullish(id),
   /** The machine's configuration as JSON text; other actors have only an id. */
-  definition: z.string().nullish(),
-  snapshot: snapshot.nullish(),
+  definition: z.nullish(z.string()),
+  snapshot: z.nullish(snapshot),
 });
-const eventMessage = z.object({ type: z.literal('@xstate.event'), ...common, sourceId: id.nullish(), event });
+const eventMessage = z.object({ type: z.literal('@xstate.event'), ...common, sourceId: z.nullish(id), event });
 const snapshotMessage = z.object({
   type: z.literal('@xstate.snapshot'),
   ...common,
-  event: event.nullish(),
-  snapshot: snapshot.nullish(),
+  event: z.nullish(event),
+  snapshot: z.nullish(snapshot),
 });
 
 const systemMessageSchema = z.discriminatedUnion('type', [actorMessage, eventMessage, snapshotMessage]);
@@ -34,7 +34,7 @@ export type SystemMessage = ActorMessage | EventMessage | SnapshotMessage;
 export type ActorSnapshot = Readonly<z.infer<typeof snapshot>>;
 
 const SYSTEM_MESSAGES: ReadonlySet<unknown> = new Set(
-  systemMessageSchema.options.map((option) => option.shape.type.value),
+  systemMessageSchema.def.options.map((option) => option.shape.type.def.values[0]),
 );
 
 /** A decoded frame. `unknown` is a message type of a later protocol version. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
@@ -33,15 +33,15 @@ export interface AiSdkModelOptions {
 }
 
 const optionsSchema = z.strictObject({
-  contextWindowTokens: z.int().min(1).default(128_000),
-  temperature: z.number().min(0).optional(),
-  maxOutputTokens: z.int().min(1).optional(),
-  headers: z.record(z.string(), z.string()).default({}),
-  providerOptions: z.record(z.string(), z.record(z.string(), z.json())).optional(),
-  accepts: acceptsSchema.default([]),
-  nativeTools: z.boolean().default(true),
-  onWarning: functionSchema.optional(),
-  now: functionSchema.optional(),
+  contextWindowTokens: z._default(z.int().check(z.gte(1)), 128_000),
+  temperature: z.optional(z.number().check(z.gte(0))),
+  maxOutputTokens: z.optional(z.int().check(z.gte(1))),
+  headers: z._default(z.record(z.string(), z.string()), {}),
+  providerOptions: z.optional(z.record(z.string(), z.record(z.string(), z.json()))),
+  accepts: z._default(acceptsSchema, []),
+  nativeTools: z._default(z.boolean(), true),
+  onWarning: z.optional(functionSchema),
+  now: z.optional(functionSchema),
 });
 
 const languageModelSchema = z.object(

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -90,10 +90,10 @@ type Json = null | string | number | boolean | Json[] | { [member: string]: Json
 type Metadata = { postchain: { [member: string]: Json | undefined } };
 
 const optionsSchema = z.strictObject({
-  specificationVersion: z.enum(['v3', 'v4']).default('v3'),
-  modelId: z.string().min(1).default('chain'),
-  model: modelSchema.optional(),
-  live: z.boolean().default(true),
+  specificationVersion: z._default(z.enum(['v3', 'v4']), 'v3'),
+  modelId: z._default(z.string().check(z.minLength(1)), 'chain'),
+  model: z.optional(modelSchema),
+  live: z._default(z.boolean(), true),
 });
 
 /**

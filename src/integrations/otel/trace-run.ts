@@ -1,5 +1,5 @@
 import type { Meter, Tracer } from '@opentelemetry/api';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { RunEvent } from '../../engine/runtime/run-events.ts';
@@ -55,11 +55,17 @@ export async function traceRun(
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.1';
 
 const optionsSchema = z.strictObject({
-  tracer: hasMethod<Tracer>('startSpan', 'expected a Tracer of @opentelemetry/api').optional(),
-  meter: hasMethod<Meter>('createHistogram', 'expected a Meter of @opentelemetry/api').optional(),
-  content: z.boolean('expected true or false').default(false),
-  workflow: z.string('expected a non-empty string').min(1, 'expected a non-empty string').nullable().default(null),
-  provider: z.string('expected a non-empty string').min(1, 'expected a non-empty string').nullable().default(null),
+  tracer: z.optional(hasMethod<Tracer>('startSpan', 'expected a Tracer of @opentelemetry/api')),
+  meter: z.optional(hasMethod<Meter>('createHistogram', 'expected a Meter of @opentelemetry/api')),
+  content: z._default(z.boolean('expected true or false'), false),
+  workflow: z._default(
+    z.nullable(z.string('expected a non-empty string').check(z.minLength(1, 'expected a non-empty string'))),
+    null,
+  ),
+  provider: z._default(
+    z.nullable(z.string('expected a non-empty string').check(z.minLength(1, 'expected a non-empty string'))),
+    null,
+  ),
 });
 
 type Settings = z.output<typeof optionsSchema>;

@@ -1,5 +1,5 @@
 import { TerminalError, type WorkflowContext, type WorkflowSharedContext } from '@restatedev/restate-sdk';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { clientEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -48,7 +48,7 @@ function changes(entry: JournalEntry): Partial<WorkflowStatus> {
   }
 }
 
-const requestSchema = z.strictObject({ from: z.int().min(0).optional() });
+const requestSchema = z.strictObject({ from: z.optional(z.int().check(z.gte(0))) });
 
 /** Requests the entries from this `seq` on; 0 by default. */
 export type JournalRequest = z.input<typeof requestSchema>;
@@ -108,7 +108,10 @@ function batchesFrom(from: number, keys: readonly string[]): readonly number[] {
 }
 
 /** Anyone who reaches the ingress can send events, so only a client's events are accepted. */
-const sentEventSchema = z.strictObject({ event: clientEventSchema, id: z.string().min(1).max(200).optional() });
+const sentEventSchema = z.strictObject({
+  event: clientEventSchema,
+  id: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+});
 
 /** An event for a run. If two events have the same `id`, the run receives the first one only. */
 export type SentEvent = z.input<typeof sentEventSchema>;

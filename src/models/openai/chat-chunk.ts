@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
   type Content,
@@ -19,11 +19,14 @@ const MAX_CHOICES = 1_000;
 
 /** Servers that implement the API of 2023 send only `function_call`. */
 const deltaSchema = z.object({
-  content: z.union([z.string(), uncheckedList]).nullish(),
+  content: z.nullish(z.union([z.string(), uncheckedList])),
   refusal: textOrEmpty,
   reasoning_content: textOrEmpty,
   reasoning: textOrEmpty,
-  tool_calls: z.preprocess((calls) => firstOf(calls, MAX_CALLS), z.array(toolCallSchema).nullish().catch(null)),
+  tool_calls: z.pipe(
+    z.transform((calls) => firstOf(calls, MAX_CALLS)),
+    z.catch(z.nullish(z.array(toolCallSchema)), null),
+  ),
   function_call: functionOrEmpty,
 });
 type Delta = z.infer<typeof deltaSchema>;
@@ -32,28 +35,32 @@ type Delta = z.infer<typeof deltaSchema>;
  * Cached tokens are in the details, directly in the usage (Moonshot), or called cache hits (DeepSeek). xAI counts reasoning in the total, but
  * not in the completion.
  */
-const usageSchema = z
-  .object({
-    prompt_tokens: z.int().min(0),
-    completion_tokens: z.int().min(0),
-    total_tokens: countOrNull,
-    prompt_tokens_details: z.object({ cached_tokens: countOrNull }).nullish().catch(null),
-    completion_tokens_details: z.object({ reasoning_tokens: countOrNull }).nullish().catch(null),
-    cached_tokens: countOrNull,
-    prompt_cache_hit_tokens: countOrNull,
-  })
-  .transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
-    const reasoning = usage.completion_tokens_details?.reasoning_tokens;
-    const isReasoningExtra = usage.total_tokens === input + completion + (reasoning ?? 0);
-    return {
-      input,
-      output: isReasoningExtra ? completion + (reasoning ?? 0) : completion,
-      cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
-      reasoning,
-    };
-  })
-  .nullish()
-  .catch(null);
+const usageSchema = z.catch(
+  z.nullish(
+    z.pipe(
+      z.object({
+        prompt_tokens: z.int().check(z.gte(0)),
+        completion_tokens: z.int().check(z.gte(0)),
+        total_tokens: countOrNull,
+        prompt_tokens_details: z.catch(z.nullish(z.object({ cached_tokens: countOrNull })), null),
+        completion_tokens_details: z.catch(z.nullish(z.object({ reasoning_tokens: countOrNull })), null),
+        cached_tokens: countOrNull,
+        prompt_cache_hit_tokens: countOrNull,
+      }),
+      z.transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
+        const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+        const isReasoningExtra = usage.total_tokens === input + completion + (reasoning ?? 0);
+        return {
+          input,
+          output: isReasoningExtra ? completion + (reasoning ?? 0) : completion,
+          cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
+          reasoning,
+        };
+      }),
+    ),
+  ),
+  null,
+);
 
 /**
  * The members of a `chat.completion.chunk` that are read. A server that does not stream sends one `chat.completion` with `message` instead
@@ -61,18 +68,18 @@ const usageSchema = z
  * error, because it would be lost.
  */
 const chunkSchema = z.object({
-  object: z.unknown().optional(),
-  error: z.unknown().optional(),
-  choices: z.preprocess(
-    ownChoice,
-    z
-      .object({
-        delta: deltaSchema.nullish(),
-        message: deltaSchema.nullish(),
+  object: z.optional(z.unknown()),
+  error: z.optional(z.unknown()),
+  choices: z.pipe(
+    z.transform(ownChoice),
+    z.nullish(
+      z.object({
+        delta: z.nullish(deltaSchema),
+        message: z.nullish(deltaSchema),
         finish_reason: textOrEmpty,
         usage: usageSchema,
-      })
-      .nullish(),
+      }),
+    ),
   ),
   usage: usageSchema,
 });

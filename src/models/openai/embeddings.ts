@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
@@ -74,8 +74,8 @@ function inOrder(vectors: ReadonlyMap<number, Vector>, count: number): readonly 
   return Array.from({ length: count }, (_, index) => vectors.get(index) ?? zeros);
 }
 
-const embeddingsOptionsSchema = modelOptionsSchema
-  .pick({
+const embeddingsOptionsSchema = z.partial(
+  z.pick(modelOptionsSchema, {
     model: true,
     apiKey: true,
     baseURL: true,
@@ -87,8 +87,9 @@ const embeddingsOptionsSchema = modelOptionsSchema
     dangerouslyAllowBrowser: true,
     now: true,
     clock: true,
-  })
-  .partial({ model: true });
+  }),
+  { model: true },
+);
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
 export function embeddingsSettings(options: OpenAIEmbeddingsOptions): OpenAISettings {
@@ -167,7 +168,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
 }
 
 /** The members of an entry that are read. Without an index, which some servers omit, the order of the list counts. */
-const entrySchema = z.object({ index: z.int().min(0).nullish(), embedding: z.custom<Vector>(isVector) });
+const entrySchema = z.object({ index: z.nullish(z.int().check(z.gte(0))), embedding: z.custom<Vector>(isVector) });
 
 const entriesSchema = z.array(entrySchema);
 
@@ -180,7 +181,7 @@ function readEmbeddings(reply: unknown, count: number): readonly Vector[] {
   // The length is checked first: each of a million wrong entries would be an issue of its own.
   const isComplete = (data: unknown): boolean => Array.isArray(data) && data.length === count;
   const { data } = z
-    .object({ data: z.custom<z.input<typeof entriesSchema>>(isComplete).pipe(entriesSchema) })
+    .object({ data: z.pipe(z.custom<z.input<typeof entriesSchema>>(isComplete), entriesSchema) })
     .parse(reply);
   const byIndex = new Map(data.map(({ index, embedding }, at) => [index ?? at, embedding]));
   const vectors = data.map((_, at) => byIndex.get(at));

@@ -1,4 +1,4 @@
-import { ZodError } from 'zod';
+import * as z from 'zod/mini';
 import type { Failure, FailureStage } from '../../../machines/contracts/failure.ts';
 import { ResponseTooLarge } from '../../internal/bounded-body.ts';
 import { isModuleMissing } from '../../internal/optional-package.ts';
@@ -86,7 +86,7 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
     const message = `the reply cannot be decompressed (${code}); retry, or check the server or proxy that compresses it`;
     return failure('garbled_reply', message, { retryable: true });
   }
-  if (thrown instanceof SyntaxError || thrown instanceof ZodError || code?.startsWith('HPE_')) {
+  if (thrown instanceof SyntaxError || thrown instanceof z.core.$ZodError || code?.startsWith('HPE_')) {
     const message = 'the reply is not in the format of OpenAI’s API; check the base URL, or retry';
     return failure('garbled_reply', message, { retryable: true });
   }

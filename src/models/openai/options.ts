@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Timers } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
@@ -107,37 +107,35 @@ const systemTimers: Timers = {
 
 const modelName = 'expected the name of a model on the server, for example "gpt-4.1-mini"';
 
-const word = z.string().trim().min(1).optional();
-const headerWord = z
-  .string()
-  .trim()
-  .regex(/^[!-~]+$/u, 'expected printable ASCII without spaces')
-  .optional();
+const word = z.optional(z.string().check(z.trim(), z.minLength(1)));
+const headerWord = z.optional(
+  z.string().check(z.trim(), z.regex(/^[!-~]+$/u, 'expected printable ASCII without spaces')),
+);
 
 /** Strict, because with a misspelled `baseURL`, everything would be sent to OpenAI. */
 export const modelOptionsSchema = z.strictObject({
-  model: z.string(modelName).trim().min(1, modelName),
-  api: z.enum(APIS).optional(),
-  apiKey: z.string().optional(),
-  baseURL: z.string().optional(),
-  contextWindowTokens: z.int().min(1).default(128_000),
-  headers: z.record(z.string(), z.string()).default({}),
-  temperature: z.number().min(0).max(2).optional(),
-  maxOutputTokens: z.int().min(1).optional(),
+  model: z.string(modelName).check(z.trim(), z.minLength(1, modelName)),
+  api: z.optional(z.enum(APIS)),
+  apiKey: z.optional(z.string()),
+  baseURL: z.optional(z.string()),
+  contextWindowTokens: z._default(z.int().check(z.gte(1)), 128_000),
+  headers: z._default(z.record(z.string(), z.string()), {}),
+  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
+  maxOutputTokens: z.optional(z.int().check(z.gte(1))),
   reasoningEffort: word,
-  reasoningSummary: z.enum(SUMMARIES).optional(),
+  reasoningSummary: z.optional(z.enum(SUMMARIES)),
   serviceTier: word,
   promptCacheKey: word,
   organization: headerWord,
   project: headerWord,
-  accepts: acceptsSchema.default([]),
-  nativeTools: z.boolean().default(true),
-  stream: z.boolean().default(true),
-  maxResponseBytes: z.int().min(1).default(32_000_000),
-  fetch: functionSchema.optional(),
-  dangerouslyAllowBrowser: z.boolean().default(false),
-  clock: hasMethod('setTimeout', 'expected a clock with setTimeout and clearTimeout').optional(),
-  now: functionSchema.optional(),
+  accepts: z._default(acceptsSchema, []),
+  nativeTools: z._default(z.boolean(), true),
+  stream: z._default(z.boolean(), true),
+  maxResponseBytes: z._default(z.int().check(z.gte(1)), 32_000_000),
+  fetch: z.optional(functionSchema),
+  dangerouslyAllowBrowser: z._default(z.boolean(), false),
+  clock: z.optional(hasMethod('setTimeout', 'expected a clock with setTimeout and clearTimeout')),
+  now: z.optional(functionSchema),
 });
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 
@@ -22,26 +22,24 @@ export interface ReplyChunk {
 export type ReplyReader = (value: unknown) => ReplyChunk;
 
 /** Text; missing or invalid text becomes empty. */
-export const textOrEmpty = z
-  .string()
-  .nullish()
-  .catch(null)
-  .transform((text) => text ?? '');
+export const textOrEmpty = z.pipe(
+  z.catch(z.nullish(z.string()), null),
+  z.transform((text) => text ?? ''),
+);
 
-export const functionOrEmpty = z
-  .object({ name: textOrEmpty, arguments: z.unknown().optional() })
-  .nullish()
-  .catch(null)
-  .transform((called) => called ?? { name: '', arguments: null });
+export const functionOrEmpty = z.pipe(
+  z.catch(z.nullish(z.object({ name: textOrEmpty, arguments: z.optional(z.unknown()) })), null),
+  z.transform((called) => called ?? { name: '', arguments: null }),
+);
 
-export const toolCallSchema = z
-  .object({ index: z.int().nullish().catch(null), id: textOrEmpty, function: functionOrEmpty })
-  .nullable()
-  .catch(null);
+export const toolCallSchema = z.catch(
+  z.nullable(z.object({ index: z.catch(z.nullish(z.int()), null), id: textOrEmpty, function: functionOrEmpty })),
+  null,
+);
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
 /** A token count; missing or invalid ones are null. */
-export const countOrNull = z.int().min(0).nullish().catch(null);
+export const countOrNull = z.catch(z.nullish(z.int().check(z.gte(0))), null);
 
 /** Returns the usage that a server reports; null if there is none. Missing counts of cached and reasoning tokens are left out. */
 export function tokenUsage(

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
   type Content,
@@ -13,53 +13,59 @@ import {
   uncheckedList,
 } from './reply-chunk.ts';
 
-const listOrEmpty = uncheckedList.catch([]);
+const listOrEmpty = z.catch(uncheckedList, []);
 
 /** One entry of the output: a message, reasoning or a function call. */
-const itemSchema = z
-  .object({
-    type: textOrEmpty,
-    name: textOrEmpty,
-    arguments: z.unknown().optional(),
-    content: listOrEmpty,
-    summary: listOrEmpty,
-  })
-  .nullish()
-  .catch(null);
+const itemSchema = z.catch(
+  z.nullish(
+    z.object({
+      type: textOrEmpty,
+      name: textOrEmpty,
+      arguments: z.optional(z.unknown()),
+      content: listOrEmpty,
+      summary: listOrEmpty,
+    }),
+  ),
+  null,
+);
 type Item = z.infer<typeof itemSchema>;
 
-const usageSchema = z
-  .object({
-    input_tokens: z.int().min(0),
-    output_tokens: z.int().min(0),
-    input_tokens_details: z.object({ cached_tokens: countOrNull }).nullish().catch(null),
-    output_tokens_details: z.object({ reasoning_tokens: countOrNull }).nullish().catch(null),
-  })
-  .transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
-    input,
-    output,
-    cached: usage.input_tokens_details?.cached_tokens,
-    reasoning: usage.output_tokens_details?.reasoning_tokens,
-  }))
-  .nullish()
-  .catch(null);
+const usageSchema = z.catch(
+  z.nullish(
+    z.pipe(
+      z.object({
+        input_tokens: z.int().check(z.gte(0)),
+        output_tokens: z.int().check(z.gte(0)),
+        input_tokens_details: z.catch(z.nullish(z.object({ cached_tokens: countOrNull })), null),
+        output_tokens_details: z.catch(z.nullish(z.object({ reasoning_tokens: countOrNull })), null),
+      }),
+      z.transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
+        input,
+        output,
+        cached: usage.input_tokens_details?.cached_tokens,
+        reasoning: usage.output_tokens_details?.reasoning_tokens,
+      })),
+    ),
+  ),
+  null,
+);
 
 const responseSchema = z.object({
   status: textOrEmpty,
   output: listOrEmpty,
-  error: z.unknown().optional(),
-  incomplete_details: z.object({ reason: textOrEmpty }).nullish().catch(null),
+  error: z.optional(z.unknown()),
+  incomplete_details: z.catch(z.nullish(z.object({ reason: textOrEmpty })), null),
   usage: usageSchema,
 });
 type Response = z.infer<typeof responseSchema>;
 
 const eventSchema = z.object({
   type: z.string(),
-  output_index: z.int().min(0).catch(0),
+  output_index: z.catch(z.int().check(z.gte(0)), 0),
   delta: textOrEmpty,
   item: itemSchema,
-  response: responseSchema.catch(responseSchema.parse({})),
-  error: z.unknown().optional(),
+  response: z.catch(responseSchema, responseSchema.parse({})),
+  error: z.optional(z.unknown()),
 });
 
 /** Whether a value is an event of the Responses API, or a whole response. A chat completion has no `type`. */

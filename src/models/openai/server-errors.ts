@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** A rejected request: its HTTP status, the server's message, and the parameter that it names, if any. */
 export interface Rejection {
@@ -15,15 +15,16 @@ export interface ServerError extends Rejection {
   readonly headers: Headers | null;
 }
 
-const wordOrNull = z.string().min(1).nullable().catch(null);
-const errorBodySchema = z
-  .object({
-    code: z.union([z.string(), z.int()]).nullable().catch(null),
+const wordOrNull = z.catch(z.nullable(z.string().check(z.minLength(1))), null);
+const errorBodySchema = z.catch(
+  z.object({
+    code: z.catch(z.nullable(z.union([z.string(), z.int()])), null),
     type: wordOrNull,
     param: wordOrNull,
     failed_generation: wordOrNull,
-  })
-  .catch({ code: null, type: null, param: null, failed_generation: null });
+  }),
+  { code: null, type: null, param: null, failed_generation: null },
+);
 
 /** Statuses of errors within a stream, which have a name only. */
 const STATUS_OF: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 import { SimulatedClock } from 'xstate';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { AttemptInput, AttemptOutcome, ModelsReport, UsageReport } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
@@ -17,6 +17,7 @@ export const LOOKUP = defineCapability({
   name: 'lookup',
   description: 'Looks something up.',
   arguments: z.object({}),
+  jsonSchema: { type: 'object', properties: {} },
   execute: () => 'found',
 });
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { parseOption, requireValidHeaders, signalSchema } from '../../internal/options.ts';
@@ -38,27 +38,27 @@ export interface McpHttpOptions extends SharedOptions {
 
 export type McpOptions = McpStdioOptions | McpHttpOptions;
 
-const milliseconds = z.number().positive().max(MAX_TIMER_MS);
+const milliseconds = z.number().check(z.positive(), z.lte(MAX_TIMER_MS));
 const texts = z.array(z.string());
 const shared = {
-  name: z.string().regex(/^[\w-]{1,32}$/u, 'must be at most 32 letters, digits, _ and -'),
-  include: texts.optional(),
-  exclude: texts.optional(),
-  connectTimeoutMs: milliseconds.default(10_000),
-  timeoutMs: milliseconds.optional(),
-  signal: signalSchema.optional(),
+  name: z.string().check(z.regex(/^[\w-]{1,32}$/u, 'must be at most 32 letters, digits, _ and -')),
+  include: z.optional(texts),
+  exclude: z.optional(texts),
+  connectTimeoutMs: z._default(milliseconds, 10_000),
+  timeoutMs: z.optional(milliseconds),
+  signal: z.optional(signalSchema),
 };
 const stdioSchema = z.strictObject({
   ...shared,
-  command: z.string().min(1),
-  args: texts.default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  cwd: z.string().optional(),
+  command: z.string().check(z.minLength(1)),
+  args: z._default(texts, []),
+  env: z._default(z.record(z.string(), z.string()), {}),
+  cwd: z.optional(z.string()),
 });
 const httpSchema = z.strictObject({
   ...shared,
   url: z.url({ protocol: /^https?$/u, error: 'must be an http or https URL' }),
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: z._default(z.record(z.string(), z.string()), {}),
 });
 
 /** The validated options with defaults. No message may contain one of `secrets`. */

@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';
@@ -17,13 +17,13 @@ const MAX_TOOLS = 1_000;
 /** A schema goes into every prompt that offers its tool. */
 const MAX_SCHEMA_CHARS = 50_000;
 
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
 const toolSchema = z.object({
-  name: z.string().min(1),
-  title: z.string().optional().catch(undefined),
-  description: z.string().optional().catch(undefined),
-  inputSchema: z.looseObject({ type: z.literal('object').default('object') }),
-  execution: z.object({ taskSupport: z.string().optional() }).optional().catch(undefined),
+  name: z.string().check(z.minLength(1)),
+  title: z.catch(z.optional(z.string()), undefined),
+  description: z.catch(z.optional(z.string()), undefined),
+  inputSchema: z.looseObject({ type: z._default(z.literal('object'), 'object') }),
+  execution: z.catch(z.optional(z.object({ taskSupport: z.optional(z.string()) })), undefined),
 });
 
 /** A tool as listed by its server. */

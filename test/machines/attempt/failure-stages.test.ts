@@ -18,7 +18,7 @@ const goal = z.object({ goal: z.string(), score: z.number() });
 
 describe('validating a complete reply', () => {
   test('returns the value parsed by the schema for a valid reply', async () => {
-    const schema = intentionReplySchema.extend({ score: z.number().default(1) });
+    const schema = z.object({ ...intentionReplySchema.shape, score: z.number().default(1) });
     const value = { ...replies.intention, more: 1 };
     expect(await validate(schema, value)).toEqual({ ok: true, value: { ...replies.intention, score: 1 } });
   });

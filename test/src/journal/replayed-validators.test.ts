@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
@@ -9,10 +10,11 @@ import { plannedModel } from '../../support/run-chain.ts';
 /** A chain whose Intention asks a service whether a reply is valid; the first reply is not. */
 function checkedChain() {
   const checked: unknown[] = [];
-  const output = prompts.intention.output.refine(async (reply) => {
+  const accepted = z.unknown().refine(async (reply) => {
     checked.push(reply);
     return checked.length > 1;
   }, 'the service rejects this goal');
+  const output = z.pipe(prompts.intention.output, accepted);
   const custom = { intention: { ...prompts.intention, output } };
   const journals = memoryJournals();
   const chain = createPostChain({ model: plannedModel({ intention: replies.intention }), prompts: custom, journals });

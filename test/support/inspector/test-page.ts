@@ -101,7 +101,7 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
     run.send(read.data);
     return null;
   });
-  const events = chainEventSchema.options.map(({ shape }) => shape.type.value);
+  const events = chainEventSchema.def.options.flatMap(({ shape }) => shape.type.def.values);
   let sentCount = 0;
   let sentFrames = 0;
   const start = { runId: run.runId, charts: ownCharts, events };

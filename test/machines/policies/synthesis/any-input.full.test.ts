@@ -31,7 +31,7 @@ describe('the answer for any input', () => {
     expect(found).toEqual([]);
     // Each reason ranks highest for some input.
     expect([...counts.keys()].sort()).toEqual(
-      [...finalAnswerSchema.shape.metadata.shape.reason.unwrap().options, 'null'].sort(),
+      [...finalAnswerSchema.shape.metadata.shape.reason.def.innerType.options, 'null'].sort(),
     );
   });
 });

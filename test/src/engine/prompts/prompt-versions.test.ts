@@ -12,9 +12,9 @@ const { intention } = prompts;
 
 describe('sample inputs', () => {
   it.each(PROMPT_NAMES)('[E8] %s: fit only their own prompt', (task) => {
-    expect(prompts[task].input.safeParse(sampleInputs[task]).error?.message).toBeUndefined();
+    expect(z.safeParse(prompts[task].input, sampleInputs[task]).error?.message).toBeUndefined();
     for (const other of PROMPT_NAMES)
-      if (other !== task) expect(prompts[task].input.safeParse(sampleInputs[other]).success).toBe(false);
+      if (other !== task) expect(z.safeParse(prompts[task].input, sampleInputs[other]).success).toBe(false);
   });
 
   it.each(PROMPT_NAMES)('%s: fill every part of a template', (task) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import type { Feedback } from '../../../../machines/contracts/attempt.ts';
 import { REPLY_FORMS, type ReplyForm } from '../../../../machines/contracts/model.ts';
 import { TASKS } from '../../../../machines/contracts/phase.ts';
@@ -16,10 +17,10 @@ describe('the prompts', () => {
     const prompt = prompts[task];
     expect(prompt).toMatchObject({ name: task, version: expect.any(Number) });
     const request = model.calls.find((call) => call.task === task);
-    expect(prompt.input.safeParse(request?.input).success).toBe(true);
-    expect(prompt.input.safeParse({ phase: task }).success).toBe(false);
-    expect(prompt.output.safeParse(replies[task]).success).toBe(true);
-    expect(prompt.output.safeParse({}).success).toBe(false);
+    expect(z.safeParse(prompt.input, request?.input).success).toBe(true);
+    expect(z.safeParse(prompt.input, { phase: task }).success).toBe(false);
+    expect(z.safeParse(prompt.output, replies[task]).success).toBe(true);
+    expect(z.safeParse(prompt.output, {}).success).toBe(false);
     const { jsonSchema } = promptSpec(prompt).shape;
     expect(jsonSchema).toMatchObject({ type: 'object' });
     expect(strictSchema(jsonSchema), 'OpenAI’s strict mode takes it').not.toBeNull();
@@ -64,7 +65,7 @@ describe('the prompts', () => {
 
   it('[C4] accept tool calls as a reply of Action', () => {
     const reply = prompts.action.fromToolCalls?.([{ name: 'look', arguments: '{"q":1}' }], 'I look.');
-    expect(prompts.action.output.parse(reply)).toEqual({
+    expect(z.parse(prompts.action.output, reply)).toEqual({
       response: 'I look.',
       confidence: 0,
       calls: [{ capability: 'look', arguments: '{"q":1}' }],

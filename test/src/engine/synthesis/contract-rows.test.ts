@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { finalAnswerSchema, synthesisInputSchema } from '../../../../machines/contracts/synthesis.ts';
 
 import { readSynthesisInput } from '../../../../machines/policies/synthesis/read-input.ts';
@@ -140,8 +141,8 @@ const ROWS: readonly [id: string, what: string, check: () => unknown][] = [
       const model = says(reply);
       await synthesizeAnswer(complete, { model });
       const request = model.calls[0];
-      expect(prompts.synthesis.input.safeParse(request?.input).success).toBe(true);
-      expect(prompts.synthesis.output.safeParse(reply).success).toBe(true);
+      expect(z.safeParse(prompts.synthesis.input, request?.input).success).toBe(true);
+      expect(z.safeParse(prompts.synthesis.output, reply).success).toBe(true);
       expect(request?.turns[0]?.content).toContain(prompts.synthesis.system(request?.input as never));
     },
   ],

@@ -19,8 +19,8 @@ const calculating = () => {
     if (task === 'action') reply = { ...replies.action, calls: [step('calculator', { expression: '0.1 + 0.2' })] };
     if (task === 'continuation') {
       asked += 1;
-      const next = asked === 1 ? step('mcp1_get-sum', { a: 2, b: 40 }) : null;
-      reply = { done: next === null, finalOutput: null, next };
+      const next = asked === 1 ? [step('mcp1_get-sum', { a: 2, b: 40 })] : [];
+      reply = { done: next.length === 0, finalOutput: null, next };
     }
     streaming(response).end(completion(JSON.stringify(reply)));
   });

@@ -24,7 +24,7 @@ export const schemas = {
   action: z.object({
     response: z.string(),
     confidence: unit,
-    call: z.object({ capability: z.string(), arguments: z.string() }).nullable(),
+    calls: z.array(z.object({ capability: z.string(), arguments: z.string() })),
   }),
   experience: z.object({
     summary: z.string(),

@@ -26,7 +26,7 @@ export interface TransitionLog {
   readonly distinct: readonly RecordedTransition[];
   readonly machines: readonly string[];
   /**
-   * The targets of a machine's last transition at an entry. An empty list: it is in its initial state. Undefined: it
+   * The targets of a machine's last transition at an entry, and of those of other parallel regions. An empty list: it is in its initial state. Undefined: it
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
@@ -62,7 +62,10 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     distinct.set(key, transition);
     transition.seqs.push(seq);
     seqs.push(seq);
-    if (target.length > 0) moveTo(machine, transition.target, seq, event === INIT);
+    if (target.length === 0) return;
+    const isInitial = event === INIT;
+    const last = isInitial ? undefined : byMachine.get(machine)?.at.at(-1);
+    moveTo(machine, withOtherRegions(last?.targets ?? NONE, source, transition.target), seq, isInitial);
   }
 
   return {
@@ -86,6 +89,25 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     },
   };
 }
+
+/** Returns the targets with the earlier ones that the transition did not leave: those in other parallel regions. */
+function withOtherRegions(earlier: readonly string[], source: string, targets: readonly string[]): readonly string[] {
+  const domain = targets.reduce((around, target) => commonAncestor(around, target), parentOf(source));
+  const others = earlier.filter((id) => !isWithin(id, domain) && !targets.some((target) => isWithin(target, id)));
+  return others.length === 0 ? targets : [...others, ...targets];
+}
+
+/** By the ids, which XState makes of the path of a state. States with ids of their own have only the root in common. */
+function commonAncestor(one: string, other: string): string {
+  let common = one;
+  while (common !== '' && !isWithin(other, common)) common = parentOf(common);
+  return common;
+}
+
+const parentOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf('.')));
+
+const isWithin = (id: string, ancestor: string): boolean =>
+  ancestor === '' || id === ancestor || id.startsWith(`${ancestor}.`);
 
 /** The last transition at or before an entry. */
 export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);

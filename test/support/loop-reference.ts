@@ -235,6 +235,8 @@ export interface Outcome {
 }
 
 interface StepResult {
+  /** Null for a call that did not run. */
+  id: string | null;
   capability: string;
   arguments: unknown;
   success: boolean;
@@ -326,7 +328,8 @@ function runStep({ plan, outcome }: LoopState, wish: Extract<PlannedStep, { kind
   const came = outcomeOfRun(behaviour, ownMs ?? plan.capabilityMs);
   outcome.executed.push(`${capability} ${JSON.stringify(wish.arguments)}`);
   outcome.started.push(outcome.executed.length);
-  remember(outcome, { capability, arguments: wish.arguments, synthesized: false, ...came });
+  const id = `s1.action.${outcome.executed.length}`;
+  remember(outcome, { id, capability, arguments: wish.arguments, synthesized: false, ...came });
 }
 
 function outcomeOfRun(behaviour: Behavior, deadlineMs: number) {
@@ -353,7 +356,15 @@ function outcomeOfRun(behaviour: Behavior, deadlineMs: number) {
 /** R5: a first step that cannot be taken is a failed result. */
 function rejectFirst({ outcome }: LoopState, wish: Exclude<PlannedStep, { kind: 'valid' }>): void {
   const capability = wish.kind === 'missing_name' ? '' : wish.capability;
-  const refused = { success: false, output: '', code: wish.kind, error: null, synthesized: false, durationMs: 0 };
+  const refused = {
+    id: null,
+    success: false,
+    output: '',
+    code: wish.kind,
+    error: null,
+    synthesized: false,
+    durationMs: 0,
+  };
   remember(outcome, { capability, arguments: {}, ...refused });
 }
 

@@ -92,7 +92,8 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
     maxTokens: 1e9,
     policy: { ...given.policy, maxCalls: 10_000 },
     continuationPolicy: { ...given.continuationPolicy, maxCalls: 10_000 },
-    call: { ...next, arguments: JSON.stringify(ARGUMENTS) },
+    maxSameCalls: STEPS,
+    calls: [{ ...next, arguments: JSON.stringify(ARGUMENTS) }],
   };
   const actor: AnyActorRef = createActor(createActors(parts).action, { input, clock: new TestClock() });
   const ended = new Promise<unknown>((resolve) => actor.subscribe({ complete: () => resolve(null) }));

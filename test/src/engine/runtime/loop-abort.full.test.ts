@@ -84,7 +84,9 @@ describe('aborting from within', () => {
       const parts = {
         model: scriptedModel(
           {},
-          { otherwise: { ...replies, action: { ...replies.action, call: { capability: 'draft', arguments: '{}' } } } },
+          {
+            otherwise: { ...replies, action: { ...replies.action, calls: [{ capability: 'draft', arguments: '{}' }] } },
+          },
         ),
         clock: new TestClock(),
         capabilities: [loopCapability('draft', () => (from === 'capability' ? end() : 'x'))],

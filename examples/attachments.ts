@@ -11,7 +11,7 @@ const photo =
 
 const run = chain.run({
   request: [
-    { type: 'text', text: 'Which bridge is on the photo?' },
+    { type: 'text', text: 'Which bridge is in this photo?' },
     { type: 'image', image: photo, filename: 'bridge.png' },
   ],
 });

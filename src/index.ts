@@ -134,8 +134,8 @@ export { searchDocuments } from './tools/search-documents.ts';
 
 export interface PostChain {
   /**
-   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of `journals.create`.
-   * After that, it never throws.
+   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of
+   * `journals.create`. After that, it never throws.
    */
   run(options: RunOptions): Run;
   /**

@@ -41,8 +41,7 @@ export const formatShare = (share: number): string =>
       ? '>99%'
       : `${formatNumber(Math.round(100 * share))}%`;
 
-/** `1 token`, `2,300 tokens`. */
-/** Returns the tokens of a call, or of several, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
+/** Returns the tokens of one or more calls, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
 export function formatTokens(usage: TokenUsage): string {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, estimated } = usage;
   const part = (number: number | undefined, word: string): string =>
@@ -51,6 +50,7 @@ export function formatTokens(usage: TokenUsage): string {
   return `${input}, ${formatNumber(outputTokens)} out${part(reasoningTokens, 'reasoning')}${estimated ? ', estimated' : ''}`;
 }
 
+/** `1 token`, `2,300 tokens`. */
 export const pluralize = (number: number, noun: string): string =>
   `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 

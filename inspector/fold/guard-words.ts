@@ -46,12 +46,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
   retryable: 'a retry could succeed',
   runs: 'tool runs so far',
   satisfaction: 'how satisfied the user seems; enough at 0.5 or more',
-  slot: 'one of the four places where tools run',
+  slot: 'the slot, 1 to 4, that would run the next tool call',
   status: 'HTTP status',
   taskComplete: 'the task counts as complete',
   tokens: 'tokens so far',
   used: 'retries used for this kind of failure',
-  waiting: 'tool calls that wait',
+  waiting: 'tool calls waiting for a slot',
   waitMs: 'wait before the next attempt',
 };
 

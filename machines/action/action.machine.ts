@@ -61,7 +61,7 @@ const slot = (number: 1 | 2 | 3 | 4) =>
 
 /**
  * The bounded capability loop of a request. It runs in the chain or on its own: classify once → resolve → validate the
- * arguments → execute → continue? The model is asked once for an answer and a capability to run. After that, the continuation
+ * arguments → execute → continue? The model is asked once for an answer and the capabilities to run. After that, the continuation
  * decider chooses each step, for at most `maxContinuations` runs. In a chain, a later Action of the same run continues the
  * loop of the earlier one: it reuses the classification, and its runs count toward the same limit.
  */

@@ -28,7 +28,7 @@ export interface ActionInput {
   readonly maxContinuations: number;
   /** Calls of one step that run at the same time: 1 to 4. */
   readonly maxParallelCalls: number;
-  /** How often the model, as decider, may run a capability with the same arguments. */
+  /** How often a deciding model may run a capability with the same arguments. */
   readonly maxSameCalls: number;
   /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
   readonly capabilityMs: number;

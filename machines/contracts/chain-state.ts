@@ -80,7 +80,10 @@ export const chainInputSchema = z.object({
   hasEmbeddings: z.boolean(),
   /** Whether another grader than the default one grades the answers. Older journals have none. */
   hasGrader: z._default(z.boolean(), false),
-  /** Persona, language, style and domain rules for the answer; null if there are no instructions. Older journals do not have this field. */
+  /**
+   * Persona, language, style and domain rules for the answer; null if there are no instructions. Older journals do not have
+   * this field.
+   */
   instructions: z._default(z.nullable(z.string()), null),
   /** Images and files of the request. Older journals have none. */
   attachments: z._default(z.readonly(z.array(z.readonly(attachmentSchema))), []),

@@ -28,8 +28,8 @@ export type ErrorCode =
   | 'internal';
 
 /**
- * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema, or a file that no model accepts) or
- * for a programming mistake (a missing actor); within a run, every failure ends in the answer. Structured output used
+ * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema, or a
+ * file that no model accepts) or for a programming mistake (a missing actor); within a run, every failure ends in the answer. Structured output used
  * on its own has no answer: if it gets no value, its promise rejects with `attempts_exhausted` or `cancelled`. A
  * session store used on its own rejects with `session_failed`.
  * The message is one line: what failed, what was received, what is expected, what to do.

@@ -18,7 +18,7 @@ export const linkSchema = z.object({ to: z.string(), relation: z.string(), stren
 /**
  * One immutable entry of the context; operations replace it with a new version. `createdAtMs` is in milliseconds since
  * the epoch, by the run's clock; `cycle` counts from 1; `references` contains the ids of the messages that it was made
- * from; `source` is set for text from a document. `attachments` are its images and files; absent without any.
+ * from; `source` is set for text from a document. `attachments` are its images and files; omitted if there are none.
  */
 export const messageSchema = z.object({
   id: z.string().check(z.minLength(1)),

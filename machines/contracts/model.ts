@@ -2,7 +2,10 @@ import type { AttachedFile } from './attachment.ts';
 import type { Failure } from './failure.ts';
 import type { TokenUsage } from './usage.ts';
 
-/** One turn of a prompt. `files` are images and files of a user's turn, which precede its text; only for a model that accepts them. */
+/**
+ * One turn of a prompt. `files` are the images and files of a user turn. They precede its text, and only a model that accepts
+ * them receives them.
+ */
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
@@ -69,7 +72,7 @@ export interface ChatModel {
   readonly id: string;
   /** Tokens that prompt and reply may have together. */
   readonly contextWindowTokens: number;
-  /** Media types of the files that the model accepts, for example `image/*` and `application/pdf`. Without it: text only. */
+  /** Media types of the files that the model accepts, for example `image/*` and `application/pdf`. Default: text only. */
   readonly accepts?: readonly string[];
   /** Whether the model accepts tools beside a reply; if not, the prompt describes them. */
   readonly nativeTools?: boolean;

@@ -28,7 +28,7 @@ export function attachmentsOf(messages: readonly Pick<Message, 'id' | 'attachmen
   return [...found.values()];
 }
 
-/** Returns the files that the model of a task sees; `input` is that of its prompt. */
+/** Returns the files that the model of a task sees; `input` is the input of the prompt. */
 export function shownAttachments(task: string, input: unknown): readonly Attachment[] {
   const { messages } = Object(input) as { readonly messages?: unknown };
   if (!showsAttachments(task) || !Array.isArray(messages)) return [];
@@ -48,7 +48,7 @@ export function acceptsFile({ accepts = [] }: Pick<ChatModel, 'accepts'>, { medi
  */
 const IMAGE_TOKENS = 1_600;
 
-/** A PDF page of 100 kB that counts as 3,000 tokens has about this many bytes per token. */
+/** For a PDF page of 100 kB, this gives about 3,000 tokens, the most that Anthropic expects for a page. */
 const BYTES_PER_TOKEN = 32;
 
 const IS_TEXT = /^text\/|[/+](?:json|xml|yaml)$/u;
@@ -60,28 +60,28 @@ function attachmentTokens({ mediaType, bytes }: Attachment): number {
 }
 
 /** Returns the estimated tokens of all files. */
-export function sumOfTokens(attachments: readonly Attachment[] = []): number {
+export function tokensOfFiles(attachments: readonly Attachment[] = []): number {
   return attachments.reduce((sum, attachment) => sum + attachmentTokens(attachment), 0);
 }
 
-/** Returns what stands for a file in a text, for example `photo.png (image/png, 34 kB)`. */
+/** Returns a label for a file in text, for example `photo.png (image/png, 34 kB)`. */
 export function attachmentLabel({ name, mediaType, bytes }: Attachment): string {
   const size =
     bytes < 1_000 ? `${bytes} B` : bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   return name === null ? `${mediaType}, ${size}` : `${name} (${mediaType}, ${size})`;
 }
 
-/** Returns what stands for the files of a message in a text. */
+/** Returns a line that lists files, for example `[Attached: photo.png (image/png, 34 kB)]`. */
 export function attachmentLabels(attachments: readonly Attachment[]): string {
   return `[Attached: ${attachments.map(attachmentLabel).join('; ')}]`;
 }
 
-/** Returns a text with one more line that names its files. */
+/** Returns a text, followed by a line that lists its files. */
 export function withLabels(text: string, attachments: readonly Attachment[] = []): string {
   return attachments.length === 0 ? text : `${text}\n${attachmentLabels(attachments)}`;
 }
 
-/** Returns a message whose text names its files in place of the files themselves. */
+/** Returns a message without its files; its text lists them instead. */
 export function withoutFiles({ attachments, ...message }: Message): Message {
   return { ...message, content: withLabels(message.content, attachments) };
 }

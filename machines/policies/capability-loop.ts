@@ -20,7 +20,7 @@ export function nothingToRun({ calls, continuation }: ActionState): GuardResult 
   return { holds: calls.length === 0 && continuation === null, inputs: { capability: namesOf(calls) } };
 }
 
-/** Returns the capabilities of calls, separated by commas; null without a call. */
+/** Returns the names of the called capabilities, separated by commas; null if there are no calls. */
 export function namesOf(calls: readonly CapabilityCall[]): string | null {
   return calls.length === 0 ? null : calls.map(({ capability }) => capability).join(', ');
 }
@@ -38,8 +38,8 @@ export function nextStepInvalid(state: ActionState): GuardResult {
 }
 
 /**
- * What is wrong with the requested step, or null if a call of it may run. Without a call: the problem found when the decider's reply
- * was read.
+ * Returns what is wrong with the requested step; null if at least one of its calls may run. If there are no calls, returns the
+ * problem found when the decider's reply was read.
  */
 export function stepProblem({ calls, problem, input }: ActionState): LoopProblem | null {
   if (calls.length === 0) return problem;
@@ -58,8 +58,8 @@ function callProblem(
 }
 
 /**
- * Whether the model, as decider, asks for nothing but calls that it has run `maxSameCalls` times with the same arguments. `runs` is the
- * number of runs of the call that ran least.
+ * Whether a deciding model only repeats calls that have already run `maxSameCalls` times with the same arguments. `runs` is the
+ * number of runs of the call that ran least often.
  */
 export function sameCallRepeated({ calls, decider, results, maxSameCalls }: ActionState): GuardResult {
   const capability = namesOf(calls);
@@ -75,7 +75,7 @@ export function sameCallRepeated({ calls, decider, results, maxSameCalls }: Acti
 /** Returns the problem of a step that only repeats earlier calls. */
 export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
   const name = JSON.stringify(calls[0]?.capability.slice(0, 100) ?? '');
-  const message = `the model asked again for ${name}, which ran ${maxSameCalls} times with the same arguments (maxSameCalls)`;
+  const message = `the model asked again for ${name}, which already ran ${maxSameCalls} times with the same arguments (maxSameCalls)`;
   return { code: null, message };
 }
 
@@ -94,7 +94,7 @@ function requestedKey({ capability, arguments: text }: CapabilityCall): string |
   }
 }
 
-/** Returns JSON that is the same for objects with the same members in another order. */
+/** Returns JSON text in which the members of every object are sorted by name. */
 function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -123,12 +123,12 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** Returns the requested calls for which a run is left: those that the next step consists of. */
+/** Returns the calls of the next step: the requested calls, as far as runs are left. */
 export function callsOfStep({ calls, runs, maxContinuations }: ActionState): readonly CapabilityCall[] {
   return calls.slice(0, Math.max(0, maxContinuations - runs));
 }
 
-/** Returns the next step and the calls that are left, given the checks of its calls; an invalid call already has its result. */
+/** Returns the next step and the remaining calls, given the checks of its calls. An invalid call gets its failed result here. */
 export function beginStep(state: ActionState, checks: readonly ArgumentsCheck[]): Pick<ActionState, 'step' | 'calls'> {
   const step = callsOfStep(state).map(({ capability }, at): StepCall => {
     const check = checks[at] ?? { ok: false, code: 'arguments_misfit', problem: 'the arguments were not validated' };
@@ -139,7 +139,7 @@ export function beginStep(state: ActionState, checks: readonly ArgumentsCheck[])
   return { step, calls: state.calls.slice(step.length) };
 }
 
-/** Returns the step of requested calls that are all invalid, each with its result; without a call, the one that has no name. */
+/** Returns a step whose calls are all invalid, each with its failed result. If there are no calls, it has one without a name. */
 export function invalidStep(state: ActionState): readonly StepCall[] {
   const { problem } = state;
   const given = callsOfStep(state);
@@ -159,8 +159,8 @@ export function invalidStep(state: ActionState): readonly StepCall[] {
 }
 
 /**
- * Whether a call waits for this slot. Slots that choose at the same time, when the step begins, take the calls in order: the first
- * slot the first call.
+ * Whether a call waits for this slot. When the step begins, all slots choose at the same time and take the calls in order: slot 1
+ * takes the first call.
  */
 export function callWaits({ step, maxParallelCalls }: ActionState, slot: number): GuardResult {
   const waiting = step.filter(isWaiting).length;

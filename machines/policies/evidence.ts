@@ -22,8 +22,8 @@ const BELIEVED = 0.5;
  * - Its claim that the task is complete counts if it is believed; a satisfied user completes the task as well.
  * - Information sufficiency is the mean of the model's number and the grade.
  *
- * Without documents and search results, or with images or files in the context, the model's own scores count. `given` are the grades of the user's own grader;
- * any that it leaves out are the default grader's.
+ * The model's own scores count if there are neither documents nor search results, or if the context contains images or
+ * files. `given` are the grades of the user's own grader; the default grader provides those that it leaves out.
  */
 export function checkAgainstEvidence(
   state: ChainState,
@@ -113,7 +113,10 @@ const UNRELATED = [{ id: 'nothing', content: 'nothing' }];
 const evidenceIn = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ role, tags }) => role === 'search' && !tags.includes(FAILED_TAG));
 
-/** Whether there is something to check. Nothing is if the answer may come from an image or a file, which words cannot be compared with. */
+/**
+ * Whether there is evidence to check an answer against. With an image or a file in the context there is none: the answer may
+ * come from it, and words cannot be compared with it.
+ */
 function isCheckable({ hasDocuments }: Pick<ChainState, 'hasDocuments'>, messages: readonly Message[]): boolean {
   if (messages.some(({ attachments = [] }) => attachments.length > 0)) return false;
   return hasDocuments || evidenceIn(messages).length > 0;

@@ -1,5 +1,5 @@
 import type { Message, Source } from '../contracts/message.ts';
-import { sumOfTokens } from './attachments.ts';
+import { tokensOfFiles } from './attachments.ts';
 import { tokensPerCharOf } from './usage.ts';
 
 /** Returns the attributes of a message that every prompt prints. */
@@ -75,5 +75,5 @@ const ATTRIBUTE_FACTOR = 1.6;
 export function addedTokens(message: Message, tokensPerChar: number): number {
   const size = attributeSize(message);
   const attributes = size.chars * Math.max(ATTRIBUTE_FACTOR * size.tokensPerChar, tokensPerChar);
-  return attributes + sumOfTokens(message.attachments);
+  return attributes + tokensOfFiles(message.attachments);
 }

@@ -53,7 +53,7 @@ export function byPrecedence(messages: readonly Message[]): readonly Message[] {
   return messages.toReversed().toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** Returns the turn to store in the session: the request, its answer, and what the session keeps. Of files, it keeps only what they are. */
+/** Returns the turn to store in the session: the request, its answer, and what the session keeps. Files are only listed in the text. */
 export function turnOf(state: ChainState): SessionTurn {
   const { runId, request, attachments, results, answer, startedAtMs, session } = state;
   return {

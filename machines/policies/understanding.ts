@@ -12,7 +12,7 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { sumOfTokens } from './attachments.ts';
+import { tokensOfFiles } from './attachments.ts';
 import { withApproval } from './consent.ts';
 import { applyOperations, isLoss, type Loss } from './context.ts';
 import { addedTokens, attributeChars } from './message-attributes.ts';
@@ -30,7 +30,7 @@ const MOST_TOKENS_PER_CHAR = 3;
 export function measuringPays(state: ChainState, messages: readonly Message[]): GuardResult {
   const mostChars = charsOf(messages) + messages.reduce((sum, one) => sum + attributeChars(one), 0);
   const files = messages.flatMap(({ attachments = [] }) => attachments);
-  const mostTokens = MOST_TOKENS_PER_CHAR * mostChars + sumOfTokens(files);
+  const mostTokens = MOST_TOKENS_PER_CHAR * mostChars + tokensOfFiles(files);
   const allowed = tokensAllowed(state);
   const { hasEmbeddings } = state;
   return {
@@ -63,7 +63,7 @@ export function contextTokens({ tokensPerChar }: ChainState, messages: readonly 
   return Math.ceil(charsOf(messages) * tokensPerChar + added);
 }
 
-const allAdded = ({ tokensPerChar }: ChainState, messages: readonly Message[]): readonly number[] =>
+const addedTokensOf = ({ tokensPerChar }: ChainState, messages: readonly Message[]): readonly number[] =>
   messages.map((message) => addedTokens(message, tokensPerChar));
 
 function charsOf(messages: readonly Message[]): number {
@@ -82,7 +82,7 @@ export function evaluateContext(
 ): Evaluation {
   const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
   const { assessments } = reply;
-  const added = allAdded(state, messages);
+  const added = addedTokensOf(state, messages);
   const { operations } = planRetention({ ...planInputs(state), ...measures, messages, added, assessments, mayAsk });
   return { reply, prose: false, measures, operations };
 }
@@ -120,7 +120,7 @@ function fittedOperations(
   });
   const similarity = measures.similarity && places.map((place) => measures.similarity?.[place] ?? 0);
   const { assessments } = reply;
-  const added = allAdded(state, left);
+  const added = addedTokensOf(state, left);
   const inputs = { ...planInputs(state), messages: left, tokens, added, similarity, assessments, mayAsk: false };
   const further = planRetention(inputs).operations.map(
     (operation, at): ContextOperation => ({
@@ -148,7 +148,13 @@ export function understandingOutput(state: ChainState, messages: readonly Messag
       step: state.recursion.step,
       reply,
       prose,
-      statistics: statistics({ messages, measures, added: allAdded(state, messages), operations, ...contextLimits }),
+      statistics: statistics({
+        messages,
+        measures,
+        added: addedTokensOf(state, messages),
+        operations,
+        ...contextLimits,
+      }),
       pruningLog: pruningLog(operations, messages, measures.tokens),
       problem: measures.failure,
     },

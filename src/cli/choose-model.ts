@@ -75,7 +75,7 @@ async function openExtractive() {
   return { model: extractiveModel() };
 }
 
-/** Whoever attaches a file knows whether the model reads it; the server rejects it otherwise. */
+/** The user who attaches a file chooses the model, too; if it cannot read the file, its server rejects it. */
 const ACCEPTED = ['image/*', 'application/pdf'];
 
 async function openOpenai(name: string, server: ServerFlags & { readonly baseUrl: string }) {

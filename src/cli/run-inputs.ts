@@ -76,10 +76,12 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 export async function readAttachment(path: string): Promise<ContentPart> {
   const mediaType = MEDIA_TYPES[extname(path).toLowerCase()];
   if (mediaType === undefined) {
-    const known = Object.keys(MEDIA_TYPES).join(', ');
+    const known = Object.keys(MEDIA_TYPES)
+      .join(', ')
+      .replace(/, (?=[^,]*$)/u, ' or ');
     throw new PostChainError(
       'invalid_path',
-      `--attach: expected a file with one of ${known}; received "${path}". Pass texts with --docs.`,
+      `--attach: expected a file that ends in ${known}; received "${path}". Pass text files with --docs.`,
     );
   }
   try {

@@ -58,7 +58,7 @@ export class BlockWriter {
   }
 }
 
-/** A longer title is text: as a heading, it would be repeated with each passage. */
+/** A longer title is read as text, because a heading is repeated with each of its passages. */
 export const MAX_TITLE_CHARS = 300;
 
 /** Tracks the headings above a reader's position. Returns a block for each heading without content, and for a title that is too long. */

@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { isNode } from '../internal/is-node.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
 
-/** The most that reading a PDF may take. A small file can nest so deeply that PDF.js would work on one page for hours. */
+/** What reading a PDF may take. A small file can nest so deeply that PDF.js would work on one page for hours. */
 interface Limits {
   readonly timeMs: number;
   readonly memoryMb: number;
@@ -10,13 +10,13 @@ interface Limits {
 
 const LIMITS: Limits = { timeMs: 60_000, memoryMb: 1_000 };
 
-/** The text of each page; why a PDF cannot be read; or null if it is damaged, encrypted or no PDF. */
+/** The text of each page; or the reason why a PDF is not read; or null if it is damaged, encrypted or not a PDF. */
 type Outcome = readonly string[] | string | null;
 
 /**
- * Returns the text of a PDF, page by page; why it cannot be read; or null if it is damaged, encrypted or no PDF. Uses the package `unpdf`.
- * In Node, it runs in a worker thread, one PDF at a time, because PDF.js lets no timer fire while it parses a page. `what` names the
- * document in errors.
+ * Returns the text of a PDF, page by page; or the reason if it takes too long or too much memory; or null if it is damaged, encrypted or
+ * not a PDF. Uses the package `unpdf`. In Node, it runs in a worker thread, one PDF at a time, because no timer fires while PDF.js parses a
+ * page. `what` names the document in errors.
  *
  * @throws PostChainError `package_missing`
  */
@@ -59,7 +59,7 @@ parentPort.on('message', (bytes) => pagesOf(bytes).then(send, () => send(null)))
 
 let queue: Promise<unknown> = Promise.resolve();
 
-/** Kept for the next document, because starting it takes longer than reading most of them. It does not keep the process alive. */
+/** Kept for the next document, because starting a worker takes longer than reading most documents. It does not keep the process alive. */
 let idle: Worker | null = null;
 
 function inWorker(library: string, bytes: Uint8Array<ArrayBuffer>, limits: Limits): Promise<Outcome> {

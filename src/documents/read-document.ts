@@ -78,7 +78,7 @@ export const documentsSchema: z.ZodMiniType = z
           context.addIssue({
             code: 'custom',
             path: [at, 'path'],
-            message: `expected another path than that of document ${earlier}`,
+            message: `expected a different path from document ${earlier}`,
           });
         else first.set(path, at);
       }
@@ -162,7 +162,7 @@ async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Bl
   return readText;
 }
 
-/** Returns the extracted text of a PDF, or why it cannot be read. A scanned page without text has no block. */
+/** Returns the extracted text of a PDF, or see `pdfPages` if it cannot be read. A scanned page without text has no block. */
 async function pdfBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
   const { pdfPages } = await import('./pdf-pages.ts');
   const pages = await pdfPages(bytes, what);

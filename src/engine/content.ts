@@ -9,8 +9,8 @@ import { wideDigest } from '../../machines/text/hash.ts';
 import { describeValue } from '../internal/options.ts';
 
 /**
- * The bytes of a file: themselves, as Base64 text, or as a `data:` URL, also in an object with a `type` as in `ai` 7. Other URLs are
- * rejected: PostChain downloads nothing.
+ * The content of a file: bytes, Base64 text or a `data:` URL, or an object that contains one of these, as in AI SDK 7. Other URLs are
+ * rejected, because PostChain downloads nothing.
  */
 export type FileData =
   | PlainFileData
@@ -21,8 +21,8 @@ export type FileData =
 type PlainFileData = Uint8Array | ArrayBuffer | string | URL;
 
 /**
- * A part of a text with files, as messages of the AI SDK have it. Without `mediaType`, that of a `data:` URL or of the bytes is used
- * (PNG, JPEG, GIF, WebP and PDF are recognized).
+ * A text or a file, as in messages of the AI SDK. If `mediaType` is omitted, it is taken from the `data:` URL or detected from the bytes
+ * (PNG, JPEG, GIF, WebP and PDF).
  */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
@@ -39,16 +39,16 @@ export type ContentPart =
       readonly filename?: string | undefined;
     };
 
-/** A text, or a text with images and files. */
+/** A text, or a list of texts, images and files. */
 export type Content = string | readonly ContentPart[];
 
-/** The text of a content, and its files in order. */
+/** The text of a `Content`, and its files in order. */
 export interface ReadContent {
   readonly text: string;
   readonly files: readonly AttachedFile[];
 }
 
-/** Less than the smallest limit of a provider for a whole request, once it is in Base64 (Anthropic: 32 MB). */
+/** In Base64, this is less than the smallest limit of a provider for a whole request (Anthropic: 32 MB). */
 export const MAX_FILE_BYTES = 20_000_000;
 const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
@@ -63,7 +63,7 @@ const dataSchema = z.pipe(
   ),
 );
 
-/** Returns bytes or text, without the object around them. Their class may be that of another realm, for example in tests with jsdom. */
+/** Unwraps data in an object with a `type`. Its class may come from another realm, for example in tests with jsdom. */
 function plainData(given: unknown): unknown {
   const { type, data, url, text } = Object(given) as Readonly<Record<string, unknown>>;
   const plain = type === 'data' ? data : type === 'url' ? url : type === 'text' ? utf8(text) : given;
@@ -86,7 +86,8 @@ const partSchema = z.discriminatedUnion(
 );
 
 /**
- * Reads a content. Texts are joined with a blank line; files without a text are described by one. `where` names the content in errors.
+ * Returns the text and the files of a `Content`. Texts are joined with a blank line; if there are only files, the text lists them. `where`
+ * is the path of the content in errors.
  *
  * @throws PostChainError `invalid_request`
  */
@@ -147,14 +148,14 @@ function base64In(data: Uint8Array | string, where: string): { readonly base64: 
     );
   const base64 = plainBase64(data.slice(start.length));
   if (base64 === '') throw invalid(where, 'expected the bytes of a file', 'none');
-  if (base64 === null) throw invalid(where, 'expected bytes, Base64 text or a data: URL', 'a text that is not Base64');
+  if (base64 === null) throw invalid(where, 'expected bytes, Base64 text or a data: URL', 'text that is not Base64');
   return { base64, ...(mediaType && { mediaType }) };
 }
 
 const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const PADDING = 61;
 
-/** Encodes bytes. `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
+/** Returns bytes as Base64. `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
 function base64Of(bytes: Uint8Array): string {
   const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
   for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
@@ -165,7 +166,7 @@ function base64Of(bytes: Uint8Array): string {
   return new TextDecoder().decode(text.fill(PADDING, text.length - missing));
 }
 
-/** Returns Base64 without white space, with the standard alphabet and padding; null if it is not valid. */
+/** Returns Base64 text with the standard alphabet and padding, and without white space; null if it is invalid. */
 function plainBase64(text: string): string | null {
   const digits = text.replace(/\s+/gu, '').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/u, '');
   if (!/^[A-Za-z0-9+/]*$/u.test(digits) || digits.length % 4 === 1) return null;
@@ -183,7 +184,7 @@ const SIGNATURES: Readonly<Record<string, string>> = {
   JVBERi0: 'application/pdf',
 };
 
-/** Returns the stated media type, or that of the bytes if none or only a kind such as `image/*` is stated; null if it is unknown. */
+/** Returns the stated media type; detects it from the bytes if it is missing or only a kind such as `image/*`; null if it is unknown. */
 function mediaTypeOf(stated: string | undefined, base64: string): string | null {
   const type = stated?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^[a-z]+\/[a-z0-9][\w.+-]*$/u.test(type)) return type;
@@ -196,7 +197,7 @@ function tooLarge(bytes: number): PostChainError {
   return invalid('files', `expected at most ${MAX_FILE_BYTES / 1e6} MB in total`, `${megabytes} MB`);
 }
 
-/** Returns each file once. Throws `invalid_request` if there are too many, or they are too large together. */
+/** Returns each file once. Throws `invalid_request` if there are too many files, or if they are too large in total. */
 export function distinctFiles(files: readonly AttachedFile[]): readonly AttachedFile[] {
   const distinct = [...new Map(files.map((file) => [file.digest, file])).values()];
   if (distinct.length > MAX_FILES) throw invalid('files', `expected at most ${MAX_FILES}`, `${distinct.length}`);
@@ -205,14 +206,18 @@ export function distinctFiles(files: readonly AttachedFile[]): readonly Attached
   return distinct;
 }
 
-/** Throws `unsupported_file` if no model accepts all files. Models that do not are not called with them. `where` names the files in errors. */
-export function requireReader(models: readonly ChatModel[], files: readonly Attachment[], where = 'request'): void {
+/** Throws `unsupported_file` if no model accepts all files. Models that do not are not called with them. */
+export function requireAcceptingModel(
+  models: readonly ChatModel[],
+  files: readonly Attachment[],
+  where = 'request',
+): void {
   if (models.some((model) => files.every((file) => acceptsFile(model, file)))) return;
   const known = models.map(({ id, accepts = [] }) => `${id} accepts ${accepts.join(', ') || 'text only'}`).join('; ');
   const types = [...new Set(files.map(({ mediaType }) => mediaType))];
   throw new PostChainError(
     'unsupported_file',
-    `${where}: ${known}; received ${files.map(attachmentLabel).join(', ')}. Use a model that reads ${types.join(' and ')}, or if this one does, create it with accepts: ${JSON.stringify(types)}.`,
+    `${where}: ${known}; received ${files.map(attachmentLabel).join(', ')}. Use a model that reads ${types.join(' and ')}, or, if this one does, create it with accepts: ${JSON.stringify(types)}.`,
   );
 }
 
@@ -226,7 +231,7 @@ export function filesIn(entries: readonly JournalEntry[]): readonly AttachedFile
   return entries.filter(isFile).map(({ seq: _, atMs: __, type: ___, ...file }) => file);
 }
 
-/** Returns an attachment with its bytes. Throws if the journal does not have them. */
+/** Returns an attachment with its bytes. Throws if the journal does not contain them. */
 export function fileIn(entries: readonly JournalEntry[], attachment: Attachment): AttachedFile {
   const entry = entries.find((one) => isFile(one) && one.digest === attachment.digest);
   const data = entry?.type === 'attachment' ? entry.data : '';

@@ -1,4 +1,7 @@
-/** Whether this is Node. Bun, Deno and workers have a `process`, too. A library may define `navigator` in Node, which has its own since version 21. */
+/**
+ * Whether the platform is Node. Bun, Deno and workers have a `process`, too. `navigator` alone does not distinguish them: a library may
+ * define it in Node, which has its own since version 21.
+ */
 export function isNode(): boolean {
   const { process, navigator } = globalThis as {
     process?: NodeJS.Process;

@@ -44,7 +44,7 @@ function targetOf({ type, status, headers }: Response, from: URL): URL {
     throw redirectError(from, `redirected the request to an address that the browser hides; ${ADVICE}`);
   const location = headers.get('location');
   if (location === null)
-    throw redirectError(from, `responded with the redirect ${status} without a Location header; ${CHECK}`);
+    throw redirectError(from, `responded with status ${status} but without a Location header; ${CHECK}`);
   const target = URL.canParse(location, from.href) ? new URL(location, from) : null;
   if (target === null) throw redirectError(from, `redirected the request to something that is not a URL; ${CHECK}`);
   const { protocol, origin } = target;

@@ -29,7 +29,7 @@ function redactSecret(text: string, secret: string): string {
   return words.map((word) => (word === secret ? '[key]' : word)).join('');
 }
 
-/** The start of an address or a media type in a header is not secret. */
+/** A header may contain an address or a media type, whose start is not secret. */
 function isKeyLike(secret: string): boolean {
   return /\d/u.test(secret) && !secret.includes('://');
 }

@@ -144,15 +144,15 @@ function isStartOrEnd(entries: readonly JournalEntry[]): boolean {
 }
 
 /**
- * Returns an entry as a redacted journal stores it. The start is marked. Attachments have no bytes. Streamed text is empty, because a secret may be split across two
- * deltas; the whole text follows in the reply, which is redacted.
+ * Returns an entry as a redacted journal stores it. The start is marked. Attachments have no bytes. Streamed text is empty, because a
+ * secret may be split across two deltas; the whole text follows in the reply, which is redacted.
  */
 export function asRedacted(entry: JournalEntry): JournalEntry {
   if (entry.type === 'run-start') return { ...entry, redacted: true };
   return entry.type === 'text-delta' ? { ...entry, text: '' } : withoutBytes(entry);
 }
 
-/** Returns an entry as it is shown and redacted: what an attachment is, without its bytes. */
+/** Returns an entry without the bytes of an attachment, as it is shown, exported and redacted. */
 export function withoutBytes(entry: JournalEntry): JournalEntry {
   return entry.type === 'attachment' ? { ...entry, data: '' } : entry;
 }

@@ -79,7 +79,7 @@ interface RecordedCall {
   readonly digest: string;
 }
 
-/** A rebuilt prompt names its files without their bytes, which are in the journal. */
+/** A rebuilt prompt does not contain the bytes of its files, which are in the journal. */
 const withEmptyData = (attachment: Attachment): AttachedFile => ({ ...attachment, data: '' });
 
 /** The journal does not record the form of a request, so each is tried until the digest fits. */

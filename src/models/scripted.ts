@@ -78,7 +78,7 @@ export interface ScriptedModelOptions {
   readonly id?: string;
   /** Default 128,000. */
   readonly contextWindowTokens?: number;
-  /** Media types of the files that it accepts. Default none. */
+  /** Media types of the files that the model accepts. Default none. */
   readonly accepts?: readonly string[];
   /** Whether capabilities are offered as native tools, for a `toolCall` by name. Default false. */
   readonly nativeTools?: boolean;

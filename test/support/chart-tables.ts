@@ -37,7 +37,7 @@ export interface TransitionRow<Context> {
 /** States that only hold others: what is in them says enough. */
 const WRAPPER_STATES: ReadonlySet<string> = new Set(['cycling', 'synthesizing', 'calling']);
 
-/** Where a machine rests: its innermost state, and the phase around it. Of parallel regions, what those do that have not finished. */
+/** The current state of a machine: its innermost state and the phase around it; in a parallel state, those of the unfinished regions. */
 function stateName(value: StateValue): string {
   const parts: string[] = [];
   let at: StateValue | undefined = value;
@@ -333,7 +333,7 @@ export const ACTION_TABLE: readonly ActionRow[] = [
     by: 'R5: the last result is returned',
   },
 
-  // Calls of one reply run at the same time; none is decided about before all have ended.
+  // The calls of one reply run at the same time. The decider is asked only after all of them have ended.
   {
     from: ['executing'],
     on: /./,

@@ -156,7 +156,7 @@ function plannedModel(plan: LoopPlan, noted: Observations, remembered: () => num
   return scriptedModel(replyTo);
 }
 
-/** No plan repeats a call as often. */
+/** No plan repeats a call this often. */
 const MANY = 1_000;
 
 const firstReply = ({ first }: LoopPlan) => ({ response: RESPONSE, confidence: 0.5, calls: stepOfModel(first.wish) });

@@ -6,7 +6,7 @@ import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../.
 import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
-import { type Content, distinctFiles, readContent, requireReader } from '../content.ts';
+import { type Content, distinctFiles, readContent, requireAcceptingModel } from '../content.ts';
 import { filesOf } from '../prompts/request.ts';
 import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
 
@@ -67,7 +67,7 @@ const promptSchema = z.union(
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
       .check(z.minLength(1, 'expected at least one turn')),
   ],
-  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and a content, a string or an array of parts',
+  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and content (a string or an array of parts)',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,
@@ -120,8 +120,8 @@ function knownWith(others: readonly string[]): z.ZodMiniType {
 /**
  * Returns the turns of a prompt.
  *
- * @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`; `invalid_request` for
- * an invalid file; `unsupported_file` if none of the models accepts the files.
+ * @throws PostChainError `invalid_option` for an invalid prompt, or for a system turn in both the prompt and `system`;
+ * `invalid_request` for an invalid file; `unsupported_file` if none of the models accepts all files.
  */
 export function promptTurns(
   prompt: AttemptPrompt,
@@ -131,7 +131,7 @@ export function promptTurns(
   const { prompt: parsed } = parseOption(z.object({ prompt: promptSchema }), { prompt }, 'options');
   const turns = typeof parsed === 'string' ? [{ role: 'user', content: parsed } as const] : parsed.map(turnOf);
   const files = distinctFiles(filesOf({ turns }));
-  if (files.length > 0) requireReader(models, files, 'prompt');
+  if (files.length > 0) requireAcceptingModel(models, files, 'prompt');
   if (system === undefined) return turns;
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(
@@ -145,7 +145,7 @@ function turnOf({ role, content }: PromptTurn, at: number): ChatTurn {
   if (role !== 'user' && files.length > 0)
     throw new PostChainError(
       'invalid_option',
-      `prompt[${at}].content: expected text in a turn with the role "${role}"; received files. Move them to a turn of the user.`,
+      `prompt[${at}].content: expected text in a turn with the role "${role}"; received files. Move them to a user turn.`,
     );
   return { role, content: text, ...(files.length > 0 && { files }) };
 }

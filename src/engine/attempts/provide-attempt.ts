@@ -146,7 +146,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
     const { model, spec, request } = callOf(parts, call, files);
     const { items } = observer;
-    const refusal = call.refused ?? unreadableFiles(model, request);
+    const refusal = call.refused ?? unsupportedFiles(model, request);
     if (refusal === null) observer.onRequest?.(call, request);
     const textChars = requestChars(spec, request);
     promptChars = textChars + charsOfFiles(request);
@@ -235,8 +235,8 @@ function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): Offe
   return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCalls };
 }
 
-/** Returns the failure of a model that does not accept one of the files; another model of the run does. */
-function unreadableFiles(model: ChatModel, request: ModelRequest): Failure | null {
+/** Returns the failure of a model that does not accept one of the files; null if it accepts all. Another model of the run does. */
+function unsupportedFiles(model: ChatModel, request: ModelRequest): Failure | null {
   const unread = filesOf(request).filter((file) => !acceptsFile(model, file));
   if (unread.length === 0) return null;
   const types = [...new Set(unread.map(({ mediaType }) => mediaType))].join(', ');

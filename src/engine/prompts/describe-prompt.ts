@@ -96,8 +96,8 @@ function digestOf(prompt: Prompt): string | null {
 const schemaTexts = new WeakMap<object, string>();
 
 /**
- * Returns a digest of the prompt of a model call: its turns, files, schema and tools. With it, a prompt that is rendered again from a journal can
- * be checked.
+ * Returns a digest of the prompt of a model call: its turns, files, schema and tools. It verifies a prompt that is rendered again from
+ * a journal.
  */
 export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest): string {
   const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);

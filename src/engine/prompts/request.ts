@@ -1,7 +1,7 @@
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
-import { sumOfTokens } from '../../../machines/policies/attachments.ts';
+import { tokensOfFiles } from '../../../machines/policies/attachments.ts';
 import { TOKENS_PER_CHAR } from '../../../machines/policies/usage.ts';
 import type { OutputShape } from '../schemas/output-shape.ts';
 
@@ -39,8 +39,8 @@ interface RequestInput {
 }
 
 /**
- * Returns the request of one model call. `files` belong to the first user turn. The reply instructions end the first system turn, so that they also reach servers without
- * structured output. After an invalid reply, that reply and its errors follow as further turns.
+ * Returns the request of one model call. `files` are added to the first user turn. The reply instructions end the first system turn, so
+ * that they also reach servers without structured output. After an invalid reply, that reply and its errors follow as further turns.
  */
 export function requestOf(
   spec: PromptSpec,
@@ -139,7 +139,7 @@ export const filesOf = ({ turns }: Pick<ModelRequest, 'turns'>): readonly Attach
   turns.flatMap(({ files = [] }) => files);
 
 /** Returns the characters of text that would have as many tokens as the files of a request. */
-export const charsOfFiles = (request: ModelRequest): number => sumOfTokens(filesOf(request)) / TOKENS_PER_CHAR;
+export const charsOfFiles = (request: ModelRequest): number => tokensOfFiles(filesOf(request)) / TOKENS_PER_CHAR;
 
 const jsonInstructions = new WeakMap<OutputShape, string>();
 

@@ -9,8 +9,8 @@ import { createChainInput, type RunOptions } from './run-options.ts';
 
 /**
  * Returns the input of the chain machine, validated and with every default, for code that starts the machine itself.
- * Throws `invalid_request` or `invalid_option`. Files are refused, because their bytes are in the journal of a run, which a bare machine
- * does not have.
+ * Throws `invalid_request` or `invalid_option`. Files are rejected: a run stores their bytes in its journal, which a bare machine does
+ * not have.
  */
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
   const { input, files } = createChainInput(run, resolveOptions(options));

@@ -29,7 +29,7 @@ import { currentScope } from './run-scope.ts';
 
 export interface LoopOptions
   extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'signal'> {
-  /** The first step if it is known: one call, or several that run at the same time. By default the model is asked for it, once. */
+  /** The first step if it is known: one call, or several that run at the same time. By default, the model is asked for it once. */
   readonly call?: NextStep | readonly NextStep[];
 }
 

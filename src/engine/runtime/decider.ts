@@ -16,7 +16,7 @@ export type DeciderReply =
   | { readonly done: true; readonly finalOutput?: string | null }
   | { readonly done: false; readonly next: NextStep | readonly NextStep[] };
 
-/** Decides what follows a capability's result. If it throws, the loop ends with the last result. */
+/** Decides what follows a step. If it throws, the loop ends with the last result. */
 export type DecidingFunction = (
   input: DecideContinuationInput,
   options: { readonly signal: AbortSignal },
@@ -27,14 +27,14 @@ export interface ModelDecider {
   readonly decides: 'model';
 }
 
-/** Decides what follows a capability's result. Null: the loop ends after one capability. */
+/** Decides what follows a step. Null: the loop ends after one step. */
 export type Decider = DecidingFunction | ModelDecider | null;
 
-/** The default: done after the first run. */
+/** The default: done after the first step. */
 export const noopDecider: DecidingFunction = () => ({ done: true });
 
 /**
- * Asks the chain's own model after each run, with the history of all steps. Each decision is one more model call of the run's budget,
+ * Asks the chain's own model after each step, with the history of all steps. Each decision is one more model call of the run's budget,
  * streamed, validated and retried like any other.
  */
 export const modelDecider: ModelDecider = Object.freeze({ decides: 'model' });

@@ -8,7 +8,14 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { withoutFiles } from '../../../machines/policies/attachments.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
-import { attachmentOf, type Content, distinctFiles, type ReadContent, readContent, requireReader } from '../content.ts';
+import {
+  attachmentOf,
+  type Content,
+  distinctFiles,
+  type ReadContent,
+  readContent,
+  requireAcceptingModel,
+} from '../content.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { deciderKind } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
@@ -20,7 +27,7 @@ export interface Turn {
 }
 
 export interface RunOptions {
-  /** A question or a task: a text, or a list of texts, images and files, of at most 20 MB in total. */
+  /** A question or a task: a text, or a list of texts, images and files (at most 20 MB in total). */
   readonly request: Content;
   /** Earlier turns, oldest first. A user's turn is never shortened or dropped without consent. */
   readonly history?: readonly Turn[];
@@ -61,7 +68,7 @@ export const runOptionsSchema = z.strictObject({
   request: z.optional(z.unknown()),
   history: z._default(
     z.array(
-      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and a content, a string or an array of parts'),
+      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and content (a string or an array of parts)'),
       'expected an array of turns',
     ),
     [],
@@ -109,7 +116,7 @@ export function createChainInput(
   const { consent, approval, policies, grader } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
-  requireReader(models, files);
+  requireAcceptingModel(models, files);
   const instructions = combineInstructions([parts.instructions, own.instructions], models);
   const startedAtMs = clock.now();
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
@@ -139,7 +146,7 @@ export function createChainInput(
     hasGrader: grader !== null,
     instructions,
     attachments: request.files.map(attachmentOf),
-    // The bytes of files in messages of another run are in its journal.
+    // The bytes of their files are in the journal of the other run.
     messages: messages?.map(withoutFiles) ?? historyMessages(history, startedAtMs),
   };
   return { input, files };

@@ -23,9 +23,9 @@ interface OfferedCall {
 }
 
 /**
- * Returns a driver that also accepts calls of these tools as the reply, in the order of their starts, whatever is around them. Until
- * one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept as the text
- * before a call.
+ * Returns a driver that also accepts calls of these tools as the reply, in the order in which they start, whatever precedes or follows
+ * them. Until one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept
+ * as the text before a call.
  */
 export function withOfferedTools(
   driver: StreamDriver,
@@ -106,8 +106,8 @@ class PendingCalls implements OfferedCalls {
   }
 
   /**
-   * A call that the output limit cut off is dropped if another is complete. Whoever runs the tools rejects invalid arguments. Some
-   * servers send none at all for a tool without parameters.
+   * A call that the output limit cut off is dropped if another is complete. Invalid arguments are rejected later, when the tool runs. Some
+   * servers send no arguments for a tool without parameters.
    */
   whole(reason: FinishReason | null): FoundValue | null {
     const calls = this.#given.filter((call) => reason !== 'length' || isWhole(call.arguments));

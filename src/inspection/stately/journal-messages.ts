@@ -216,7 +216,7 @@ interface ReportedActor {
   readonly machine: AnyStateMachine;
   readonly outline: MachineOutline;
   readonly attemptId: string | null;
-  /** The innermost active states: several in the regions of a parallel state. */
+  /** The innermost active states: one for each region of a parallel state. */
   leaves: readonly StateOutline[];
   context: unknown;
   /** The parent's state that invokes it; null before the parent's transition is recorded. */
@@ -235,7 +235,7 @@ function outlineOf(machine: AnyStateMachine): MachineOutline {
 
 const firstLeaf = ({ root }: MachineOutline): StateOutline => initialLeaves(root)[0] ?? root;
 
-/** Returns the innermost states after a transition; the current ones if its target is unknown. Other parallel regions keep theirs. */
+/** Returns the innermost active states after a transition; the current ones if its target is unknown. Other parallel regions do not change. */
 function leavesAfter({ outline, leaves }: ReportedActor, [target]: readonly string[]): readonly StateOutline[] {
   const state = outline.states.get(target ?? '');
   if (state === undefined) return leaves;

@@ -13,8 +13,8 @@ import type {
 
 /**
  * The features of the interface that a request uses. Not every provider implements all of them. `format`: how JSON in a text reply is
- * requested. `toolChoice`: whether a reply as a tool call is required by the request, or only by the prompt. `offers`: whether tools are offered natively or
- * described in the prompt.
+ * requested. `toolChoice`: whether the request or only the prompt requires a reply as a tool call. `offers`: whether tools are offered
+ * natively or described in the prompt.
  */
 export interface Features {
   readonly format: 'schema' | 'json' | 'text';

@@ -18,7 +18,7 @@ interface ChainMessage {
   content: string | readonly ChainPart[];
 }
 
-/** `data` of a file: bytes or Base64 text, in V4 inside an object with a `type`. */
+/** The `data` of a file is bytes or Base64 text; in V4, an object with a `type` contains them. */
 interface ChainPart {
   type: string;
   text?: string;
@@ -75,7 +75,7 @@ export function chainRequest(options: ChainCallOptions): ChainRequest {
   };
 }
 
-/** Returns the text of a message or, if it is the user's and has files, its texts and files. */
+/** Returns the text of a message; for a user message with files, its texts and files. */
 function contentOf({ role, content }: ChainMessage): Content {
   if (role !== 'user' || typeof content === 'string' || content.every(({ type }) => type !== 'file'))
     return textOf(content);
@@ -85,7 +85,7 @@ function contentOf({ role, content }: ChainMessage): Content {
   });
 }
 
-/** Returns the text of a content, without its files. */
+/** Returns the text of a `Content`, without its files. */
 export function textIn(content: Content): string {
   if (typeof content === 'string') return content;
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');

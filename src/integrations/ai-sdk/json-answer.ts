@@ -6,7 +6,7 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { createStructuredOutput } from '../../engine/attempts/structured-output.ts';
 import type { ChainResponseFormat } from './chain-request.ts';
 
-/** The prompt of the conversion. Raise the version with every change of the wording. */
+/** The prompt for the conversion. Raise the version with every change of the wording. */
 export const jsonAnswerPrompt = {
   version: 1,
   system: `You convert the answer of another program to JSON. Use only the content of the answer. Do not add, guess or correct anything. If the answer does not contain a value, use null, an empty string or an empty array, whichever the schema allows.`,

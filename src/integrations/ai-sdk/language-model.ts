@@ -32,7 +32,7 @@ interface AiSdkTextPart {
   text: string;
 }
 
-/** `data` is Base64 text, in V4 inside an object: `never`, because the types of the versions exclude each other. */
+/** `data` is Base64 text; in V4, an object contains it. Its type is `never` because the types of the versions are incompatible. */
 export interface AiSdkFilePart {
   type: 'file';
   mediaType: string;

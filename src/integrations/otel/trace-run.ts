@@ -28,8 +28,8 @@ export interface TraceRunOptions {
  *
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *
- * @throws PostChainError `invalid_option` for invalid options, `package_missing`, `invalid_journal` if the first entry is not `run-start`. Errors of the
- * iterable are rethrown after the open spans are ended.
+ * @throws PostChainError `invalid_option` for invalid options, `package_missing` without `@opentelemetry/api`, `invalid_journal` if the
+ * first entry is not `run-start`. Errors of the iterable are rethrown after the open spans are ended.
  */
 export async function traceRun(
   entries: AsyncIterable<RunEvent> | Iterable<JournalEntry>,

@@ -115,11 +115,11 @@ function isConnectionError(thrown: unknown): boolean {
   return thrown instanceof Error && 'requestID' in thrown;
 }
 
-/** Returns the message of an error that a custom `fetch` threw; null for the platform's, which has no information or that of a system call. */
+/** Returns the message of an error that a custom `fetch` threw; null for an error of the platform, whose message adds nothing. */
 function ownMessage(thrown: unknown): string | null {
   const [, error] = causesOf(thrown);
-  const isPlatforms = error === undefined || 'syscall' in error || error.message === 'fetch failed';
-  return isPlatforms ? null : error.message;
+  const isFromPlatform = error === undefined || 'syscall' in error || error.message === 'fetch failed';
+  return isFromPlatform ? null : error.message;
 }
 
 /** Whether `fetch` reports that a body ended early. */

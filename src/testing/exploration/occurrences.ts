@@ -66,14 +66,14 @@ export function occurrencesOf(
   return (snapshot: AnyMachineSnapshot): readonly Occurrence[] => {
     if (snapshot.status !== 'active') return [];
     return [
-      ...toldApart(activeActors(snapshot).flatMap((actor) => ofActor(actor, snapshot))),
-      ...toldApart(activeNodes(snapshot).flatMap(ofDelays)),
+      ...withUniqueNames(activeActors(snapshot).flatMap((actor) => ofActor(actor, snapshot))),
+      ...withUniqueNames(activeNodes(snapshot).flatMap(ofDelays)),
       ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
     ];
   };
 
-  /** Adds the actor or the state to a name that several occurrences have, as in parallel regions. */
-  function toldApart(occurrences: readonly Occurrence[]): readonly Occurrence[] {
+  /** Adds the actor or the state to names that several occurrences share, for example in parallel regions. */
+  function withUniqueNames(occurrences: readonly Occurrence[]): readonly Occurrence[] {
     const counts = new Map<string, number>();
     for (const { name } of occurrences) counts.set(name, (counts.get(name) ?? 0) + 1);
     return occurrences.map((occurrence) => {

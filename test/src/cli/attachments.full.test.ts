@@ -45,7 +45,7 @@ describe('postchain run --attach', () => {
     ['photo.png', /^postchain: --attach: the offline model reads text only; add --model NAME$/],
     [
       'notes.txt',
-      /^postchain: --attach: expected a file with one of \.png, .*\.pdf; received ".*notes\.txt"\. Pass texts with --docs\.$/,
+      /^postchain: --attach: expected a file that ends in \.png, .* or \.pdf; received ".*notes\.txt"\. Pass text files with --docs\.$/,
     ],
   ])('rejects %s in one line, before anything starts', async (name, message) => {
     const { code, stdout, stderr } = await cli('run', 'x', '--model', 'offline', '--attach', fileNamed(name));

@@ -81,7 +81,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
     expect(JSON.parse(firstLine ?? '')).toMatchObject({ host: { flags: recorded } });
   });
 
-  it('are refused in one line if they are invalid', async () => {
+  it('are rejected in one line if they are invalid', async () => {
     const { code, stderr } = await cli(
       'run',
       'x',

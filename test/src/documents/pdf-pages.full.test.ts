@@ -3,17 +3,17 @@ import { pdfPages } from '../../../src/documents/pdf-pages.ts';
 import { readDocument } from '../../../src/documents/read-document.ts';
 import { pdfOf } from '../../support/office-files.ts';
 
-/** A page of graphics states within each other. PDF.js would work on it for hours. */
+/** A page of nested graphics states. PDF.js would work on it for hours. */
 const hostile = pdfOf([['first'], [`x) Tj ${'q '.repeat(60_000)} (y`]]);
 
 describe('a PDF', () => {
-  it('is read page by page, also if several are read at once', async () => {
+  it('is read page by page, even if several are read at once', async () => {
     const one = pdfOf([['one', 'two'], ['three']]);
     const read = await Promise.all([pdfPages(one, 'a'), pdfPages(pdfOf([['four']]), 'b')]);
     expect(read).toEqual([['one\ntwo', 'three'], ['four']]);
   });
 
-  it('that takes too long is refused with the reason, and timers fire while it is read', async () => {
+  it('that takes too long is rejected with the reason, and timers fire while it is read', async () => {
     let turns = 0;
     const timer = setInterval(() => {
       turns += 1;
@@ -24,12 +24,12 @@ describe('a PDF', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('that needs too much memory is refused with the reason', async () => {
+  it('that needs too much memory is rejected with the reason', async () => {
     const read = await pdfPages(hostile, 'a', { timeMs: 600_000, memoryMb: 16 });
     expect(read).toBe('reading it takes more than 16 MB of memory');
   });
 
-  it('is read after others that could not be', async () => {
+  it('is read after others that could not be read', async () => {
     await expect(readDocument({ path: 'a.pdf', bytes: new Uint8Array(9) })).rejects.toThrow('not a PDF file');
     expect((await readDocument({ path: 'b.pdf', bytes: pdfOf([['one']]) })).blocks).toMatchObject([{ text: 'one' }]);
   });

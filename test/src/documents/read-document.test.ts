@@ -139,8 +139,8 @@ describe('documents with the same path', () => {
     { path: 'a', text: 'The library closes at five.' },
   ];
 
-  it('are refused by a passage index, because the path identifies a source', () => {
-    const message = 'documents.2.path: expected another path than that of document 0; received "a".';
+  it('are rejected by a passage index, because the path identifies a source', () => {
+    const message = 'documents.2.path: expected a different path from document 0; received "a".';
     expect(() => createPassageIndex(documents)).toThrow(expect.objectContaining({ code: 'invalid_option', message }));
   });
 

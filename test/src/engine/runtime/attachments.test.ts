@@ -162,7 +162,7 @@ describe('files of a request', () => {
     ],
     [
       [{ type: 'file', data: 'not Base64!' }],
-      /^request\[0\]\.data: expected bytes, Base64 text or a data: URL; received a text that is not Base64\.$/,
+      /^request\[0\]\.data: expected bytes, Base64 text or a data: URL; received text that is not Base64\.$/,
     ],
     [[{ type: 'file', data: '' }], /^request\[0\]\.data: expected the bytes of a file; received none\.$/],
     [
@@ -202,7 +202,7 @@ describe('a model that does not accept a file', () => {
     const error = errorOf(() => start({}, {}, []));
     expect(error.code).toBe('unsupported_file');
     expect(error.message).toBe(
-      'request: scripted accepts text only; received photo.png (image/png, 11 B). Use a model that reads image/png, or if this one does, create it with accepts: ["image/png"].',
+      'request: scripted accepts text only; received photo.png (image/png, 11 B). Use a model that reads image/png, or, if this one does, create it with accepts: ["image/png"].',
     );
     expect(errorOf(() => start({}, {}, ['application/pdf'])).message).toContain('scripted accepts application/pdf;');
   });
@@ -236,7 +236,7 @@ describe('a model that does not accept a file', () => {
     }
   });
 
-  it('must list its media types', () => {
+  it('must have an array of media types in `accepts`', () => {
     const model = { ...scriptedModel({}), accepts: 'image/png' as unknown as string[] };
     expect(errorOf(() => createPostChain({ model })).message).toBe(
       'model: expected a model whose accepts is an array of media types; received an object with id, contextWindowTokens, accepts, nativeTools, calls.',
@@ -451,7 +451,7 @@ describe('files in the prompt of structured output', () => {
     const turns = [{ role: 'assistant' as const, content: REQUEST }];
     const model = scriptedModel(reply, { accepts: FILES });
     expect(errorOf(() => createStructuredOutput({ model, schema, prompt: turns }).value).message).toBe(
-      'prompt[0].content: expected text in a turn with the role "assistant"; received files. Move them to a turn of the user.',
+      'prompt[0].content: expected text in a turn with the role "assistant"; received files. Move them to a user turn.',
     );
   });
 

@@ -11,7 +11,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { runToEnd, TestClock } from '../../../support/simulated-clock.ts';
 
-/** What a call of `work` does: it takes this long, and then returns or throws. A long one reaches its deadline. */
+/** What a call of `work` does: it takes this many milliseconds, then returns or throws. A long one reaches its deadline. */
 interface Work {
   readonly ms: number;
   readonly throws?: boolean;
@@ -28,7 +28,7 @@ interface Loop {
 }
 
 /** Runs a loop whose model requests these calls first. Records when each run starts and ends. */
-async function play({ calls, limits = {}, decider = null, thoughts = [], cancelAtMs }: Loop) {
+async function runLoop({ calls, limits = {}, decider = null, thoughts = [], cancelAtMs }: Loop) {
   const clock = new TestClock();
   const spans: { readonly ms: number; readonly from: number; to: number }[] = [];
   const capability = defineCapability({
@@ -69,7 +69,7 @@ const ofType = <T extends JournalEntry['type']>(journal: readonly JournalEntry[]
 
 describe('the calls of one reply', () => {
   it('[R2] run at the same time, at most four, and their results keep the order of the calls', async () => {
-    const { outcome, spans, journal } = await play({ calls: [50, 40, 30, 20, 10].map((ms) => work({ ms })) });
+    const { outcome, spans, journal } = await runLoop({ calls: [50, 40, 30, 20, 10].map((ms) => work({ ms })) });
     expect(spans.map(({ from, to }) => [from, to])).toEqual([
       [0, 50],
       [0, 40],
@@ -83,7 +83,7 @@ describe('the calls of one reply', () => {
   });
 
   it('[R3] are each counted and journaled with an id of their own', async () => {
-    const { outcome, journal } = await play({ calls: [work({ ms: 2 }), work({ ms: 1 })] });
+    const { outcome, journal } = await runLoop({ calls: [work({ ms: 2 }), work({ ms: 1 })] });
     const ids = ['s1.action.1', 's1.action.2'];
     expect(outcome.results.map(({ id }) => id)).toEqual(ids);
     expect(ofType(journal, 'capability-start').map(({ id, index }) => [id, index])).toEqual([
@@ -99,7 +99,7 @@ describe('the calls of one reply', () => {
 
   it('[R3] do not run beyond the limit, which ends the loop and is reported', async () => {
     const calls = [1, 2, 3, 4].map((ms) => work({ ms }));
-    const { outcome, spans, model } = await play({ calls, limits: { maxContinuations: 3 }, decider: modelDecider });
+    const { outcome, spans, model } = await runLoop({ calls, limits: { maxContinuations: 3 }, decider: modelDecider });
     expect(spans.map(({ ms }) => ms)).toEqual([1, 2, 3]);
     expect(outcome).toMatchObject({
       stopReason: 'limit_reached',
@@ -115,7 +115,7 @@ describe('the calls of one reply', () => {
     const unknown = { capability: 'play', arguments: '{}' };
     const misfit = { capability: 'work', arguments: '{"ms":"soon"}' };
     const thoughts = [{ done: true, finalOutput: null, next: [] }];
-    const { outcome, model, journal } = await play({
+    const { outcome, model, journal } = await runLoop({
       calls: [unknown, work({ ms: 5 }), misfit],
       decider: modelDecider,
       thoughts,
@@ -133,7 +133,7 @@ describe('the calls of one reply', () => {
 
   it('[R5] end the loop if none of them is valid, each with a failed result', async () => {
     const calls = ['play', 'dance'].map((capability) => ({ capability, arguments: '{}' }));
-    const { outcome } = await play({ calls, decider: modelDecider });
+    const { outcome } = await runLoop({ calls, decider: modelDecider });
     expect(outcome).toMatchObject({
       stopReason: 'invalid_next_step',
       results: [
@@ -145,7 +145,7 @@ describe('the calls of one reply', () => {
 
   it('[C8] keep the results that they have when the loop is aborted; the others have failed or never ran', async () => {
     const calls = [5, 60, 60, 60, 60, 60].map((ms) => work({ ms }));
-    const { outcome, journal } = await play({ calls, limits: { maxContinuations: 9 }, cancelAtMs: 30 });
+    const { outcome, journal } = await runLoop({ calls, limits: { maxContinuations: 9 }, cancelAtMs: 30 });
     expect(outcome.stopReason).toBe('aborted');
     expect(outcome.results.map(({ code, output }) => code ?? output)).toEqual([
       'worked 5',
@@ -184,7 +184,7 @@ describe('the calls of one reply', () => {
         fc.integer({ min: 1, max: 9 }),
         async (works, maxParallelCalls, maxContinuations) => {
           const limits = { maxParallelCalls, maxContinuations, capabilityMs };
-          const { outcome, spans } = await play({ calls: works.map(work), limits });
+          const { outcome, spans } = await runLoop({ calls: works.map(work), limits });
           const slots: number[] = Array(maxParallelCalls).fill(0);
           const expected = works.slice(0, maxContinuations).map(({ ms, throws }) => {
             const from = Math.min(...slots);
@@ -218,7 +218,7 @@ describe('a call that the model repeats', () => {
       { ms: 1, throws: false },
       { throws: false, ms: 1 },
     ].map(again);
-    const { outcome, journal, spans } = await play({
+    const { outcome, journal, spans } = await runLoop({
       calls: [work({ ms: 1, throws: false })],
       decider: modelDecider,
       thoughts,
@@ -229,7 +229,7 @@ describe('a call that the model repeats', () => {
       stopReason: 'same_call_repeated',
       result: { output: 'worked 1' },
       problem: {
-        message: 'the model asked again for "work", which ran 3 times with the same arguments (maxSameCalls)',
+        message: 'the model asked again for "work", which already ran 3 times with the same arguments (maxSameCalls)',
       },
     });
     const guards = ofType(journal, 'transition')
@@ -244,24 +244,24 @@ describe('a call that the model repeats', () => {
   it('may run again with other arguments, beside a new call, or if the limit allows it', async () => {
     const other = (ms: number) => again({ ms });
     const done = { done: true, finalOutput: null, next: [] };
-    const varied = await play({
+    const varied = await runLoop({
       calls: [work({ ms: 1 })],
       decider: modelDecider,
       thoughts: [other(2), other(3), other(4), done],
     });
     expect([varied.outcome.stopReason, varied.spans.length]).toEqual(['done', 4]);
     const same = { calls: [work({ ms: 1 })], decider: modelDecider, thoughts: [other(1), other(1), done] };
-    const once = await play({ ...same, limits: { maxSameCalls: 1 } });
+    const once = await runLoop({ ...same, limits: { maxSameCalls: 1 } });
     expect([once.outcome.stopReason, once.spans.length]).toEqual(['same_call_repeated', 1]);
     const beside = { ...other(1), next: [...other(1).next, ...other(2).next] };
-    const mixed = await play({ ...same, thoughts: [beside, done], limits: { maxSameCalls: 1 } });
+    const mixed = await runLoop({ ...same, thoughts: [beside, done], limits: { maxSameCalls: 1 } });
     expect([mixed.outcome.stopReason, mixed.spans.length]).toEqual(['done', 3]);
   });
 
   it('may be repeated by a function, which is the user’s own code', async () => {
     const decider: Decider = ({ results }) =>
       results.length > 4 ? { done: true } : { done: false, next: { capability: 'work', arguments: { ms: 1 } } };
-    const { outcome, spans } = await play({ calls: [work({ ms: 1 })], decider, limits: { maxContinuations: 9 } });
+    const { outcome, spans } = await runLoop({ calls: [work({ ms: 1 })], decider, limits: { maxContinuations: 9 } });
     expect([outcome.stopReason, spans.length]).toEqual(['done', 5]);
   });
 });

@@ -69,7 +69,7 @@ describe.each(FETCHES)('redirects with %s', (_, fetch) => {
   });
 
   test.each([
-    ['no target', undefined, 'responded with the redirect 302 without a Location header'],
+    ['no target', undefined, 'responded with status 302 but without a Location header'],
     ['an invalid target', 'http://[', 'redirected the request to something that is not a URL'],
     ['a target of another scheme', 'mailto:a@b.test', 'redirected the request to a URL with the scheme "mailto:"'],
   ])('with %s fail', async (_, location, problem) => {

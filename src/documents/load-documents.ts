@@ -24,7 +24,7 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
  *
  * `cache` is a directory for what was read and for the index of it, by content, so that the same files are not parsed and indexed again.
  * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it
- * reads, except that a DOCX file is parsed in one go. Node's modules are loaded on the first call, so that a web page can import PostChain.
+ * reads. Node's modules are loaded on the first call, so that a web page can import PostChain.
  *
  * @throws PostChainError `invalid_path` if a path does not exist or cannot be read, `invalid_option` if `paths` is not an array of
  *   strings or an option is invalid, `package_missing` if a file passed by name requires a package that is not installed.

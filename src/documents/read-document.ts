@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { inTurns, type Steps } from '../internal/async.ts';
-import { importByName, loadOptional } from '../internal/optional-package.ts';
 import { invalidOption, parseOption } from '../internal/options.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { readText } from './read-text.ts';
@@ -105,8 +104,8 @@ export function typeOfPath(path: string): DocumentType | null {
 /**
  * Reads a document into blocks, which `createPassageIndex` and `readPassage` accept. PDF requires the package `unpdf` and DOCX the
  * package `mammoth`; both need Node. A page of a PDF becomes a heading, and line numbers refer to the extracted text. Markdown, HTML or JSON
- * that cannot be parsed is read as plain text. Timers and I/O get their turn while it reads, except that a DOCX file is parsed in one go. A
- * PDF may take at most 60 s and 1,000 MB of memory. A DOCX file may unpack to at most 20 MB, not counting pictures, and 50 MB in total.
+ * that cannot be parsed is read as plain text. Timers and I/O get their turn while it reads. A PDF or DOCX file may take at most 60 s and
+ * 1,000 MB of memory. A DOCX file may unpack to at most 20 MB, not counting pictures, and 50 MB in total.
  *
  * @throws PostChainError `invalid_option` if it is not a document, or its bytes are not of its type; `package_missing`
  * @example
@@ -164,7 +163,7 @@ async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Bl
 
 /** Returns the extracted text of a PDF, or see `pdfPages` if it cannot be read. A scanned page without text has no block. */
 async function pdfBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const { pdfPages } = await import('./pdf-pages.ts');
+  const { pdfPages } = await import('./office-files.ts');
   const pages = await pdfPages(bytes, what);
   if (!Array.isArray(pages)) return pages as string | null;
   const blocks: Block[] = [];
@@ -188,23 +187,21 @@ const onPage = (block: Block, page: number, before: number): Block => ({
 
 /** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
 async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const { default: mammoth } = await loadOptional('mammoth', what, () =>
-    importByName<{ default: typeof import('mammoth') }>('mammoth'),
-  );
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const html = await docxHtml(mammoth, buffer).catch(() => null);
-  if (html === null || 'refusal' in html) return html?.refusal ?? null;
+  const [{ docxHtml }, { refusalToUnpack }] = await Promise.all([
+    import('./office-files.ts'),
+    import('./unpacked-size.ts'),
+  ]);
+  let refusal: string | null;
+  try {
+    refusal = refusalToUnpack(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  } catch {
+    return null;
+  }
+  const html = refusal ?? (await docxHtml(bytes, what));
+  if (!Array.isArray(html)) return html as string | null;
   // Each block on its own line, because the file has no lines.
-  const lines = html.value.replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  const lines = html.join('').replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
   return inTurns((await import('./read-html.ts')).readHtml(lines));
-}
-
-async function docxHtml(mammoth: typeof import('mammoth'), buffer: Buffer) {
-  const { refusalToUnpack } = await import('./unpacked-size.ts');
-  const refusal = refusalToUnpack(buffer);
-  if (refusal !== null) return { refusal };
-  // Pictures stay packed: a small file can show a large picture many times.
-  return mammoth.convertToHtml({ buffer }, { convertImage: mammoth.images.imgElement(async () => ({ src: '' })) });
 }
 
 /** A document that was not read, and why. `path` is empty if the document has none. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pdfPages } from '../../../src/documents/pdf-pages.ts';
+import { docxHtml, pdfPages } from '../../../src/documents/office-files.ts';
 import { readDocument } from '../../../src/documents/read-document.ts';
-import { pdfOf } from '../../support/office-files.ts';
+import { docxBomb, pdfOf } from '../../support/office-files.ts';
 
 /** A page of nested graphics states. PDF.js would work on it for hours. */
 const hostile = pdfOf([['first'], [`x) Tj ${'q '.repeat(60_000)} (y`]]);
@@ -13,17 +13,6 @@ describe('a PDF', () => {
     expect(read).toEqual([['one\ntwo', 'three'], ['four']]);
   });
 
-  it('that takes too long is rejected with the reason, and timers fire while it is read', async () => {
-    let turns = 0;
-    const timer = setInterval(() => {
-      turns += 1;
-    }, 1);
-    const read = await pdfPages(hostile, 'a', { timeMs: 500, memoryMb: 1_000 });
-    clearInterval(timer);
-    expect(read).toBe('reading it takes more than 0.5 s');
-    expect(turns).toBeGreaterThan(10);
-  });
-
   it('that needs too much memory is rejected with the reason', async () => {
     const read = await pdfPages(hostile, 'a', { timeMs: 600_000, memoryMb: 16 });
     expect(read).toBe('reading it takes more than 16 MB of memory');
@@ -32,5 +21,23 @@ describe('a PDF', () => {
   it('is read after others that could not be read', async () => {
     await expect(readDocument({ path: 'a.pdf', bytes: new Uint8Array(9) })).rejects.toThrow('not a PDF file');
     expect((await readDocument({ path: 'b.pdf', bytes: pdfOf([['one']]) })).blocks).toMatchObject([{ text: 'one' }]);
+  });
+});
+
+describe('a file that takes too long', () => {
+  const limits = { timeMs: 500, memoryMb: 1_000 };
+
+  it.each([
+    ['PDF', () => pdfPages(hostile, 'a', limits)],
+    ['DOCX', () => docxHtml(docxBomb(3_000_000), 'a', limits)],
+  ])('is rejected with the reason, and timers fire while it is read: %s', async (_, read) => {
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const outcome = await read();
+    clearInterval(timer);
+    expect(outcome).toBe('reading it takes more than 0.5 s');
+    expect(turns).toBeGreaterThan(10);
   });
 });

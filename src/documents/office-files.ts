@@ -1,0 +1,138 @@
+import type { Worker } from 'node:worker_threads';
+import { isNode } from '../internal/is-node.ts';
+import { importByName, loadOptional } from '../internal/optional-package.ts';
+
+/** What parsing a file may take. A file of a few kB can be nested so deeply that its parser would work on it for hours. */
+interface Limits {
+  readonly timeMs: number;
+  readonly memoryMb: number;
+}
+
+const LIMITS: Limits = { timeMs: 60_000, memoryMb: 1_000 };
+
+/** What a file contains; or the reason why it is not read; or null if it is damaged, encrypted or of another format. */
+type Outcome = readonly string[] | string | null;
+
+/** Returns the text of a PDF, page by page. See `parseInWorker`. */
+export function pdfPages(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome> {
+  return parseInWorker({ type: 'pdf', name: 'unpdf', bytes }, what, parsePdf, limits);
+}
+
+/** Returns a DOCX file as one text of HTML, without pictures: a small file can show a large one many times. See `parseInWorker`. */
+export function docxHtml(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome> {
+  return parseInWorker({ type: 'docx', name: 'mammoth', bytes }, what, parseDocx, limits);
+}
+
+type Parse<Library> = (library: Library, bytes: Uint8Array<ArrayBuffer>) => Promise<readonly string[]>;
+
+const parsePdf: Parse<typeof import('unpdf')> = async ({ extractText }, bytes) =>
+  (await extractText(bytes, { mergePages: false })).text;
+
+const parseDocx: Parse<{ default: typeof import('mammoth') }> = async ({ default: mammoth }, bytes) => {
+  const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
+  return [(await mammoth.convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
+};
+
+/** What the worker does: the same as `parsePdf` and `parseDocx`. */
+const CODE = `
+const { parentPort } = require('node:worker_threads');
+const parsers = {
+  async pdf({ extractText, getDocumentProxy }, bytes) {
+    const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
+    const { text } = await extractText(pdf, { mergePages: false });
+    await pdf.destroy();
+    return text;
+  },
+  async docx(mammoth, bytes) {
+    const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
+    return [(await mammoth.convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
+  },
+};
+const parse = async ({ type, library, bytes }) => parsers[type](require(library), bytes);
+const send = (texts) => parentPort.postMessage(texts);
+parentPort.on('message', (file) => parse(file).then(send, () => send(null)));
+`;
+
+interface OfficeFile {
+  readonly type: 'pdf' | 'docx';
+  /** The name of the package that parses it. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Parses a file. In Node, this is in a worker thread, one file at a time, because no timer fires while the packages parse. `what` names the
+ * document in errors.
+ *
+ * @throws PostChainError `package_missing`
+ */
+async function parseInWorker<Library>(
+  { type, name, bytes }: OfficeFile,
+  what: string,
+  parse: Parse<Library>,
+  limits: Limits = LIMITS,
+): Promise<Outcome> {
+  const loaded = await loadOptional(name, what, () => importByName<Library>(name));
+  const library = isNode() ? libraryPath(name) : null;
+  // A copy, because the worker or PDF.js takes ownership of the memory.
+  const copy = new Uint8Array(bytes);
+  if (library === null) return parse(loaded, copy).catch(() => null);
+  const outcome = queue.then(() => inWorker({ type, library, bytes: copy }, limits));
+  queue = outcome;
+  return outcome;
+}
+
+/** Returns null in a CommonJS bundle, which does not know its own path. */
+function libraryPath(name: string): string | null {
+  const { createRequire } = process.getBuiltinModule('node:module');
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+let queue: Promise<unknown> = Promise.resolve();
+
+/** Kept for the next file, because starting a worker takes longer than parsing most files. It does not keep the process alive. */
+let idle: Worker | null = null;
+
+function forget(worker: Worker): void {
+  if (idle === worker) idle = null;
+}
+
+interface Task {
+  readonly type: OfficeFile['type'];
+  readonly library: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+function inWorker(task: Task, limits: Limits): Promise<Outcome> {
+  const { timeMs, memoryMb } = limits;
+  const isDefault = limits === LIMITS;
+  const worker = (isDefault ? idle : null) ?? startWorker(memoryMb);
+  forget(worker);
+  worker.ref();
+  return new Promise((resolve) => {
+    const settle = (outcome: Outcome, next: Worker | null): void => {
+      clearTimeout(timer);
+      worker.removeAllListeners('message').removeAllListeners('error');
+      // An error after its last file must not end the process.
+      worker.on('error', () => forget(worker)).unref();
+      if (next === null) void worker.terminate();
+      else idle = next;
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => settle(`reading it takes more than ${timeMs / 1_000} s`, null), timeMs);
+    worker.once('message', (texts: readonly string[] | null) => settle(texts, isDefault ? worker : null));
+    worker.once('error', ({ code }: NodeJS.ErrnoException) =>
+      settle(code === 'ERR_WORKER_OUT_OF_MEMORY' ? `reading it takes more than ${memoryMb} MB of memory` : null, null),
+    );
+    worker.postMessage(task, [task.bytes.buffer]);
+  });
+}
+
+function startWorker(memoryMb: number): Worker {
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  return new Worker(CODE, { eval: true, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+}

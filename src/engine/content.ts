@@ -193,7 +193,8 @@ function mediaTypeOf(stated: string | undefined, base64: string): string | null 
 }
 
 function tooLarge(bytes: number): PostChainError {
-  const megabytes = (bytes / 1e6).toFixed(1);
+  // Rounded up, so that the received size is above the limit in the message, too.
+  const megabytes = (Math.ceil(bytes / 1e5) / 10).toFixed(1);
   return invalid('files', `expected at most ${MAX_FILE_BYTES / 1e6} MB in total`, `${megabytes} MB`);
 }
 

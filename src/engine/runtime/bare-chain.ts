@@ -1,6 +1,6 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { attachmentLabels } from '../../../machines/policies/attachments.ts';
+import { attachmentLabel } from '../../../machines/policies/attachments.ts';
 import { inlineDispatcher } from '../activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
@@ -15,7 +15,7 @@ import { createChainInput, type RunOptions } from './run-options.ts';
 export function chainInput(run: RunOptions, options: PostChainOptions = {}): ChainInput {
   const { input, files } = createChainInput(run, resolveOptions(options));
   if (files.length === 0) return input;
-  const message = `request: expected text only for a bare machine, which has no journal; received ${attachmentLabels(files)}. Use createPostChain.`;
+  const message = `request: expected text only for a bare machine, which has no journal; received ${files.map(attachmentLabel).join(', ')}. Use createPostChain.`;
   throw new PostChainError('invalid_request', message);
 }
 

@@ -175,7 +175,7 @@ describe('files of a request', () => {
     ],
     [
       [{ type: 'file', data: new Uint8Array(20_000_001), mediaType: 'application/pdf' }],
-      /^files: expected at most 20 MB in total; received 20\.0 MB\.$/,
+      /^files: expected at most 20 MB in total; received 20\.1 MB\.$/,
     ],
     [[{ type: 'text', text: 5 }], /^request\[0\]\.text: expected a string; received 5\.$/],
     [
@@ -193,7 +193,7 @@ describe('files of a request', () => {
 it('a bare machine takes text only', () => {
   const model = scriptedModel({}, { accepts: FILES });
   expect(errorOf(() => chainInput({ request: REQUEST }, { model })).message).toBe(
-    'request: expected text only for a bare machine, which has no journal; received [Attached: photo.png (image/png, 11 B)]. Use createPostChain.',
+    'request: expected text only for a bare machine, which has no journal; received photo.png (image/png, 11 B). Use createPostChain.',
   );
 });
 

@@ -22,12 +22,7 @@ export type Document = { readonly path: string; readonly type?: DocumentType } &
 const MAX_PATH_CHARS = 1_000;
 
 const fields = z.object({
-  path: z
-    .string()
-    .check(
-      z.minLength(1),
-      z.maxLength(MAX_PATH_CHARS, `expected a path of at most ${MAX_PATH_CHARS.toLocaleString('en-US')} characters`),
-    ),
+  path: z.string().check(z.minLength(1), z.maxLength(MAX_PATH_CHARS, 'expected a path of at most 1,000 characters')),
   type: z.optional(z.enum(TYPES)),
   text: z.optional(z.string()),
   bytes: z.optional(z.instanceof(Uint8Array, { error: 'expected a Uint8Array' })),

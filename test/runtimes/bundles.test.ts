@@ -77,7 +77,7 @@ describe.each(['esbuild', 'vite', 'webpack', 'rollup'])('%s', (bundler) => {
   });
 });
 
-it('createStructuredOutput has at most 60 kB and the chain at most 150 kB, minified and gzipped, with zod and XState', async () => {
+it('createStructuredOutput has at most 60 kB and the chain at most 152 kB, minified and gzipped, with zod and XState', async () => {
   const limits = [
     {
       name: 'structured output',
@@ -86,7 +86,7 @@ it('createStructuredOutput has at most 60 kB and the chain at most 150 kB, minif
       limit: '60 kB',
       gzip: true,
     },
-    { name: 'chain', path: 'index.js', import: '{ createPostChain }', limit: '150 kB', gzip: true },
+    { name: 'chain', path: 'index.js', import: '{ createPostChain }', limit: '152 kB', gzip: true },
   ].map((each) => ({ ...each, path: join(PROGRAM_FOLDER, 'node_modules/postchain/dist', each.path) }));
   writeFileSync(join(TOOLS_FOLDER, '.size-limit.json'), JSON.stringify(limits));
   const command = join(TOOLS_FOLDER, 'node_modules/size-limit/bin.js');

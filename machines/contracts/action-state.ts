@@ -28,7 +28,7 @@ export interface ActionInput {
   readonly maxContinuations: number;
   /** Calls of one step that run at the same time: 1 to 4. */
   readonly maxParallelCalls: number;
-  /** How often a deciding model may run a capability with the same arguments. */
+  /** Steps in which a deciding model may make the same call. */
   readonly maxSameCalls: number;
   /** Milliseconds for a decider function, and for one run of a capability that defines no timeout. */
   readonly capabilityMs: number;
@@ -76,6 +76,8 @@ export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly prose: boolean;
   /** The calls of the current step, until their results are recorded. */
   readonly step: readonly StepCall[];
+  /** In how many steps each call was requested, by a digest of its capability and arguments. */
+  readonly requested: Readonly<Record<string, number>>;
   /** Capability runs that started: more than `runs` while the calls of a step run. */
   readonly begun: number;
   /** Capability runs of the request that ended. */

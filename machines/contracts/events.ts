@@ -213,11 +213,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     decidedBy: z.enum(['noop', 'function', 'model']),
     /** Null if the reply is not a valid continuation. */
     done: z.nullable(z.boolean()),
-    /** The capabilities of the next step. Older journals have one name or null. */
-    next: z.pipe(
-      z.transform((given) => (typeof given === 'string' ? [given] : (given ?? []))),
-      z.readonly(z.array(z.string())),
-    ),
+    /** The capabilities of the next step. */
+    next: z.readonly(z.array(z.string())),
     limitReached: z.boolean(),
   }),
   z.object({

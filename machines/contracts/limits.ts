@@ -69,7 +69,7 @@ export const limitsSchema = z.strictObject({
   maxContinuations: z._default(z.int().check(z.gte(1)), 5),
   /** Calls of one reply that run at the same time: 1 to 4. */
   maxParallelCalls: z._default(z.int().check(z.gte(1), z.lte(4)), 4),
-  /** How often a deciding model may run a capability with the same arguments. */
+  /** Steps in which a deciding model may make the same call. */
   maxSameCalls: z._default(z.int().check(z.gte(1)), 3),
   /** Characters of one capability's result; a longer one is a failed run. */
   maxResultChars: z._default(z.int().check(z.gte(1)), 100_000),

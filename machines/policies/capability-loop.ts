@@ -10,6 +10,7 @@ import type {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
+import { wideDigest } from '../text/hash.ts';
 
 /** Whether a later Action has no loop to continue: no capability was needed so far, and only a model could now name one. */
 export function nothingToContinue({ results, decider }: ActionState): GuardResult {
@@ -58,49 +59,56 @@ function callProblem(
 }
 
 /**
- * Whether a deciding model only repeats calls that have already run `maxSameCalls` times with the same arguments. `runs` is the
- * number of runs of the call that ran least often.
+ * Whether a deciding model only repeats calls that it made in `maxSameCalls` steps, with the same arguments. `steps` is the number of
+ * steps with the call that it made least often.
  */
-export function sameCallRepeated({ calls, decider, results, maxSameCalls }: ActionState): GuardResult {
+export function sameCallRepeated({ calls, decider, requested, maxSameCalls }: ActionState): GuardResult {
   const capability = namesOf(calls);
   if (decider !== 'model' || calls.length === 0) return { holds: false, inputs: { decider, capability } };
-  const done = results
+  const steps = Math.min(...calls.slice(0, MAX_STEP_CALLS).map((call) => requested[keyOf(call)] ?? 0));
+  return { holds: steps >= maxSameCalls, inputs: { decider, capability, steps, maxSameCalls } };
+}
+
+/** Returns how many steps each call was part of, one more for the calls of a step. */
+function countRequested(
+  requested: ActionState['requested'],
+  calls: readonly CapabilityCall[],
+): ActionState['requested'] {
+  const keys = new Set(calls.map(keyOf));
+  return { ...requested, ...Object.fromEntries([...keys].map((key) => [key, (requested[key] ?? 0) + 1])) };
+}
+
+/** Returns the counts after the loop's earlier Actions. Results that were shortened do not count. */
+export function requestedBefore(results: readonly CapabilityResult[]): ActionState['requested'] {
+  return results
     .slice(-KEPT_WHOLE)
-    .filter(({ id }) => id !== null)
-    .map(callKey);
-  const runs = Math.min(...calls.map((call) => count(done, requestedKey(call))));
-  return { holds: runs >= maxSameCalls, inputs: { decider, capability, runs, maxSameCalls } };
+    .map(({ capability, arguments: given }) => [{ capability, arguments: JSON.stringify(given) }])
+    .reduce(countRequested, {});
+}
+
+/** Returns a digest of a call that does not depend on the order of the arguments. */
+function keyOf({ capability, arguments: text }: CapabilityCall): string {
+  return wideDigest(JSON.stringify([capability, sortedJson(text)]));
+}
+
+/** Returns JSON with its members sorted, or the text itself if it is not JSON. */
+function sortedJson(text: string): string {
+  try {
+    return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) =>
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
+        : member,
+    );
+  } catch {
+    return text;
+  }
 }
 
 /** Returns the problem of a step that only repeats earlier calls. */
 export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
   const name = JSON.stringify(calls[0]?.capability.slice(0, 100) ?? '');
-  const message = `the model asked again for ${name}, which already ran ${maxSameCalls} times with the same arguments (maxSameCalls)`;
+  const message = `the model called ${name} again, after ${maxSameCalls} steps with the same call (maxSameCalls)`;
   return { code: null, message };
-}
-
-const count = (keys: readonly (string | null)[], key: string | null): number =>
-  key === null ? 0 : keys.filter((one) => one === key).length;
-
-const callKey = ({ capability, arguments: given }: Pick<CapabilityResult, 'capability' | 'arguments'>): string =>
-  `${capability} ${sortedJson(given)}`;
-
-/** Returns null if the arguments are not JSON. */
-function requestedKey({ capability, arguments: text }: CapabilityCall): string | null {
-  try {
-    return callKey({ capability, arguments: text.trim() === '' ? {} : JSON.parse(text) });
-  } catch {
-    return null;
-  }
-}
-
-/** Returns JSON text in which the members of every object are sorted by name. */
-function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
-  );
 }
 
 /** Whether nothing has run yet, and no earlier step was refused. */
@@ -123,23 +131,42 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** Returns the calls of the next step: the requested calls, as far as runs are left. */
-export function callsOfStep({ calls, runs, maxContinuations }: ActionState): readonly CapabilityCall[] {
-  return calls.slice(0, Math.max(0, maxContinuations - runs));
+/** The most calls of one step that are considered; a reply of a model has no more. */
+const MAX_STEP_CALLS = 256;
+
+/** Returns the requested calls that the next step may consist of. */
+export function callsOfStep({ calls }: ActionState): readonly CapabilityCall[] {
+  return calls.slice(0, MAX_STEP_CALLS);
 }
 
-/** Returns the next step and the remaining calls, given the checks of its calls. An invalid call gets its failed result here. */
-export function beginStep(state: ActionState, checks: readonly ArgumentsCheck[]): Pick<ActionState, 'step' | 'calls'> {
-  const step = callsOfStep(state).map(({ capability }, at): StepCall => {
-    const check = checks[at] ?? { ok: false, code: 'arguments_misfit', problem: 'the arguments were not validated' };
-    const call: StepCall = { capability, arguments: {}, id: null, slot: null, result: null };
-    if (check.ok) return { ...call, arguments: check.arguments };
-    return { ...call, result: failedResult(state, call, check.code, check.problem, 0) };
-  });
-  return { step, calls: state.calls.slice(step.length) };
+/**
+ * Returns the next step, given the checks of its calls: an invalid call already has its result, and the others have as many runs as
+ * are left. `calls` are those for which none is left.
+ */
+export function beginStep(
+  state: ActionState,
+  checks: readonly ArgumentsCheck[],
+): Pick<ActionState, 'step' | 'calls' | 'requested'> {
+  const { calls, runs, maxContinuations, requested } = state;
+  const considered = callsOfStep(state);
+  const left: CapabilityCall[] = [];
+  const step: StepCall[] = [];
+  let runsLeft = maxContinuations - runs;
+  for (const [at, call] of considered.entries()) {
+    const { capability } = call;
+    const check = checks[at] ?? UNCHECKED;
+    const waiting: StepCall = { capability, arguments: {}, id: null, slot: null, result: null };
+    if (!check.ok) step.push({ ...waiting, result: failedResult(state, waiting, check.code, check.problem, 0) });
+    else if (runsLeft > 0) step.push({ ...waiting, arguments: check.arguments });
+    else left.push(call);
+    if (check.ok) runsLeft -= 1;
+  }
+  return { step, calls: [...left, ...calls.slice(MAX_STEP_CALLS)], requested: countRequested(requested, considered) };
 }
 
-/** Returns a step whose calls are all invalid, each with its failed result. If there are no calls, it has one without a name. */
+const UNCHECKED: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments were not validated' };
+
+/** Returns the step of requested calls that are all invalid, each with its result; without a call, the one that has no name. */
 export function invalidStep(state: ActionState): readonly StepCall[] {
   const { problem } = state;
   const given = callsOfStep(state);
@@ -292,16 +319,18 @@ export function failedResult(
   return { ...base, code, error, sessionId, durationMs };
 }
 
-/** Returns the state of an aborted loop: a call that was running becomes a failed result with the cause. */
+/** Returns the state of an aborted loop: a call that has not ended becomes a failed result with the cause. */
 export function abortLoop(loop: ActionState, cause: string): ActionState {
   return { ...loop, ...recordStep({ ...loop, step: abortStep(loop, cause), calls: [] }), stopReason: 'aborted' };
 }
 
-/** Returns the step of an aborted loop: the calls that were running have failed. */
+/** Returns the step of an aborted loop: the calls that have not ended have failed. */
 export function abortStep(loop: ActionState, cause: string): readonly StepCall[] {
-  return loop.step.map((call) =>
-    isRunning(call) ? { ...call, result: failedResult(loop, call, 'aborted', `it was aborted: ${cause}`, 0) } : call,
-  );
+  return loop.step.map((call) => {
+    if (call.result !== null) return call;
+    const error = `it was aborted${isRunning(call) ? '' : ' before it ran'}: ${cause}`;
+    return { ...call, result: failedResult(loop, call, 'aborted', error, 0) };
+  });
 }
 
 /** Returns the result of Action without its `phase` and `step`. */

@@ -122,17 +122,27 @@ export function readContinuation(reply: unknown): ReadContinuation {
 }
 
 function readNextStep(step: unknown): ReadContinuation {
+  const steps: readonly unknown[] = Array.isArray(step) ? step.slice(0, MAX_CALLS) : [step];
+  if (steps.length === 0) return noStep('missing_name', 'the next step has no call');
   const next: CapabilityCall[] = [];
-  for (const call of Array.isArray(step) ? step : [step]) {
+  for (const call of steps) {
     const { capability, arguments: given } = Object(call) as Record<string, unknown>;
-    if (typeof capability !== 'string') return noStep('missing_name', 'the next step has no name');
+    const isNamed = typeof capability === 'string';
     const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : null;
-    if (text === null) return noStep('arguments_not_object', 'the arguments of the next step must be an object');
-    next.push({ capability, arguments: text });
+    if (steps.length === 1 && !isNamed) return noStep('missing_name', 'the next step has no name');
+    if (steps.length === 1 && text === null)
+      return noStep('arguments_not_object', 'the arguments of the next step must be an object');
+    // Beside other calls, an invalid one is a failed result of its own when it is validated.
+    next.push({ capability: isNamed ? capability : '', arguments: text ?? NO_OBJECT });
   }
-  if (next.length === 0) return noStep('missing_name', 'the next step has no call');
   return { continuation: { done: false, next }, calls: next, problem: null };
 }
+
+/** A decider is user code: a longer list is cut. */
+const MAX_CALLS = 1_000;
+
+/** Text that is not an object, in place of arguments that are none. */
+const NO_OBJECT = 'null';
 
 function isObject(given: unknown): boolean {
   return typeof given === 'object' && given !== null && !Array.isArray(given);

@@ -6,7 +6,7 @@ import {
   type Redact,
   type RunStart,
 } from '../../machines/contracts/journal.ts';
-import { fromVersion1 } from './version-1.ts';
+import { fromVersion1, withCallLists } from './older-entries.ts';
 
 /** Loaded on use, because the rest of PostChain also runs in browsers, which have no zlib. */
 const zlib = () => process.getBuiltinModule('node:zlib');
@@ -197,9 +197,10 @@ export function lineReader(place: string): LineReader {
   function readEntry(json: string): ReadEntry {
     const value = jsonOf(json);
     if (count === 0) version = Number((value as { version?: unknown } | undefined)?.version ?? JOURNAL_VERSION);
-    const entry = validEntry(place, count, version === 1 ? fromVersion1(value) : value);
+    const current = withCallLists(version === 1 ? fromVersion1(value) : value);
+    const entry = validEntry(place, count, current);
     count += 1;
-    return { entry, json: version === 1 ? JSON.stringify(entry) : json };
+    return { entry, json: current === value ? json : JSON.stringify(entry) };
   }
 
   return {

@@ -320,8 +320,8 @@ export const ACTION_TABLE: readonly ActionRow[] = [
     on: /./,
     when: ({ runs }) => runs === 0,
     to: ['concluded'],
-    so: ({ stopReason, results }, _, { calls, maxContinuations }) =>
-      stopReason === 'invalid_next_step' && results.length === Math.min(calls.length, maxContinuations),
+    so: ({ stopReason, results }, _, { calls }) =>
+      stopReason === 'invalid_next_step' && results.length === calls.length,
     by: 'R5',
   },
   {

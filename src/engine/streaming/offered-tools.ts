@@ -3,7 +3,13 @@ import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 import { GrowingText } from './part-source.ts';
-import { type FoundValue, LeadingThought, type OfferedCalls, type StreamDriver } from './stream-driver.ts';
+import {
+  type DeltaPart,
+  type FoundValue,
+  LeadingThought,
+  type OfferedCalls,
+  type StreamDriver,
+} from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 
 /** The most tool names that an error message lists. */
@@ -22,19 +28,29 @@ interface OfferedCall {
   readonly arguments: string;
 }
 
+/** The most calls of one reply; a reply with more has failed. */
+const MAX_CALLS = 256;
+
+interface DriverOptions {
+  /** Whether the given driver reads JSON in text, which then is not kept as the text before the calls. */
+  readonly readsJsonText: boolean;
+  /** The tool whose arguments are the reply itself; null if the reply is text. */
+  readonly replyTool: string | null;
+}
+
 /**
  * Returns a driver that also accepts calls of these tools as the reply, in the order in which they start, whatever precedes or follows
- * them. Until one starts, the given driver reads the stream. With `readsJsonText` that driver reads JSON in text, which then is not kept
- * as the text before a call.
+ * them. Until one starts, the given driver reads the stream. Calls of unknown tools are kept beside them, so that the model is told of them.
  */
 export function withOfferedTools(
   driver: StreamDriver,
   offered: OfferedTools,
-  { readsJsonText }: { readonly readsJsonText: boolean },
+  { readsJsonText, replyTool }: DriverOptions,
 ): StreamDriver {
   const text = new GrowingText();
   const thought = new LeadingThought();
-  let calls: PendingCalls | null = null;
+  const pending = new PendingCalls(offered.valueOf);
+  let isCalled = false;
   let unknown: string | null = null;
 
   const textBeforeCall = (): string => {
@@ -46,22 +62,26 @@ export function withOfferedTools(
   return {
     finder: driver.finder,
     get calls() {
-      return calls;
+      return isCalled ? pending : null;
     },
     claim(part) {
-      if (part.type === 'tool-call-delta' && offered.names.has(part.name)) {
-        calls ??= new PendingCalls(textBeforeCall(), offered.valueOf);
-        calls.continueWith(part.index, part.name);
-        return true;
+      if (part.type === 'tool-call-delta' && part.name !== replyTool) {
+        pending.continueWith(part);
+        if (!offered.names.has(part.name)) unknown ??= part.name;
+        else if (!isCalled) {
+          isCalled = true;
+          pending.textBefore = textBeforeCall();
+        }
+        if (isCalled) return true;
+        pending.push(part.arguments);
       }
-      if (calls !== null) return false;
+      if (isCalled) return false;
       if (part.type === 'text-delta') text.add(part.text.slice(thought.endIn(part.text)));
-      if (part.type === 'tool-call-delta') unknown ??= part.name;
       return driver.claim(part);
     },
-    proseIn: (given) => (calls === null ? driver.proseIn(given) : ''),
+    proseIn: (given) => (isCalled ? '' : driver.proseIn(given)),
     failureOf(missing) {
-      if (calls !== null) return truncatedFailure(calls.lastName);
+      if (isCalled) return pending.isTooMany ? tooManyFailure() : truncatedFailure(pending.lastName);
       const namesUnknownTool = readsJsonText && missing.miss === 'none' && missing.reason !== 'length';
       return unknown !== null && namesUnknownTool
         ? unknownToolFailure(unknown, offered.names)
@@ -70,39 +90,47 @@ export function withOfferedTools(
   };
 }
 
-interface PendingCall {
-  readonly index: number;
-  readonly name: string;
-  readonly text: GrowingText;
-}
-
 class PendingCalls implements OfferedCalls {
-  readonly #textBefore: string;
+  textBefore = '';
   readonly #toValue: OfferedTools['valueOf'];
-  readonly #calls = new Map<number, PendingCall>();
-  /** The call that the next chunk belongs to. */
-  #current: PendingCall | undefined;
+  /** The places of the calls in the list, by their index in the stream. */
+  readonly #places = new Map<number, number>();
+  readonly #texts: GrowingText[] = [];
+  readonly #calls: OfferedCall[] = [];
+  #current = 0;
+  #isTooMany = false;
 
-  constructor(textBefore: string, toValue: OfferedTools['valueOf']) {
-    this.#textBefore = textBefore;
+  constructor(toValue: OfferedTools['valueOf']) {
     this.#toValue = toValue;
   }
 
-  continueWith(index: number, name: string): void {
-    this.#current = this.#calls.get(index) ?? { index, name, text: new GrowingText() };
-    this.#calls.set(index, this.#current);
+  /** Selects the call that the next chunk belongs to. */
+  continueWith({ index, name }: Extract<DeltaPart, { type: 'tool-call-delta' }>): void {
+    this.#current = this.#places.get(index) ?? this.#calls.length;
+    this.#isTooMany ||= this.#current === MAX_CALLS;
+    if (this.#current < this.#calls.length || this.#isTooMany) return;
+    this.#places.set(index, this.#current);
+    this.#texts.push(new GrowingText());
+    this.#calls.push({ name, arguments: '' });
   }
 
   push(chunk: string): void {
-    this.#current?.text.add(chunk);
+    const [text, call] = [this.#texts[this.#current], this.#calls[this.#current]];
+    if (text === undefined || call === undefined) return;
+    text.add(chunk);
+    this.#calls[this.#current] = { name: call.name, arguments: text.text };
+  }
+
+  get isTooMany(): boolean {
+    return this.#isTooMany;
   }
 
   get lastName(): string {
-    return [...this.#calls.values()].at(-1)?.name ?? '';
+    return this.#calls.at(-1)?.name ?? '';
   }
 
   soFar(): unknown {
-    return this.#toValue(this.#given, this.#textBefore);
+    return this.#toValue(this.#calls, this.textBefore);
   }
 
   /**
@@ -110,19 +138,15 @@ class PendingCalls implements OfferedCalls {
    * servers send no arguments for a tool without parameters.
    */
   whole(reason: FinishReason | null): FoundValue | null {
-    const calls = this.#given.filter((call) => reason !== 'length' || isWhole(call.arguments));
-    if (calls.length === 0) return null;
+    const calls = this.#calls.filter((call) => reason !== 'length' || isWhole(call.arguments));
+    if (calls.length === 0 || this.#isTooMany) return null;
     const complete = calls.map((call) => (call.arguments.trim() === '' ? { ...call, arguments: '{}' } : call));
-    return { value: this.#toValue(complete, this.#textBefore) };
+    return { value: this.#toValue(complete, this.textBefore) };
   }
 
   describe(): string {
-    const called = this.#given.map((call) => `[called the tool ${call.name} with the arguments ${call.arguments}]`);
-    return [...(this.#textBefore === '' ? [] : [this.#textBefore]), ...called].join('\n');
-  }
-
-  get #given(): readonly OfferedCall[] {
-    return [...this.#calls.values()].map(({ name, text }) => ({ name, arguments: text.text }));
+    const called = this.#calls.map((call) => `[called the tool ${call.name} with the arguments ${call.arguments}]`);
+    return [...(this.textBefore === '' ? [] : [this.textBefore]), ...called].join('\n');
   }
 }
 
@@ -136,6 +160,11 @@ function isWhole(json: string): boolean {
 function truncatedFailure(name: string): Failure {
   const message = `The reply was cut off at the output limit before the arguments of the tool “${oneLine(name, MAX_NAME_CHARS)}” ended.`;
   return failureOf('extraction', 'truncated', message);
+}
+
+function tooManyFailure(): Failure {
+  const message = `The reply calls more than ${MAX_CALLS} tools; expected at most ${MAX_CALLS} calls.`;
+  return failureOf('extraction', 'too_many_calls', message);
 }
 
 function unknownToolFailure(name: string, names: ReadonlySet<string>): Failure {

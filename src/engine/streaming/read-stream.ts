@@ -99,7 +99,12 @@ function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions)
 function driverFor(options: ReadStreamOptions): StreamDriver {
   const { form, toolName, offered } = options;
   const driver = form === 'tool-call' ? createToolCallDriver(toolName) : createTextDriver(options);
-  return offered === undefined ? driver : withOfferedTools(driver, offered, { readsJsonText: form !== 'tool-call' });
+  return offered === undefined
+    ? driver
+    : withOfferedTools(driver, offered, {
+        readsJsonText: form !== 'tool-call',
+        replyTool: form === 'tool-call' ? toolName : null,
+      });
 }
 
 function streamFailure({ failure, reason }: StreamEnd): Failure | null {

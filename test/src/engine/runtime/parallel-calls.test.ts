@@ -131,6 +131,29 @@ describe('the calls of one reply', () => {
     expect(asked.steps).toMatchObject([{ success: false }, { success: true }, { success: false }]);
   });
 
+  it('[R3] leave the runs to those that are valid', async () => {
+    const unknown = { capability: 'play', arguments: '{}' };
+    const misfit = { capability: 'work', arguments: '{}' };
+    const calls = [unknown, misfit, unknown, work({ ms: 1 }), work({ ms: 2 })];
+    const { outcome, spans } = await runLoop({ calls, limits: { maxContinuations: 2 } });
+    expect(spans.map(({ ms }) => ms)).toEqual([1, 2]);
+    expect(outcome).toMatchObject({ stopReason: 'no_decider', problem: null });
+    expect(outcome.results.map(({ success }) => success)).toEqual([false, false, false, true, true]);
+  });
+
+  it('[R5] of a decider run beside one that is not a call at all', async () => {
+    const next = [{ capability: 'work', arguments: { ms: 1 } }, { capability: 'work', arguments: 5 }, null];
+    const decider: Decider = ({ results }) => (results.length > 1 ? { done: true } : ({ done: false, next } as never));
+    const { outcome } = await runLoop({ calls: [work({ ms: 2 })], decider });
+    expect(outcome.stopReason).toBe('done');
+    expect(outcome.results.map(({ code, output }) => code ?? output)).toEqual([
+      'worked 2',
+      'worked 1',
+      'arguments_not_object',
+      'empty_name',
+    ]);
+  });
+
   it('[R5] end the loop if none of them is valid, each with a failed result', async () => {
     const calls = ['play', 'dance'].map((capability) => ({ capability, arguments: '{}' }));
     const { outcome } = await runLoop({ calls, decider: modelDecider });
@@ -143,16 +166,17 @@ describe('the calls of one reply', () => {
     });
   });
 
-  it('[C8] keep the results that they have when the loop is aborted; the others have failed or never ran', async () => {
+  it('[C8] keep the results that they have when the loop is aborted; the others have failed', async () => {
     const calls = [5, 60, 60, 60, 60, 60].map((ms) => work({ ms }));
     const { outcome, journal } = await runLoop({ calls, limits: { maxContinuations: 9 }, cancelAtMs: 30 });
     expect(outcome.stopReason).toBe('aborted');
-    expect(outcome.results.map(({ code, output }) => code ?? output)).toEqual([
-      'worked 5',
-      ...Array(4).fill('aborted'),
+    expect(outcome.results.map(({ id, code, output }) => [id, code ?? output])).toEqual([
+      ['s1.action.1', 'worked 5'],
+      ...[2, 3, 4, 5].map((number) => [`s1.action.${number}`, 'aborted']),
+      [null, 'aborted'],
     ]);
-    expect(ofType(journal, 'capability-end')).toHaveLength(5);
-    expect(ofType(journal, 'capability-stop')).toMatchObject([{ reason: 'aborted', runs: 5, failed: 4 }]);
+    expect(ofType(journal, 'capability-end').map(({ index }) => index)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(ofType(journal, 'capability-stop')).toMatchObject([{ reason: 'aborted', runs: 5, failed: 5 }]);
   });
 
   it('can be given, or chosen by a decider, as a list', async () => {
@@ -212,7 +236,7 @@ describe('a call that the model repeats', () => {
     next: [{ capability: 'work', arguments: JSON.stringify(given) }],
   });
 
-  it('ends the loop when it has run three times with the same arguments, in whatever order they are', async () => {
+  it('ends the loop after three steps with the same arguments, in whatever order they are', async () => {
     const thoughts = [
       { throws: false, ms: 1 },
       { ms: 1, throws: false },
@@ -228,16 +252,14 @@ describe('a call that the model repeats', () => {
     expect(outcome).toMatchObject({
       stopReason: 'same_call_repeated',
       result: { output: 'worked 1' },
-      problem: {
-        message: 'the model asked again for "work", which already ran 3 times with the same arguments (maxSameCalls)',
-      },
+      problem: { message: 'the model called "work" again, after 3 steps with the same call (maxSameCalls)' },
     });
     const guards = ofType(journal, 'transition')
       .flatMap(({ candidates }) => candidates)
       .filter(({ guard }) => guard === 'sameCallRepeated');
     expect(guards.at(-1)).toMatchObject({
       result: 'taken',
-      inputs: { decider: 'model', capability: 'work', runs: 3, maxSameCalls: 3 },
+      inputs: { decider: 'model', capability: 'work', steps: 3, maxSameCalls: 3 },
     });
   });
 
@@ -263,5 +285,20 @@ describe('a call that the model repeats', () => {
       results.length > 4 ? { done: true } : { done: false, next: { capability: 'work', arguments: { ms: 1 } } };
     const { outcome, spans } = await runLoop({ calls: [work({ ms: 1 })], decider, limits: { maxContinuations: 9 } });
     expect([outcome.stopReason, spans.length]).toEqual(['done', 5]);
+  });
+
+  it.each([
+    ['beside a call that cannot run', [work({ ms: 1 }), { capability: 'play', arguments: '{}' }], 3],
+    ['beside a call whose arguments are invalid', [work({ ms: 1 }), { capability: 'work', arguments: '{}' }], 3],
+    ['among six of one reply', [1, 2, 3, 4, 5, 6].map((ms) => work({ ms })), 18],
+  ])('ends the loop if it is repeated %s', async (_, calls, runs) => {
+    const thoughts = Array(8).fill({ done: false, finalOutput: null, next: calls });
+    const { outcome, spans } = await runLoop({
+      calls,
+      decider: modelDecider,
+      thoughts,
+      limits: { maxContinuations: 100 },
+    });
+    expect([outcome.stopReason, spans.length]).toEqual(['same_call_repeated', runs]);
   });
 });

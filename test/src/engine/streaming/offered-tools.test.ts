@@ -119,6 +119,27 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     expect(filtered).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
+  test('[A10] keeps calls of unknown tools beside it, in the order of their starts', async () => {
+    const { value } = await read(form, [
+      of('foo', '{"a"', 1),
+      search('{"q":', 2),
+      of('foo', ':1}', 1),
+      search('1}', 2),
+    ]);
+    const calls = [
+      { name: 'foo', arguments: '{"a":1}' },
+      { name: 'search', arguments: '{"q":1}' },
+    ];
+    expect(value).toEqual({ calls, said: '' });
+  });
+
+  test('[A2] is one of at most 256, and each chunk costs the same', async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => search('{}', index));
+    expect((await read(form, many(256))).failure).toBeNull();
+    const { value, failure } = await read(form, [...many(50_000), search('{}', 50_001)]);
+    expect({ value, code: failure?.code }).toEqual({ value: null, code: 'too_many_calls' });
+  });
+
   test('[A10] of an unknown tool is a failure that names it', async () => {
     const { value, failure } = await read(form, [of('sear\u202ech', '{"q":1}')]);
     expect(value).toBeNull();

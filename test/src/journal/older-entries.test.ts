@@ -1,14 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf, linesOf } from '../../../src/journal/journal-lines.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { stateHistory } from '../../../src/journal/state-at.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { defineCapability } from '../../../src/tools/capability.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { startScripted, workCall } from '../../support/run-chain.ts';
 
 /** Returns the JSON text of entries as version 1 of the format wrote them. */
 function asVersion1(entries: readonly JournalEntry[]): readonly JournalEntry[] {
@@ -39,5 +42,38 @@ describe('a journal of version 1', () => {
     expect(stateHistory(entries)).toEqual({ states: [], problem: expect.stringContaining('its state is unknown') });
     expect((await exportRun(entries)).html).toContain(answerText);
     expect(() => replay(entries)).toThrow(/version 1 of the format, which can be shown but not replayed/u);
+  });
+});
+
+/** Returns entries as they were written before replies contained lists of calls. */
+function withSingleCalls(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  return entries.map((entry) => {
+    if (entry.type === 'capability-start') return { ...entry, id: undefined } as never;
+    if (entry.type === 'continuation') return { ...entry, next: entry.next[0] ?? null } as never;
+    if (entry.type !== 'call-event') return entry;
+    if (entry.actor === 'validateArguments' && entry.event.type === 'done')
+      return { ...entry, event: { ...entry.event, output: (entry.event.output as unknown[])[0] } };
+    if (entry.event.type !== 'reply.ended') return entry;
+    const { reply } = entry.event;
+    const { calls, ...others } = Object(reply.value);
+    if (calls === undefined) return entry;
+    return { ...entry, event: { ...entry.event, reply: { ...reply, value: { ...others, call: calls[0] ?? null } } } };
+  });
+}
+
+describe('a journal from before replies contained lists of calls', () => {
+  it('is read with lists', async () => {
+    const action = { ...replies.action, calls: [workCall] };
+    const name = workCall.capability;
+    const work = defineCapability({ name, description: 'Works.', arguments: z.object({}), execute: () => 'done' });
+    const { run } = startScripted({ action }, { capabilities: [work] });
+    await run.answer;
+    expect(run.journal.filter(({ type }) => type === 'capability-start')).toHaveLength(1);
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, `${run.runId}.jsonl`), linesOf(withSingleCalls(run.journal)));
+    const entries = await entriesOf(fileJournals(folder).read(run.runId));
+    const expected = JSON.parse(JSON.stringify(run.journal));
+    for (const entry of expected) if (entry.type === 'capability-start') delete entry.id;
+    expect(entries).toEqual(expected);
   });
 });

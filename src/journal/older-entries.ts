@@ -40,6 +40,34 @@ export function fromVersion1(value: unknown): unknown {
   );
 }
 
+/**
+ * Converts an entry from before replies contained lists of calls, when a reply named one call or none. Returns any other entry unchanged.
+ * The result is not validated.
+ */
+export function withCallLists(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  if (value['type'] === 'continuation' && !Array.isArray(value['next']))
+    return { ...value, next: listOf(value['next']) };
+  const { event } = value;
+  if (value['type'] !== 'call-event' || !isObject(event)) return value;
+  const { reply, output } = event;
+  if (value['actor'] === 'validateArguments' && isObject(output))
+    return { ...value, event: { ...event, output: [output] } };
+  if (isObject(reply) && isObject(reply['value']))
+    return { ...value, event: { ...event, reply: { ...reply, value: withLists(reply['value']) } } };
+  return value;
+}
+
+function withLists(reply: Fields): Fields {
+  const { call, ...others } = reply;
+  if (call !== undefined && 'response' in reply && !('calls' in reply)) return { ...others, calls: listOf(call) };
+  return 'done' in reply && 'next' in reply && !Array.isArray(reply['next'])
+    ? { ...reply, next: listOf(reply['next']) }
+    : reply;
+}
+
+const listOf = (call: unknown): readonly unknown[] => (call === null || call === undefined ? [] : [call]);
+
 function fromStart({ states, ...start }: Fields): Fields {
   return { ...start, keyframes: states, thresholds: renamed(start['thresholds'], { summarise: 'summarize' }) };
 }

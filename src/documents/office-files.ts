@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import { isNode } from '../internal/is-node.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
 
-/** What parsing a file may take. A file of a few kB can be nested so deeply that its parser would work on it for hours. */
+/** What parsing a file may take. A file of a few kB can be nested so deeply that its parser would work on it for hours, or unpack to gigabytes. */
 interface Limits {
   readonly timeMs: number;
   readonly memoryMb: number;
@@ -78,7 +78,8 @@ async function parseInWorker<Library>(
   const copy = new Uint8Array(bytes);
   if (library === null) return parse(loaded, copy).catch(() => null);
   const outcome = queue.then(() => inWorker({ type, library, bytes: copy }, limits));
-  queue = outcome;
+  // A worker that cannot start must not fail the files after it.
+  queue = outcome.catch(() => {});
   return outcome;
 }
 
@@ -93,6 +94,18 @@ function libraryPath(name: string): string | null {
 }
 
 let queue: Promise<unknown> = Promise.resolve();
+
+/** How often the memory is measured. PDF.js unpacks less than 1 MB per millisecond. */
+const MEASURE_MS = 20;
+
+/**
+ * Returns the bytes of memory of the process outside of this thread's heap and buffers. The worker cannot report its own while it parses,
+ * and V8 limits only its heap, not the buffers that PDF.js unpacks to.
+ */
+function bytesOutside(): number {
+  const { rss, heapTotal, external } = process.memoryUsage();
+  return rss - heapTotal - external;
+}
 
 /** Kept for the next file, because starting a worker takes longer than parsing most files. It does not keep the process alive. */
 let idle: Worker | null = null;
@@ -116,17 +129,23 @@ function inWorker(task: Task, limits: Limits): Promise<Outcome> {
   return new Promise((resolve) => {
     const settle = (outcome: Outcome, next: Worker | null): void => {
       clearTimeout(timer);
+      clearInterval(meter);
       worker.removeAllListeners('message').removeAllListeners('error');
       // An error after its last file must not end the process.
       worker.on('error', () => forget(worker)).unref();
-      if (next === null) void worker.terminate();
-      else idle = next;
-      resolve(outcome);
+      if (next !== null) idle = next;
+      // The next file starts when the memory of a terminated worker is free.
+      void (next === null ? worker.terminate() : Promise.resolve()).then(() => resolve(outcome));
     };
+    const tooMuchMemory = `reading it takes more than ${memoryMb} MB of memory`;
+    const before = bytesOutside();
+    const meter = setInterval(() => {
+      if (bytesOutside() - before > memoryMb * 1e6) settle(tooMuchMemory, null);
+    }, MEASURE_MS);
     const timer = setTimeout(() => settle(`reading it takes more than ${timeMs / 1_000} s`, null), timeMs);
     worker.once('message', (texts: readonly string[] | null) => settle(texts, isDefault ? worker : null));
     worker.once('error', ({ code }: NodeJS.ErrnoException) =>
-      settle(code === 'ERR_WORKER_OUT_OF_MEMORY' ? `reading it takes more than ${memoryMb} MB of memory` : null, null),
+      settle(code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory : null, null),
     );
     worker.postMessage(task, [task.bytes.buffer]);
   });

@@ -70,6 +70,8 @@ function isInRange(host: string, range: string): boolean {
   const [address, first] = [withoutBrackets(host), withoutBrackets(network)];
   const [version, widest] = isIP(first) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
   if (isIP(address) === 0 || isIP(first) === 0 || Number(bits) > widest) return false;
+  // BlockList regards an IPv4 address as an IPv6 one, so ::/0 would include all of them.
+  if (version === 'ipv6' && isIP(address) === 4) return false;
   const list = new BlockList();
   list.addSubnet(first, Number(bits), version);
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

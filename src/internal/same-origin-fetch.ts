@@ -38,7 +38,7 @@ function isRedirect({ status, type }: Response): boolean {
 const CHECK = 'check the base URL';
 const ADVICE = 'the key was not sent there; if that server is the right one, set the base URL to it';
 
-/** Returns where a response redirects to, within the same origin. */
+/** Returns where a response redirects to, within the same origin, without a user and a password. */
 function targetOf({ type, status, headers }: Response, from: URL): URL {
   if (type === 'opaqueredirect')
     throw redirectError(from, `redirected the request to an address that the browser hides; ${ADVICE}`);
@@ -51,7 +51,7 @@ function targetOf({ type, status, headers }: Response, from: URL): URL {
   if (!/^https?:$/u.test(protocol))
     throw redirectError(from, `redirected the request to a URL with the scheme ${JSON.stringify(protocol)}; ${CHECK}`);
   if (origin !== from.origin) throw redirectError(from, `redirected the request to ${origin}; ${ADVICE}`);
-  return target;
+  return Object.assign(target, { username: '', password: '' });
 }
 
 const redirectError = ({ origin }: URL, problem: string): TransportError =>

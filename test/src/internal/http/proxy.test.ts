@@ -150,6 +150,9 @@ describe('the proxy for a URL', () => {
     ['fd00::/8', 'https://[fdff::1]', true],
     ['[fd00::]/8', 'https://[fdff::1]', true],
     ['fd00::/8', 'https://[fe80::1]', false],
+    ['::/0', 'https://[fe80::1]', true],
+    ['::/0', 'https://10.0.0.1', false],
+    ['10.0.0.0/8', 'https://[::ffff:10.0.0.1]', true],
     ['10.0.0.0/33,10.0.0.0/x,10.0.0/8,fd00::/129,/8', 'https://10.0.0.1', false],
   ])('NO_PROXY %j as address ranges excludes %s: %s', (list, url, isExcluded) => {
     const env = { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://p:1', NO_PROXY: list };

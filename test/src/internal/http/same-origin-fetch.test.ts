@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { platformFetch } from '../../../../src/internal/fetch-without-timeout.ts';
 import { sameOriginFetch } from '../../../../src/internal/same-origin-fetch.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { chatServer, completion, streaming } from '../../../support/chat-server.ts';
@@ -88,6 +89,13 @@ describe('a fetch within one origin', () => {
     const response = await sameOriginFetch(globalThis.fetch)(`${server.baseURL}/x`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(200);
     expect(server.exchanges.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  test('drops the user and the password of a redirect', async () => {
+    const server = await redirecting(307, () => server.baseURL.replace('//', '//user:pw@').replace('/v1', '/ok'));
+    const response = await sameOriginFetch(platformFetch)(`${server.baseURL}/x`);
+    expect(response.status).toBe(200);
+    expect(server.exchanges[1]?.headers).not.toHaveProperty('authorization');
   });
 
   test('fails for a redirect whose target the browser hides', async () => {

@@ -55,6 +55,12 @@ function commonLength(one: ArrayLike<string>, other: ArrayLike<string>): number 
   return length;
 }
 
+const CREDENTIAL = /auth|cookie|key|token|secret|passw|credential|signature/iu;
+
+/** Returns the secret words of HTTP headers: those of headers whose name says that they carry credentials. */
+export const headerSecrets = (headers: Readonly<Record<string, string>>): readonly string[] =>
+  secretWords(Object.entries(headers).flatMap(([name, value]) => (CREDENTIAL.test(name) ? [value] : [])));
+
 /** Returns the words of these texts that are long enough to be keys. */
 export function secretWords(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => text.split(/\s+/u)).filter((word) => word.length >= MIN_KEY_CHARS);

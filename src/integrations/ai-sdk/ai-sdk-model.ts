@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
-import { secretWords } from '../../internal/secrets.ts';
+import { headerSecrets } from '../../internal/secrets.ts';
 import { toolCallFailure } from '../../models/openai/failures.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
 import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
@@ -79,7 +79,7 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
     'options of aiSdkModel',
   );
   requireValidHeaders(headers);
-  const failures = { secrets: secretWords(Object.values(headers)), now: options.now ?? Date.now };
+  const failures = { secrets: headerSecrets(headers), now: options.now ?? Date.now };
   const open = negotiateFeatures(languageModel, options);
 
   return {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Timers } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
-import { secretWords } from '../../internal/secrets.ts';
+import { headerSecrets, secretWords } from '../../internal/secrets.ts';
 
 /** The APIs for a reply: chat completions, which most servers have, and OpenAI's newer Responses API. */
 const APIS = ['chat', 'responses'] as const;
@@ -199,7 +199,8 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
     now: options.now ?? Date.now,
     secrets: [
       ...(key.secret ? [key.text] : []),
-      ...secretWords([organization ?? '', project ?? '', ...Object.values(headers)]),
+      ...secretWords([organization ?? '', project ?? '']),
+      ...headerSecrets(headers),
     ],
   };
 }

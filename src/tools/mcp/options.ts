@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { parseOption, requireValidHeaders, signalSchema } from '../../internal/options.ts';
-import { redactSecrets, secretWords } from '../../internal/secrets.ts';
+import { headerSecrets, redactSecrets, secretWords } from '../../internal/secrets.ts';
 
 interface SharedOptions {
   /** The prefix of tool names, for example `files` in `files_read`: at most 32 letters, digits, `_` and `-`. */
@@ -77,7 +77,7 @@ export function mcpSettings(options: McpOptions): McpSettings {
   const settings = parseOption(httpSchema, options, 'options of connectMcp');
   requireNoPassword(settings.url);
   requireValidHeaders(settings.headers);
-  return { ...settings, secrets: secretWords(Object.values(settings.headers)) };
+  return { ...settings, secrets: headerSecrets(settings.headers) };
 }
 
 function requireNoPassword(url: string): void {

@@ -134,6 +134,13 @@ describe('server errors of the openai model', () => {
     expect(message).toContain('See https://docs.test.');
   });
 
+  test('words of a header that carries no credentials are not hidden, nor their parts', async () => {
+    const server = await chatServer(({ response }) => respondWithJson(response, 404, said('No model my-company-llm.')));
+    const headers = { 'user-agent': 'my-company-app/1.0' };
+    const { message } = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, headers }));
+    expect(message).toContain('No model my-company-llm.');
+  });
+
   test('secrets in headers and short keys are hidden, too', async () => {
     const server = await chatServer(({ response, headers }) =>
       respondWithJson(response, 403, said(JSON.stringify(headers))),

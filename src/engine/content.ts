@@ -66,15 +66,16 @@ const dataSchema = z.pipe(
 /** Unwraps data in an object with a `type`. Its class may come from another realm, for example in tests with jsdom. */
 function plainData(given: unknown): unknown {
   const { type, data, url, text } = Object(given) as Readonly<Record<string, unknown>>;
-  const plain = type === 'data' ? data : type === 'url' ? url : type === 'text' ? utf8(text) : given;
+  const plain = type === 'data' ? data : type === 'url' ? url : type === 'text' ? encoded(text) : given;
   if (ArrayBuffer.isView(plain)) return new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength);
   const kind = Object.prototype.toString.call(plain);
   if (kind === '[object ArrayBuffer]') return new Uint8Array(plain as ArrayBuffer);
   return kind === '[object URL]' ? String(plain) : plain;
 }
 
-const utf8 = (text: unknown): Uint8Array => new TextEncoder().encode(String(text));
+const encoded = (text: unknown): unknown => (typeof text === 'string' ? new TextEncoder().encode(text) : text);
 
+const EXPECTED_PART = 'expected a part with the type "text", "image" or "file"';
 const partSchema = z.discriminatedUnion(
   'type',
   [
@@ -82,7 +83,7 @@ const partSchema = z.discriminatedUnion(
     z.object({ type: z.literal('image'), image: dataSchema, ...aboutFile }),
     z.object({ type: z.literal('file'), data: dataSchema, ...aboutFile }),
   ],
-  'expected a part with the type "text", "image" or "file"',
+  EXPECTED_PART,
 );
 
 /**
@@ -93,10 +94,22 @@ const partSchema = z.discriminatedUnion(
  */
 export function readContent(given: Content, where: string): ReadContent {
   if (typeof given === 'string') return { text: given, files: [] };
-  const parts = given.map((part, at) => readPart(part, `${where}[${at}]`));
+  const parts = readable(where, () =>
+    given.map((part, at) => readable(`${where}[${at}]`, () => readPart(part, `${where}[${at}]`))),
+  );
   const files = parts.flatMap((part) => (typeof part === 'string' ? [] : [part]));
   const text = parts.filter((part) => typeof part === 'string' && part.trim() !== '').join('\n\n');
   return { text: text === '' && files.length > 0 ? attachmentLabels(files) : text, files };
+}
+
+/** Throws `invalid_request` for what a getter or a proxy throws, and for a detached ArrayBuffer. */
+function readable<Read>(where: string, read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PostChainError) throw error;
+    throw invalid(where, EXPECTED_PART, 'an object that cannot be read');
+  }
 }
 
 function readPart(given: unknown, where: string): string | AttachedFile {
@@ -106,7 +119,7 @@ function readPart(given: unknown, where: string): string | AttachedFile {
     const path = (issue?.path ?? []).map(String);
     const received = path.reduce<unknown>((value, key) => Object(value)[key], given);
     const what = path.at(-1) === 'type' ? given : received;
-    throw invalid([where, ...path.filter((key) => key !== 'type')].join('.'), `${issue?.message}`, describeValue(what));
+    throw invalid([where, ...path.filter((key) => key !== 'type')].join('.'), `${issue?.message}`, described(what));
   }
   const part = read.data;
   if (part.type === 'text') return part.text;
@@ -125,11 +138,14 @@ function readPart(given: unknown, where: string): string | AttachedFile {
   };
 }
 
+/** Describes a value without text of a file. */
+const described = (value: unknown): string => (typeof value === 'string' ? 'a string' : describeValue(value));
+
 const invalid = (where: string, expected: string, received: string): PostChainError =>
   new PostChainError('invalid_request', `${where}: ${expected}; received ${received}.`);
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/iu;
-const ANY_URL = /^[a-z][a-z0-9+.-]*:/iu;
+const ANY_URL = /^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu;
 
 /** Throws `invalid_request` for data that is empty, or neither Base64 nor a `data:` URL. */
 function base64In(data: Uint8Array | string, where: string): { readonly base64: string; readonly mediaType?: string } {
@@ -141,15 +157,18 @@ function base64In(data: Uint8Array | string, where: string): { readonly base64: 
   if (data.length > 2 * MAX_FILE_BYTES) throw tooLarge((data.length / 4) * 3);
   const [start = '', mediaType] = DATA_URL.exec(data.slice(0, 1_000)) ?? [];
   if (start === '' && ANY_URL.test(data))
-    throw invalid(
-      where,
-      'expected bytes, Base64 text or a data: URL with ;base64',
-      `${describeValue(data)}; download it first`,
-    );
+    throw invalid(where, 'expected bytes, Base64 text or a data: URL with ;base64', withoutContent(data));
   const base64 = plainBase64(data.slice(start.length));
   if (base64 === '') throw invalid(where, 'expected the bytes of a file', 'none');
   if (base64 === null) throw invalid(where, 'expected bytes, Base64 text or a data: URL', 'text that is not Base64');
   return { base64, ...(mediaType && { mediaType }) };
+}
+
+/** Describes a URL without its credentials, its path and its query, and a `data:` URL without its text. */
+function withoutContent(url: string): string {
+  if (/^data:/iu.test(url)) return 'a data: URL without ;base64';
+  const { protocol, host } = URL.canParse(url) ? new URL(url) : { protocol: '', host: '' };
+  return `a URL${host && ` of ${protocol}//${host}`}; download it first`;
 }
 
 const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
@@ -175,21 +194,21 @@ function plainBase64(text: string): string | null {
 
 const byteLength = (base64: string): number => (base64.length / 4) * 3 - (/=*$/u.exec(base64)?.[0].length ?? 0);
 
-/** The first bytes of a file, in Base64. */
-const SIGNATURES: Readonly<Record<string, string>> = {
-  iVBORw0KGgo: 'image/png',
-  '/9j/': 'image/jpeg',
-  R0lGOD: 'image/gif',
-  UklGR: 'image/webp',
-  JVBERi0: 'application/pdf',
-};
+/** The first bytes of a file, in Base64. A WebP file has "WEBP" at byte 8; other files start with RIFF, too. */
+const SIGNATURES: readonly (readonly [RegExp, string])[] = [
+  [/^iVBORw0KGgo/u, 'image/png'],
+  [/^\/9j\//u, 'image/jpeg'],
+  [/^R0lGOD/u, 'image/gif'],
+  [/^UklGR.{5}[BFJNRVZdhlptx159]XRUJQ/u, 'image/webp'],
+  [/^JVBERi0/u, 'application/pdf'],
+];
 
 /** Returns the stated media type; detects it from the bytes if it is missing or only a kind such as `image/*`; null if it is unknown. */
 function mediaTypeOf(stated: string | undefined, base64: string): string | null {
   const type = stated?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^[a-z]+\/[a-z0-9][\w.+-]*$/u.test(type)) return type;
   if (/^text(?:\/\*)?$/u.test(type)) return 'text/plain';
-  return Object.entries(SIGNATURES).find(([start]) => base64.startsWith(start))?.[1] ?? null;
+  return SIGNATURES.find(([start]) => start.test(base64))?.[1] ?? null;
 }
 
 function tooLarge(bytes: number): PostChainError {

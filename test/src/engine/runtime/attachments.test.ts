@@ -41,6 +41,17 @@ const REQUEST: Content = [
 ];
 const FILES = ['image/*', 'application/pdf'];
 
+const unreadable = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new Error('secret');
+    },
+  },
+);
+const detached = new ArrayBuffer(8);
+structuredClone(detached, { transfer: [detached] });
+
 function start(run: Partial<RunOptions> = {}, options: PostChainOptions = {}, accepts: readonly string[] = FILES) {
   const model = scriptedModel({}, { otherwise: replies, accepts });
   const chain = createPostChain({ model, newId: () => 'run-1', ...options });
@@ -104,6 +115,7 @@ describe('files of a request', () => {
         { type: 'image', image: runInNewContext(`Uint8Array.from([${PNG}])`) },
         { type: 'image', image: PNG.buffer.slice(0) },
         { type: 'image', image: new URL(`data:image/png;base64,${PNG_BASE64}`) },
+        { type: 'image', image: 'UklGRiQAAABXRUJQVlA4IA==' },
         { type: 'file', data: { type: 'data', data: PDF_BASE64 }, mediaType: 'application/pdf' },
         { type: 'text', text: 'Compare.' },
       ],
@@ -114,9 +126,10 @@ describe('files of a request', () => {
       ['image/png', null, 11],
       ['image/png', null, 11],
       ['image/png', null, 11],
+      ['image/webp', null, 16],
       ['application/pdf', null, 16],
     ]);
-    expect(entriesOf(run, 'attachment').map(({ data }) => data)).toEqual([PNG_BASE64, PDF_BASE64]);
+    expect(entriesOf(run, 'attachment').map(({ data }) => data)).toEqual([PNG_BASE64, expect.any(String), PDF_BASE64]);
   });
 
   it('of any length and content are stored as standard Base64', () => {
@@ -154,8 +167,39 @@ describe('files of a request', () => {
   it.each([
     [
       [{ type: 'image', image: 'https://example.com/a.png' }],
-      /^request\[0\]\.image: expected bytes, Base64 text or a data: URL with ;base64; received "https:\/\/example\.com\/a\.png"; download it first\.$/,
+      /^request\[0\]\.image: expected bytes, Base64 text or a data: URL with ;base64; received a URL of https:\/\/example\.com; download it first\.$/,
     ],
+    [
+      [{ type: 'image', image: new URL('https://user:secret@example.com/a.png?token=secret') }],
+      /^request\[0\]\.image: expected [^"]*; received a URL of https:\/\/example\.com; download it first\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'data:text/plain,secret' }],
+      /^request\[0\]\.data: expected [^"]*; received a data: URL without ;base64\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'password:secret' }],
+      /^request\[0\]\.data: expected [^"]*; received a text that is not Base64\.$/,
+    ],
+    [['data:text/plain,secret'], /^request\[0\]: expected a part with the type .*; received a string\.$/],
+    [
+      [{ type: 'file', data: { type: 'text' } }],
+      /^request\[0\]\.data: expected bytes .*; received an object with type\.$/,
+    ],
+    [
+      [{ type: 'file', data: { type: 'text', text: Symbol('secret') } }],
+      /^request\[0\]\.data: expected bytes .*; received an object with type, text\.$/,
+    ],
+    [[unreadable], /^request\[0\]: expected a part .*; received an object that cannot be read\.$/],
+    [
+      [{ type: 'image', image: unreadable }],
+      /^request\[0\]: expected a part .*; received an object that cannot be read\.$/,
+    ],
+    [
+      [{ type: 'image', image: detached }],
+      /^request\[0\]: expected a part .*; received an object that cannot be read\.$/,
+    ],
+    [[{ type: 'image', image: 'UklGRiQAAABXQVZFZm10IA==' }], /^request\[0\]\.mediaType: expected .*; received none\.$/],
     [
       [{ type: 'image', image: 7 }],
       /^request\[0\]\.image: expected bytes \(Uint8Array or ArrayBuffer\), Base64 text or a data: URL; received 7\.$/,

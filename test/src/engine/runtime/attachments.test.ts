@@ -179,7 +179,7 @@ describe('files of a request', () => {
     ],
     [
       [{ type: 'file', data: 'password:secret' }],
-      /^request\[0\]\.data: expected [^"]*; received a text that is not Base64\.$/,
+      /^request\[0\]\.data: expected [^"]*; received text that is not Base64\.$/,
     ],
     [['data:text/plain,secret'], /^request\[0\]: expected a part with the type .*; received a string\.$/],
     [

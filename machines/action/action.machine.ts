@@ -129,12 +129,12 @@ export const actionMachine = actionSetup.createMachine({
           target: 'concluded',
           actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
         },
+        { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
         {
           guard: 'sameCallRepeated',
           target: 'concluded',
           actions: ['recordRepeat', 'dropStep', { type: 'recordStop', params: { reason: 'same_call_repeated' } }],
         },
-        { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
         { target: 'validatingArguments' },
       ],
     },

@@ -13,7 +13,6 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
     // The two guards of each pair exclude each other: nothing to continue or the limit of runs; calls that ran before or that cannot run; the model
     // or a function decides; unreadable or done.
     'actionLoop.beginning, always: candidate 3 of 5 swapped with the next',
-    'actionLoop.resolving, always: candidate 3 of 5 swapped with the next',
     'actionLoop.continuing, always: candidate 1 of 4 swapped with the next',
     'actionLoop.branching, always: candidate 1 of 3 swapped with the next',
   ],

@@ -80,7 +80,7 @@ const annotationSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
   z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),
-  /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, before the first call. */
+  /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),

@@ -251,10 +251,13 @@ export function filesIn(entries: readonly JournalEntry[]): readonly AttachedFile
   return entries.filter(isFile).map(({ seq: _, atMs: __, type: ___, ...file }) => file);
 }
 
-/** Returns an attachment with its bytes. Throws if the journal does not contain them. */
+/** Returns an attachment with its bytes. Throws `invalid_journal` if the journal does not have them. */
 export function fileIn(entries: readonly JournalEntry[], attachment: Attachment): AttachedFile {
   const entry = entries.find((one) => isFile(one) && one.digest === attachment.digest);
   const data = entry?.type === 'attachment' ? entry.data : '';
   if (data !== '') return { ...attachment, data };
-  throw new Error(`The journal does not contain ${attachmentLabel(attachment)}; start a new run with the file`);
+  throw new PostChainError(
+    'invalid_journal',
+    `The journal does not contain ${attachmentLabel(attachment)}; expected the bytes of every file. Start a new run with the file.`,
+  );
 }

@@ -11,6 +11,7 @@ import {
 } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { clipped } from '../../machines/text/clip.ts';
+import { filesIn } from '../engine/content.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import type { ActivityExecutor, Recording } from '../engine/runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
@@ -105,9 +106,12 @@ export function* replaySteps(
   { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
 ): Generator<void, EntriesReplay> {
   const lastMs = recorded.at(-1)?.atMs ?? 0;
+  let first = 1;
+  for (; recorded[first]?.type === 'attachment'; first += 1) yield;
   const opened = openRun(start, {
     ...options,
     parts,
+    files: filesIn(recorded.slice(0, first)),
     recording: recordingOf(recorded),
     atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
   });
@@ -122,10 +126,9 @@ export function* replaySteps(
   for (const entry of recorded) {
     const { seq } = entry;
     if (seq === 0) continue;
-    // Attachments are recorded before the charts start.
-    if (journal.entries.length === seq && entry.type !== 'attachment') begin();
+    if (journal.entries.length === seq) begin();
     if (journal.entries.length === seq) feed(opened, entry);
-    yield;
+    if (seq >= first) yield;
     const replayed = journal.entries[seq] ?? null;
     if (replayed === null || !isSame(entry, replayed))
       return { opened, divergence: { seq, recorded: entry, replayed } };

@@ -1,5 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, OpenedJournal } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, OpenedJournal, RunStart } from '../../machines/contracts/journal.ts';
+import { fileIn } from '../engine/content.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../engine/runtime/run.ts';
@@ -18,6 +19,7 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
   try {
     const start = runStartOf(entries);
     requireSameChart(start);
+    if (!entries.some(({ type }) => type === 'answer')) requireFiles(start, entries);
     const clock = createRunClock(parts.clock, start.startedAtMs, entries.at(-1)?.atMs ?? 0);
     const { opened, divergence } = replayEntries(
       start,
@@ -43,6 +45,12 @@ export function resumeRun({ entries, writer }: OpenedJournal, parts: ChainParts,
     writer.close();
     throw error;
   }
+}
+
+/** Throws `invalid_journal` if the bytes of a file are missing: the journal is redacted, or the process ended while it was written. */
+function requireFiles(start: RunStart, entries: readonly JournalEntry[]): void {
+  for (const { attachments = [] } of [start, ...start.messages])
+    for (const attachment of attachments) fileIn(entries, attachment);
 }
 
 /** Abandons partial replies, because a stream cannot be continued in another process: the charts must request the reply again. */

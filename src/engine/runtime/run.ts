@@ -108,7 +108,7 @@ export interface OpenRunOptions {
   readonly atMs: (seq: number) => number;
   /** Stores the entries of each step before the run continues, and is closed at its end. */
   readonly writer?: JournalWriter | undefined;
-  /** The bytes of the attachments of a new run; a replay copies their entries. */
+  /** The bytes of the attachments. */
   readonly files?: readonly AttachedFile[];
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
@@ -137,6 +137,7 @@ export function openRun(
   const stream = createEventStream(journal.entries);
   journal.listen(stream.push);
   journal.append(start);
+  for (const file of files) journal.append({ type: 'attachment', ...file });
   const recordKeyframe = start.keyframes ? createKeyframeRecorder(journal) : undefined;
   const durableActor = createDurableActor({
     machine: provideChain(parts),
@@ -154,8 +155,6 @@ export function openRun(
       return written === undefined ? afterStep() : written.then(afterStep);
     },
   });
-  // Before the charts start, so that a run that waits in the queue keeps its files.
-  for (const file of files) journal.append({ type: 'attachment', ...file });
   let written = writtenEntries;
   let hasStopped = false;
   let ended: FinalAnswer | null = null;

@@ -299,13 +299,13 @@ describe('a model that does not accept a file', () => {
 });
 
 describe('the journal of a run with files', () => {
-  it('stores the bytes once, before the first call, and replays, rerecords and forks with them', async () => {
+  it('stores the bytes once, directly after its start, and replays, rerecords and forks with them', async () => {
     const journals = memoryJournals();
     let count = 0;
     const { run, chain, model } = start({}, { journals, newId: () => `run-${++count}` });
     await run.answer;
     expect(run.journal[0]).toMatchObject({ type: 'run-start', attachments: [{ name: 'photo.png', bytes: 11 }] });
-    expect(entriesOf(run, 'attachment')).toMatchObject([{ mediaType: 'image/png', data: PNG_BASE64 }]);
+    expect(run.journal[1]).toMatchObject({ type: 'attachment', mediaType: 'image/png', data: PNG_BASE64 });
     expect(JSON.stringify(run.journal).split(PNG_BASE64)).toHaveLength(2);
 
     const { divergence, journal } = replay(run.journal);
@@ -381,7 +381,10 @@ describe('the journal of a run with files', () => {
     expect(JSON.stringify(seqs.map(at))).not.toContain(PNG_BASE64);
   });
 
-  it('has no bytes if it is redacted, so that a resumed run has a failure that says so', async () => {
+  it.each([
+    ['is redacted, so that it has no bytes', (entries: readonly JournalEntry[]) => entries],
+    ['ends before the bytes', (entries: readonly JournalEntry[]) => entries.slice(0, 1)],
+  ])('is not resumed if it %s', async (_, cut) => {
     const journals = memoryJournals({ redact: (text) => text.replaceAll('photo', '[hidden]') });
     const { run } = start({}, { journals });
     await run.answer;
@@ -392,14 +395,16 @@ describe('the journal of a run with files', () => {
     const call = entries.findIndex(({ type }) => type === 'call-event');
     const again = memoryJournals();
     const writer = again.create('run-1');
-    await writer.write(entries.slice(0, call));
+    await writer.write(cut(entries.slice(0, call)));
     await writer.close();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
-    const resumed = await createPostChain({ model, journals: again }).resume('run-1');
-    await resumed.answer;
-    const failed = entriesOf(resumed, 'attempt-end').find(({ failure }) => failure?.code === 'prompt_failed');
-    expect(failed?.failure).toMatchObject({ stage: 'unexpected', retryable: false });
-    expect(failed?.failure?.message).toMatch(/^The journal does not contain .*; start a new run with the file$/);
+    await expect(createPostChain({ model, journals: again }).resume('run-1')).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message:
+        'The journal does not contain [hidden].png (image/png, 11 B); expected the bytes of every file. Start a new run with the file.',
+    });
+    expect(model.calls).toEqual([]);
+    expect(await allOf(again.read('run-1'))).toEqual(cut(entries.slice(0, call)));
   });
 });
 

@@ -1,9 +1,3 @@
-import * as z from 'zod/mini';
-import en from 'zod/v4/locales/en.js';
-
-// zod/mini has no messages of its own. A language that the program has set stays.
-if (z.config().localeError === undefined) z.config(en());
-
 /** Stable codes: branch on these, not on the message. */
 export type ErrorCode =
   | 'invalid_request'

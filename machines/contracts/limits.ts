@@ -1,5 +1,8 @@
 import * as z from 'zod/mini';
 import type { Phase } from './phase.ts';
+import { setSchemaLanguage } from './schema-language.ts';
+
+setSchemaLanguage();
 
 /** A score, share or strength: 0 (none) to 1 (all). */
 export const unitSchema = z.number().check(z.gte(0), z.lte(1));

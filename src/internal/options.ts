@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
+import { setSchemaLanguage } from '../../machines/contracts/schema-language.ts';
+
+setSchemaLanguage();
 
 /** Returns the value as parsed by its schema. `what` names the value. Throws `invalid_option`. */
 export function parseOption<Schema extends z.ZodMiniType>(

@@ -100,7 +100,8 @@ function withOtherRegions(earlier: readonly string[], source: string, targets: r
 /** By the ids, which XState makes of the path of a state. States with ids of their own have only the root in common. */
 function commonAncestor(one: string, other: string): string {
   let common = one;
-  while (common !== '' && !isWithin(other, common)) common = parentOf(common);
+  // By the length, because an invalid journal may have lists here.
+  while (common.length > 0 && !isWithin(other, common)) common = parentOf(common);
   return common;
 }
 

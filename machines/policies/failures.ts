@@ -11,17 +11,15 @@ export function failureOf(
   return { stage, code, message, retryable: true, retryAfterMs: null, status: null, issues: [], ...known };
 }
 
-/** Returns the failure for an error that should never occur: its first line, not retryable. */
+/**
+ * Returns the failure for an error that should never occur, not retryable: the first line of its message with that of its cause, or the
+ * issues of a validation error.
+ */
 export function unexpectedFailure(error: unknown): Failure {
   const isMissing = error instanceof PostChainError && error.code === 'port_missing';
-  return failureOf(
-    'unexpected',
-    isMissing ? error.code : 'unexpected',
-    textOf(error).split('\n', 1)[0] || 'an error without a message',
-    {
-      retryable: false,
-    },
-  );
+  return failureOf('unexpected', isMissing ? error.code : 'unexpected', textOf(error) || 'an error without a message', {
+    retryable: false,
+  });
 }
 
 /** A placeholder for a missing failure: if it appears in a journal, a chart has a bug. */
@@ -37,12 +35,42 @@ export function aborted(cause: string): Failure {
   return failureOf('aborted', 'aborted', `Aborted: ${cause}.`, { retryable: false });
 }
 
-/** Returns the text of whatever was thrown. */
+/** Returns one line for whatever was thrown; empty if it says nothing. */
 function textOf(thrown: unknown): string {
   try {
-    const message = thrown instanceof Error ? thrown.message : thrown;
-    return typeof message === 'string' ? message : String(message);
+    const { issues, errors, cause } = Object(thrown) as Record<string, unknown>;
+    const inner = Array.isArray(errors) && errors.length > 0 ? firstLine(errors[0]) : '';
+    const own = issuesText(issues) || firstLine(thrown) || inner;
+    const reason = cause === undefined || cause === null ? '' : firstLine(cause);
+    return reason === '' || own.includes(reason) ? own : `${own || 'an error without a message'} (${reason})`;
   } catch {
     return 'an error without readable text';
   }
+}
+
+/** Returns the first line of a message that is not blank. */
+function firstLine(thrown: unknown): string {
+  const { message } = Object(thrown) as { readonly message?: unknown };
+  const text = typeof message === 'string' ? message : String(thrown);
+  return (
+    text
+      .split('\n')
+      .find((line) => line.trim() !== '')
+      ?.trim() ?? ''
+  );
+}
+
+/** Issues of a validation error that its text names; their message is JSON in zod. */
+const MAX_ISSUES = 3;
+
+/** Returns the issues of a validation error, each with its path; empty for any other error. */
+function issuesText(issues: unknown): string {
+  if (!Array.isArray(issues)) return '';
+  const texts = issues.slice(0, MAX_ISSUES).flatMap((issue) => {
+    const { path, message } = Object(issue) as Record<string, unknown>;
+    const where = Array.isArray(path) ? path.map(String).join('.') : '';
+    if (typeof message !== 'string') return [];
+    return where === '' ? message : `${where}: ${message}`;
+  });
+  return texts.join('; ');
 }

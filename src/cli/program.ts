@@ -38,7 +38,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .command('run')
     .description('send a request through the chain and print the answer')
     .argument('[request]', 'a question or task; without it, or with "-", it is read from standard input')
-    .option('--docs <path...>', 'directories and files to answer from (Markdown, text, HTML, JSON)')
+    .option('--docs <path...>', 'directories and files to answer from (Markdown, text, HTML, JSON, PDF, DOCX)')
     .addOption(
       new Option('--capability <name...>', 'built-in capabilities (tools) for the model').choices(
         BUILT_IN_CAPABILITIES,

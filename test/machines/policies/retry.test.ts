@@ -116,6 +116,23 @@ describe('retries', () => {
     expect(failureOf('schema', 'c', 'm')).toMatchObject({ retryable: true, issues: [] });
   });
 
+  it.each<[string, unknown, string]>([
+    ['an error with a cause', new TypeError('fetch failed', { cause: new Error('refused') }), 'fetch failed (refused)'],
+    ['an error that repeats its cause', new Error('it was refused', { cause: new Error('refused') }), 'it was refused'],
+    ['several errors in one', new AggregateError([new Error('refused'), new Error('lost')]), 'refused'],
+    ['a message after blank lines', new Error('\n\n  it broke\nhere'), 'it broke'],
+    [
+      'a validation error',
+      Object.assign(new Error('[\n  {}\n]'), {
+        issues: [{ path: ['a', 0], message: 'too short' }, { message: 'odd' }],
+      }),
+      'a.0: too short; odd',
+    ],
+    ['issues that are none', Object.assign(new Error('it broke'), { issues: [null] }), 'it broke'],
+  ])('[A13] are reported with the reason of %s', (_, thrown, message) => {
+    expect(unexpectedFailure(thrown).message).toBe(message);
+  });
+
   it('[A4] record guard results with the compared values', () => {
     expect(retryAllowed(fresh, lost, policy(), 0).inputs).toEqual({
       kind: 'transport',

@@ -37,6 +37,8 @@ export function aborted(cause: string): Failure {
 
 /** Returns one line for whatever was thrown; empty if it says nothing. */
 function textOf(thrown: unknown): string {
+  // Its message is complete.
+  if (thrown instanceof PostChainError) return firstLine(thrown);
   try {
     const { issues, errors, cause } = Object(thrown) as Record<string, unknown>;
     const inner = Array.isArray(errors) && errors.length > 0 ? firstLine(errors[0]) : '';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptExecution, AttemptPolicy } from '../../../machines/contracts/attempt.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { attemptPolicy } from '../../../machines/policies/phase-input.ts';
@@ -119,6 +120,11 @@ describe('retries', () => {
   it.each<[string, unknown, string]>([
     ['an error with a cause', new TypeError('fetch failed', { cause: new Error('refused') }), 'fetch failed (refused)'],
     ['an error that repeats its cause', new Error('it was refused', { cause: new Error('refused') }), 'it was refused'],
+    [
+      'an error of PostChain, whose message is complete',
+      new PostChainError('package_missing', 'run: npm install x', { cause: new Error('not found') }),
+      'run: npm install x',
+    ],
     ['several errors in one', new AggregateError([new Error('refused'), new Error('lost')]), 'refused'],
     ['a message after blank lines', new Error('\n\n  it broke\nhere'), 'it broke'],
     [

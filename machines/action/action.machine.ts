@@ -92,7 +92,7 @@ export const actionMachine = actionSetup.createMachine({
       ],
     },
     classifying: {
-      description: 'The model, asked once per request, answers and names the capability to run.',
+      description: 'The model is asked once per request. It answers, and may call capabilities.',
       invoke: {
         src: 'attempt',
         id: 'classification',
@@ -163,7 +163,7 @@ export const actionMachine = actionSetup.createMachine({
     },
     refusing: {
       description:
-        'Every call of the step is invalid. Those of a first step become failed results; a later step leaves the results unchanged.',
+        'No call of the step is valid. In a first step, each becomes a failed result; a later step changes no result.',
       always: [
         {
           guard: 'isFirstStep',
@@ -186,8 +186,7 @@ export const actionMachine = actionSetup.createMachine({
       onDone: 'recording',
     },
     recording: {
-      description:
-        'The results of the step are remembered, in the order of its calls, before anyone decides what follows.',
+      description: 'The results of the step are recorded in the order of its calls, before a decider is asked.',
       entry: ['recordStep', 'reportProgress'],
       always: [
         {

@@ -78,7 +78,7 @@ const vocabulary = setup({
     ...guardsOf(actionGuards),
   },
   delays: {
-    /** Of the call that started last: the delay begins as its slot is entered. */
+    /** The time limit of the call that started last. A slot that is entered has just started its call. */
     capabilityDeadline: ({ context }) => runMs(context, lastStarted(context)),
     answerDeadline: ({ context }) => context.capabilityMs,
   },

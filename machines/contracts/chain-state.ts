@@ -81,8 +81,8 @@ export const chainInputSchema = z.object({
   /** Whether another grader than the default one grades the answers. Older journals have none. */
   hasGrader: z._default(z.boolean(), false),
   /**
-   * Persona, language, style and domain rules for the answer; null if there are no instructions. Older journals do not have
-   * this field.
+   * Persona, language, style and domain rules for the answer; null if none are given. Older journals have
+   * none.
    */
   instructions: z._default(z.nullable(z.string()), null),
   /** Images and files of the request. Older journals have none. */

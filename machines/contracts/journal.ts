@@ -32,8 +32,8 @@ const runStartSchema = z.extend(chainInputSchema, {
   /** By task. */
   prompts: z.record(z.string(), promptVersionSchema),
   /**
-   * Digest of `instructions`, eight hexadecimal digits, which is kept if their text is redacted; null if there are no
-   * instructions. Older journals do not have this field.
+   * Digest of `instructions`, eight hexadecimal digits, which remains when their text is redacted; null if no
+   * instructions are given. Older journals have no digest.
    */
   instructionsDigest: z._default(z.nullable(z.string()), null),
   startedAt: z.iso.datetime(),

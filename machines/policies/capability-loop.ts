@@ -21,7 +21,7 @@ export function nothingToRun({ calls, continuation }: ActionState): GuardResult 
   return { holds: calls.length === 0 && continuation === null, inputs: { capability: namesOf(calls) } };
 }
 
-/** Returns the names of the called capabilities, separated by commas; null if there are no calls. */
+/** Returns the names of the called capabilities, separated by commas, or null if nothing is called. */
 export function namesOf(calls: readonly CapabilityCall[]): string | null {
   return calls.length === 0 ? null : calls.map(({ capability }) => capability).join(', ');
 }
@@ -39,8 +39,8 @@ export function nextStepInvalid(state: ActionState): GuardResult {
 }
 
 /**
- * Returns what is wrong with the requested step; null if at least one of its calls may run. If there are no calls, returns the
- * problem found when the decider's reply was read.
+ * Returns what is wrong with the requested step, or null if at least one of its calls may run. For a step without calls, it is the
+ * problem that was found in the decider's reply.
  */
 export function stepProblem({ calls, problem, input }: ActionState): LoopProblem | null {
   if (calls.length === 0) return problem;
@@ -131,7 +131,7 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
   };
 }
 
-/** The most calls of one step that are considered; a reply of a model has no more. */
+/** The most calls that one step considers. The others do not run. */
 const MAX_STEP_CALLS = 256;
 
 /** Returns the requested calls that the next step may consist of. */

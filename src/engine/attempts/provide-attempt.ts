@@ -100,7 +100,7 @@ interface ReadReplyParts {
   readonly models: readonly ChatModel[];
   readonly specFor: (task: string) => PromptSpec;
   readonly replyForm: ReplyForm;
-  /** Returns the clock, the observer and the files of a call when it starts; by default there are no files. */
+  /** Returns the clock and the observer of a call that starts, and how it reads the files of the run. */
   readonly callScope: () => CallScope;
   readonly dispatcher: ActivityDispatcher;
 }

@@ -39,8 +39,9 @@ interface DriverOptions {
 }
 
 /**
- * Returns a driver that also accepts calls of these tools as the reply, in the order in which they start, whatever precedes or follows
- * them. Until one starts, the given driver reads the stream. Calls of unknown tools are kept beside them, so that the model is told of them.
+ * Returns a driver that also accepts calls of these tools as the reply, whatever text or calls surround them. Until the first such call
+ * starts, the given driver reads the stream. The reply contains all calls in the order in which they started, including those of unknown
+ * tools, which become failed results.
  */
 export function withOfferedTools(
   driver: StreamDriver,

@@ -3,7 +3,7 @@ import { type ClosingFeature, closingFeatures } from './closing.ts';
 import { contradictionsIn } from './contradiction.ts';
 import { type CompletionFeature, completionFeatures, groundingOf } from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
-import { type Features, readEvidence, readStart } from './reading.ts';
+import { type Features, type Reading, readEvidence, readStart } from './reading.ts';
 import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from './sufficiency.ts';
 import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS } from './weights.ts';
 
@@ -12,12 +12,13 @@ import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS }
  * answer, and the first 50,000 of each distinct text.
  */
 export function gradeByDefault(input: GradingInput): AnswerGrades {
-  const { request, answer, evidence } = input;
-  const { completion, sufficiency, closing } = answerFeatures(input);
+  const { request, answer } = input;
+  const readings = readInput(input);
+  const { completion, sufficiency, closing } = featuresOf(input, readings);
   return {
-    grounding: supportFor(request, answer, evidence),
+    grounding: supportIn(request, readings),
     completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
-    sufficiency: sufficiencyOf(input, sufficiency),
+    sufficiency: sufficiencyOf(readings, sufficiency),
     satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
     contradictions: contradictionsIn(request),
   };
@@ -33,10 +34,26 @@ export interface AnswerFeatures {
 
 /** Returns the features of an answer: what `npm run eval -- folds` fits the weights of the default grader to. */
 export function answerFeatures(input: GradingInput): AnswerFeatures {
+  return featuresOf(input, readInput(input));
+}
+
+interface Readings {
+  readonly request: Reading;
+  readonly answer: Reading;
+  readonly texts: readonly Reading[];
+}
+
+function readInput({ request, answer, evidence }: GradingInput): Readings {
+  return { request: readStart(request), answer: readStart(answer), texts: readEvidence(evidence) };
+}
+
+function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Readings): AnswerFeatures {
+  const { answer, texts } = readings;
+  const grounding = groundingOf(answer, readings.request, asksForInvention(request) ? [] : texts);
   return {
-    completion: completionOf(input),
-    sufficiency: sufficiencyFeatures(readStart(input.request), readEvidence(input.evidence)),
-    closing: closingFeatures(input.dialogue),
+    completion: completionFeatures(answer, readings.request, grounding, texts.length < evidence.length),
+    sufficiency: sufficiencyFeatures(readings.request, texts),
+    closing: closingFeatures(dialogue),
   };
 }
 
@@ -46,22 +63,27 @@ const INVENTED_FACTOR = 0.5;
 const INVENTION =
   /^\W*(?:please |bitte )?(?:write|compose|draft|invent|imagine|translate|rewrite|paraphrase|schreib|verfasse|dichte|übersetze|écri[st]|rédige|traduis|escribe|redacta|traduce|scrivi|escreva|写|翻译|書いて)/iu;
 
+const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
+
 /** Returns how far evidence supports an answer, 0..1; null if there is nothing to check. */
 export function supportFor(request: string, answer: string, evidence: readonly EvidenceText[]): number | null {
-  if (INVENTION.test(request.slice(0, 100))) return null;
-  const { support, inventsName } = groundingOf(readStart(answer), readStart(request), readEvidence(evidence));
+  return answerSupport(request, answer)(evidence);
+}
+
+/** Returns the same for any evidence, and reads request and answer once. */
+export function answerSupport(asked: string, given: string): (evidence: readonly EvidenceText[]) => number | null {
+  const [request, answer] = [readStart(asked), readStart(given)];
+  return (evidence) => supportIn(asked, { request, answer, texts: readEvidence(evidence) });
+}
+
+function supportIn(asked: string, { request, answer, texts }: Readings): number | null {
+  if (asksForInvention(asked)) return null;
+  const { support, inventsName } = groundingOf(answer, request, texts);
   return support === null ? null : support * (inventsName ? INVENTED_FACTOR : 1);
 }
 
-function completionOf({ request: asked, answer: given, evidence }: GradingInput): AnswerFeatures['completion'] {
-  const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
-  const grounding = groundingOf(answer, request, INVENTION.test(asked.slice(0, 100)) ? [] : texts);
-  return completionFeatures(answer, request, grounding, texts.length < evidence.length);
-}
-
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */
-function sufficiencyOf({ request: asked, evidence }: GradingInput, features: AnswerFeatures['sufficiency']): number {
-  const [request, texts] = [readStart(asked), readEvidence(evidence)];
+function sufficiencyOf({ request, texts }: Readings, features: AnswerFeatures['sufficiency']): number {
   const isRelated = texts.some(({ terms }) => [...request.terms].some((term) => terms.has(term)));
   return isRelated ? Math.max(probability(SUFFICIENCY_WEIGHTS, features), shareInOneSentence(request, texts) ** 2) : 0;
 }

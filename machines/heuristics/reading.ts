@@ -43,6 +43,7 @@ const GAP_CHARS = 8;
 /** Reads a text. Linear: the caller bounds its length. */
 export function read(text: string): Reading {
   const words: Word[] = [];
+  const terms = new Set<string>();
   let [length, end] = [0, 0];
   eachRun(text, (run, start) => {
     const gap = text.slice(Math.max(end, start - GAP_CHARS), start);
@@ -53,26 +54,50 @@ export function read(text: string): Reading {
       length += wordsOfRun(run).length;
       for (const [at, character] of [...foldWord(run)].entries())
         words.push({ folded: character, stem: character, named: false, joined: at > 0 || joined });
+      for (const pair of characterPairs(run)) terms.add(pair);
       return;
     }
     const folded = foldWord(run);
     if (!joined || gap !== '-') length += 1;
     const named = /\p{N}/u.test(run) || (!opens && /^\p{Lu}/u.test(run));
-    words.push({ folded, stem: stemOfFolded(folded), named, joined });
+    const stem = stemOfFolded(folded);
+    words.push({ folded, stem, named, joined });
+    terms.add(stem);
   });
-  const title = (TITLE.exec(text)?.[0] ?? '').replace(PARENTHESES, ' ');
-  const sentences = text.split(SENTENCE_END).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+  // Of a request and an answer, none of these is needed.
+  let title: Reading['title'] | null = null;
+  let pairs: Reading['pairs'] | null = null;
+  let sentences: Reading['sentences'] | null = null;
   return {
     words,
     length,
     plain: spaced(words.map(({ folded }) => folded)),
     sequence: spaced(words.map(({ stem }) => stem)),
-    terms: new Set(termsIn(text)),
-    title: title === '' ? [] : read(title).words.map(({ stem }) => stem),
+    terms,
     names: new Set(words.flatMap(({ named, stem }) => (named ? [stem] : []))),
-    pairs: new Set(words.slice(1).map(({ stem }, at) => `${words[at]?.stem} ${stem}`)),
-    sentences: sentences.map((sentence) => new Set(termsIn(sentence))),
+    get title() {
+      title ??= titleOf(text);
+      return title;
+    },
+    get pairs() {
+      pairs ??= new Set(words.slice(1).map(({ stem }, at) => `${words[at]?.stem} ${stem}`));
+      return pairs;
+    },
+    get sentences() {
+      sentences ??= sentencesOf(text);
+      return sentences;
+    },
   };
+}
+
+function titleOf(text: string): Reading['title'] {
+  const title = (TITLE.exec(text)?.[0] ?? '').replace(PARENTHESES, ' ');
+  return title === '' ? [] : read(title).words.map(({ stem }) => stem);
+}
+
+function sentencesOf(text: string): Reading['sentences'] {
+  const sentences = text.split(SENTENCE_END).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+  return sentences.map((sentence) => new Set(termsIn(sentence)));
 }
 
 /** Returns the words with one space before and after each. */

@@ -54,25 +54,31 @@ export function countRepeats(
  */
 function isReworded(earlier: AnswerSketch | null, later: AnswerSketch | null): boolean {
   if (earlier === null || later === null || earlier.terms.length === 0) return false;
-  const [before, after] = comparable(earlier.terms, later.terms);
-  const shared = after.terms.filter((term) => before.set.has(term)).length;
-  const added = after.terms.length - shared;
-  const dropped = before.terms.length - shared;
+  const end = Math.min(endOf(earlier), endOf(later));
+  const { shared, dropped, added } = compareTerms(earlier.terms, later.terms, end);
   const isSame = added <= dropped && shared / (shared + added + dropped) >= SAME_SHARE;
-  return isSame && hasFacts(earlier, before.end, after.set) && hasFacts(later, before.end, before.set);
+  return isSame && hasFacts(earlier, end, later.terms) && hasFacts(later, end, earlier.terms);
 }
 
-const hasFacts = ({ facts }: AnswerSketch, end: number, terms: ReadonlySet<number>): boolean =>
-  facts.every((fact) => fact > end || terms.has(fact));
+const hasFacts = ({ facts }: AnswerSketch, end: number, terms: readonly number[]): boolean =>
+  facts.every((fact) => fact > end || terms.includes(fact));
 
-/** Returns the terms of two sketches up to the hash where both are complete: a full sketch leaves out higher hashes. */
-function comparable(one: readonly number[], other: readonly number[]) {
-  const endOf = (terms: readonly number[]): number =>
-    terms.length < MAX_TERMS ? Number.POSITIVE_INFINITY : (terms.at(-1) ?? 0);
-  const end = Math.min(endOf(one), endOf(other));
-  const upTo = (all: readonly number[]) => {
-    const terms = all.filter((term) => term <= end);
-    return { terms, set: new Set(terms), end };
-  };
-  return [upTo(one), upTo(other)] as const;
+/** Returns the hash up to which a sketch is complete: a full one leaves out higher hashes. */
+const endOf = ({ terms }: AnswerSketch): number =>
+  terms.length < MAX_TERMS ? Number.POSITIVE_INFINITY : (terms.at(-1) ?? 0);
+
+/** Counts the terms up to a hash that two ascending lists share, and those that only the first or only the second has. */
+function compareTerms(first: readonly number[], second: readonly number[], end: number) {
+  let [shared, dropped, added] = [0, 0, 0];
+  let [at, other] = [0, 0];
+  for (;;) {
+    const [one, two] = [first[at] ?? Number.POSITIVE_INFINITY, second[other] ?? Number.POSITIVE_INFINITY];
+    const lowest = Math.min(one, two);
+    if (lowest > end || lowest === Number.POSITIVE_INFINITY) return { shared, dropped, added };
+    if (one === two) shared += 1;
+    else if (one < two) dropped += 1;
+    else added += 1;
+    if (one === lowest) at += 1;
+    if (two === lowest) other += 1;
+  }
 }

@@ -12,7 +12,7 @@ import {
   type SynthesisReply,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
-import { supportFor } from '../../heuristics/default-grader.ts';
+import { answerSupport } from '../../heuristics/default-grader.ts';
 import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
@@ -100,9 +100,11 @@ function usedSteps(
   const ids = [...new Set(executionResults.map(({ stepId }) => stepId))];
   const known = ids.filter((id) => cited.has(id));
   if (known.length > 0) return known;
+  const supportBy = answerSupport(request, text);
   const supporting = executionResults.filter(({ stepId: id, content }) => {
-    const support = hasVisibleText(content) ? supportFor(request, text, [{ id, content }]) : null;
-    return content.includes(text) || (support !== null && support >= run.thresholds.grounding);
+    if (content.includes(text)) return true;
+    const support = hasVisibleText(content) ? supportBy([{ id, content }]) : null;
+    return support !== null && support >= run.thresholds.grounding;
   });
   return ids.filter((id) => supporting.some(({ stepId }) => stepId === id));
 }

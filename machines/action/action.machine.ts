@@ -101,7 +101,7 @@ export const actionMachine = actionSetup.createMachine({
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
             target: 'resolving',
-            actions: { type: 'assignReply', params: ({ event }) => event.output },
+            actions: [{ type: 'assignReply', params: ({ event }) => event.output }, 'reportUsage'],
           },
           {
             target: 'failed',
@@ -249,7 +249,7 @@ export const actionMachine = actionSetup.createMachine({
           {
             guard: { type: 'attemptSucceeded', params: ({ event }) => event.output },
             target: 'branching',
-            actions: { type: 'assignContinuationOutcome', params: ({ event }) => event.output },
+            actions: [{ type: 'assignContinuationOutcome', params: ({ event }) => event.output }, 'reportUsage'],
           },
           {
             target: 'concluded',

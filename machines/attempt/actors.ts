@@ -1,5 +1,5 @@
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
-import type { AttemptPolicy, Feedback, ReplyEvent, Validation } from '../contracts/attempt.ts';
+import type { AttemptEvent, AttemptPolicy, Feedback, Validation } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { missingActor } from '../missing-actor.ts';
 
@@ -25,20 +25,21 @@ export interface ReadReplyInput {
 }
 
 /**
- * Calls the model once and reads its stream to the end. Neither validates nor retries.
+ * Calls the model once and reads its stream to the end. Does not retry.
  *
- * Sends `reply.started` at the first chunk, `reply.progressed` every eighth of `chunkMs` while chunks arrive and occasionally as
- * the text grows (never for each chunk), and `reply.ended` exactly once. Never fails: errors are in `reply.failure`. If stopped early, it aborts the call
- * and sends nothing more.
+ * Sends `reply.started` after the first chunk (not if the reply has ended by then), `reply.progressed` every eighth of `chunkMs`
+ * while chunks arrive and occasionally as the text grows (never for each chunk), and `reply.ended` exactly once, with the validation of
+ * the value unless the schema is asynchronous. Never fails: errors are in `reply.failure`. If stopped early, it aborts the call and
+ * sends nothing more.
  */
-export type ReadReply = CallbackActorLogic<ReplyEvent, ReadReplyInput>;
+export type ReadReply = CallbackActorLogic<AttemptEvent, ReadReplyInput>;
 
 export interface ValidateReplyInput {
   readonly task: string;
   readonly value: unknown;
 }
 
-/** Validates a parsed reply against the task's schema. A rejection counts as an unexpected failure. */
+/** Validates a reply whose schema is asynchronous, or the value that the policy gives. A rejection counts as an unexpected failure. */
 export type ValidateReply = PromiseActorLogic<Validation, ValidateReplyInput>;
 
 /** The actors that the attempt machine invokes. */

@@ -71,14 +71,26 @@ export const attemptMachine = attemptSetup.createMachine({
             actions: { type: 'assignReply', params: ({ event }) => event },
           },
           {
+            guard: { type: 'replyIsUnvalidated', params: ({ event }) => event },
             target: 'validating',
             actions: [{ type: 'assignReply', params: ({ event }) => event }, 'reportUsage'],
           },
+          {
+            guard: { type: 'replyIsValid', params: ({ event }) => event.validation },
+            target: 'succeeded',
+            actions: [
+              { type: 'assignReply', params: ({ event }) => event },
+              'emitEnd',
+              'emitModelStatus',
+              'reportModels',
+            ],
+          },
+          { target: 'recordingFailure', actions: { type: 'assignReply', params: ({ event }) => event } },
         ],
       },
     },
     validating: {
-      description: 'The complete value is validated against its schema.',
+      description: 'A schema that is asynchronous validates the complete value.',
       invoke: {
         src: 'validateReply',
         input: ({ context }) => ({ task: context.task, value: context.reply?.value }),

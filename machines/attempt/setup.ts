@@ -1,11 +1,10 @@
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type {
+  AttemptEvent,
   AttemptInput,
   AttemptOutcome,
   CallProgress,
   ModelsReport,
-  Reply,
-  ReplyEvent,
   UsageReport,
   Validation,
 } from '../contracts/attempt.ts';
@@ -64,10 +63,28 @@ export function finalize({ failure, execution, isFinal }: AttemptState, hooks: R
   return { isFinal: true, ...lastWord(hooks, failure, execution) };
 }
 
-/** Returns what is known of the models after the current call. */
+/** Returns what is known of the models after the current call: the same array if nothing changed. */
 function learn(state: AttemptState): Pick<AttemptState, 'models' | 'statusBefore'> {
   const statusBefore = statusOf(state);
-  return { models: state.models.with(state.model, learnFrom(statusBefore, state, state.policy)), statusBefore };
+  const status = learnFrom(statusBefore, state, state.policy);
+  return { models: status === statusBefore ? state.models : state.models.with(state.model, status), statusBefore };
+}
+
+type ReplyEnd = Extract<AttemptEvent, { type: 'reply.ended' }>;
+
+/** Returns the changes by a complete reply; they include the value if it is valid. */
+function replied(state: AttemptState, { reply, validation, ...progress }: ReplyEnd): Partial<AttemptState> {
+  const rejected = validation === undefined || validation.ok ? null : validation.failure;
+  const changes = { reply, progress: progressOf(progress), failure: reply.failure ?? rejected };
+  return changes.failure === null && validation?.ok
+    ? { ...changes, ...completed({ ...state, ...changes }, validation.value) }
+    : changes;
+}
+
+/** Returns the changes by a valid value. */
+function completed(state: AttemptState, value: unknown): Partial<AttemptState> {
+  const execution = recordAttempt(state.execution, attemptRecord(state), state.policy.prices);
+  return { value, execution, ...learn(state), isInFlight: false };
 }
 
 /** Returns the fields that the next call starts with. */
@@ -81,13 +98,14 @@ const vocabulary = setup({
     context: {} as AttemptState,
     input: {} as AttemptInput,
     output: {} as AttemptOutcome,
-    events: {} as ReplyEvent,
+    events: {} as AttemptEvent,
     emitted: {} as Extract<EmittedEvent, { type: 'attempt-start' | 'attempt-end' | 'attempt-retry' | 'model-status' }>,
   },
   actors: missingAttemptActors,
   guards: {
     ...guardsOf(attemptGuards),
-    replyIsValid: (_, { ok }: Validation) => ok,
+    replyIsValid: (_, validation: Validation | undefined) => validation?.ok === true,
+    replyIsUnvalidated: (_, { validation }: ReplyEnd) => validation === undefined,
   },
   delays: {
     firstChunkDeadline: ({ context }) => context.policy.firstChunkMs,
@@ -104,8 +122,10 @@ export const attemptSetup = vocabulary.extend({
       enqueue.sendParent({ type: 'usage.reported', ...usageInFlight(context) } satisfies UsageReport);
     }),
     reportModels: enqueueActions(({ context, enqueue }) => {
-      const { hasParent, models } = context;
-      if (hasParent) enqueue.sendParent({ type: 'models.learned', models } satisfies ModelsReport);
+      const { hasParent, models, knownToParent } = context;
+      if (!hasParent || models === knownToParent) return;
+      enqueue.assign({ knownToParent: models });
+      enqueue.sendParent({ type: 'models.learned', models } satisfies ModelsReport);
     }),
     emitModelStatus: enqueueActions(({ context, enqueue }) => {
       const { id, task, model, statusBefore, policy } = context;
@@ -113,17 +133,10 @@ export const attemptSetup = vocabulary.extend({
       if (change !== null) enqueue.emit({ type: 'model-status', attemptId: id, task, model, change });
     }),
     assignProgress: assign((_, progress: CallProgress) => ({ progress: progressOf(progress) })),
-    assignReply: assign((_, { reply, ...progress }: CallProgress & { reply: Reply }) => ({
-      reply,
-      progress: progressOf(progress),
-      failure: reply.failure,
-    })),
-    assignValue: assign(({ context }, validation: Validation) => ({
-      value: validation.ok ? validation.value : null,
-      execution: recordAttempt(context.execution, attemptRecord(context), context.policy.prices),
-      ...learn(context),
-      isInFlight: false,
-    })),
+    assignReply: assign(({ context }, event: ReplyEnd) => replied(context, event)),
+    assignValue: assign(({ context }, validation: Validation) =>
+      completed(context, validation.ok ? validation.value : null),
+    ),
     recordMismatch: assign((_, validation: Validation) => ({
       failure: validation.ok ? NO_FAILURE : validation.failure,
     })),

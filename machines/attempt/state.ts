@@ -34,6 +34,8 @@ import { callUsage } from '../policies/usage.ts';
 export interface AttemptState extends AttemptInput, ModelRoute {
   readonly models: readonly ModelStatus[];
   readonly hasParent: boolean;
+  /** The models that the parent machine knows of: those of the input, or those reported last. */
+  readonly knownToParent: readonly ModelStatus[] | null;
   /** Whether there was a model to call when the attempt started. */
   readonly hasModel: boolean;
   readonly execution: AttemptExecution;
@@ -68,20 +70,22 @@ export const NEW_ATTEMPT = {
 
 export function initialAttemptState(input: AttemptInput): AttemptState {
   const { task, policy } = input;
-  const { model, ...route } = startRoute(task, input.models ?? newModels(policy.maxFallbacks), policy);
+  const { model, models, gaveUp } = startRoute(task, input.models ?? newModels(policy.maxFallbacks), policy);
   return {
+    ...NEW_ATTEMPT,
     ...input,
-    ...route,
+    models,
+    gaveUp,
     model: model ?? 0,
     hasModel: model !== null,
     hasParent: input.hasParent ?? false,
+    knownToParent: input.models ?? null,
     statusBefore: NEW_MODEL,
     execution: newExecution(input),
     feedback: null,
     elapsedMs: 0,
     isFinal: false,
     final: null,
-    ...NEW_ATTEMPT,
     isInFlight: model !== null,
   };
 }

@@ -214,3 +214,9 @@ export const replyEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reply.lost') }),
 ]);
 export type ReplyEvent = Readonly<z.infer<typeof replyEventSchema>>;
+
+/**
+ * The events that the attempt machine receives. The end of a reply comes with its validation, unless the schema validates
+ * asynchronously. The validation is not journaled, because it follows from the reply.
+ */
+export type AttemptEvent = ReplyEvent & { readonly validation?: Validation };

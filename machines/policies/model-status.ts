@@ -68,7 +68,7 @@ export function successor(route: ModelRoute, rules: Rules): number | null {
   return nextModel({ ...route, gaveUp: [...route.gaveUp, route.model] }, rules);
 }
 
-/** Returns the route at the start of an attempt, without models that hang. `model` is null if none is left. */
+/** Returns the route at the start of an attempt, without models that hang. `model` is null if none is left. Unchanged models stay the same array. */
 export function startRoute(
   task: string,
   models: readonly ModelStatus[],
@@ -76,9 +76,11 @@ export function startRoute(
 ): Pick<ModelRoute, 'models' | 'gaveUp'> & { readonly model: number | null } {
   return {
     model: nextModel({ task, models, gaveUp: [] }, rules),
-    models: models.map((status) =>
-      isAvailable(status, rules) ? status : { ...status, passedOver: status.passedOver + 1 },
-    ),
+    models: models.every((status) => isAvailable(status, rules))
+      ? models
+      : models.map((status) =>
+          isAvailable(status, rules) ? status : { ...status, passedOver: status.passedOver + 1 },
+        ),
     gaveUp: [],
   };
 }
@@ -166,8 +168,14 @@ interface Ended {
   readonly failure: Failure | null;
 }
 
-/** Returns a model's status after one more call. */
-export function learnFrom(
+/** Returns a model's status after one more call: the same object if nothing changed. */
+export function learnFrom(status: ModelStatus, ended: Ended, rules: Rules): ModelStatus {
+  const learned = statusAfter(status, ended, rules);
+  const names = Object.keys(learned) as (keyof ModelStatus)[];
+  return names.every((name) => learned[name] === status[name]) ? status : learned;
+}
+
+function statusAfter(
   status: ModelStatus,
   { reply, progress, failure }: Ended,
   { triesReplyForms }: Rules,

@@ -35,3 +35,9 @@ export const takeTurnOf =
   ({ takeTurn }: Clock): TakeTurn =>
   (act) =>
     takeTurn === undefined ? act() : takeTurn(act);
+
+/** Executes `act` in the next turn of the event loop, or at once if the clock is simulated. */
+export function inNextTurnOf({ takeTurn }: Clock, act: () => void): void {
+  if (takeTurn === undefined) act();
+  else void nextTurn().then(act);
+}

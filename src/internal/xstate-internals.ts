@@ -5,6 +5,7 @@ import type {
   AnyStateNode,
   AnyTransitionDefinition,
   InspectedMicrostepEvent,
+  InspectionEvent,
 } from 'xstate';
 
 /**
@@ -25,6 +26,24 @@ export function activeNodes(snapshot: AnyMachineSnapshot): readonly AnyStateNode
  */
 export function transitionsTaken(microstep: InspectedMicrostepEvent): readonly AnyTransitionDefinition[] {
   return microstep._transitions;
+}
+
+/**
+ * Sends only these events to the inspectors of an actor's system, until another inspector subscribes. XState creates a copy of each of
+ * the many events, even if no inspector reads it.
+ */
+export function limitInspection(actor: AnyActorRef, types: ReadonlySet<InspectionEvent['type']>): void {
+  const system = actor.system as AnyActorRef['system'] & {
+    _sendInspectionEvent: (event: Omit<InspectionEvent, 'rootId'>) => void;
+  };
+  const { inspect, _sendInspectionEvent: send } = system;
+  system._sendInspectionEvent = (event) => {
+    if (types.has(event.type)) send(event);
+  };
+  system.inspect = (observer) => {
+    system._sendInspectionEvent = send;
+    return inspect(observer);
+  };
 }
 
 /** Whether a delayed event of this type is scheduled in the actor's system. There is no public way to list timers. */

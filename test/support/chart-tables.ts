@@ -240,15 +240,15 @@ export const ATTEMPT_TABLE: readonly AttemptRow[] = [
   { from: ['opening'], on: /: starts$/, to: ['streaming'], by: 'A1' },
   { from: ['streaming'], on: /: continues$/, to: ['streaming'], by: 'A1' },
   { from: CALLING, on: /: lost$/, to: ['opening'], by: 'A8' },
-  { from: CALLING, on: /: (complete|prose)$/, to: ['validating'], by: 'A2, A6, A14' },
+  { from: CALLING, on: /: unvalidated( prose)?$/, to: ['validating'], by: 'A2, A6, A14' },
   ...retryRows(CALLING, /: connection lost$/, () => 0),
   ...fallbackOr(CALLING, /: (rate limited for an hour|unauthorized|error)$/, 'A13'),
   ...correctionRows(CALLING, /: no JSON$/, mayCorrectForm),
   ...retryRows(['opening'], /^after firstChunkDeadline$/, ({ policy }) => policy.firstChunkMs, hangsAgain),
   ...retryRows(['streaming'], /^after stallDeadline$/, ({ policy }) => policy.chunkMs * 1.125, hangsAgain),
 
-  { from: ['validating'], on: /: valid$/, to: ['succeeded'], by: 'A1' },
-  ...correctionRows(['validating'], /: invalid$/),
+  { from: [...CALLING, 'validating'], on: /: valid( prose)?$/, to: ['succeeded'], by: 'A1, A2, A6, A14' },
+  ...correctionRows([...CALLING, 'validating'], /: invalid$/),
   ...fallbackOr(['validating'], /: error$/, 'A10'),
 
   { from: ['backingOff'], on: /^after backoff$/, to: ['opening'], by: 'A3' },

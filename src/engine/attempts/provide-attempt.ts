@@ -3,7 +3,7 @@ import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../..
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
-import type { Reply, ReplyEvent } from '../../../machines/contracts/attempt.ts';
+import type { AttemptEvent, Reply, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/attachments.ts';
@@ -11,7 +11,7 @@ import { failureOf, unexpectedFailure } from '../../../machines/policies/failure
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
-import { type Clock, takeTurnOf } from '../clock.ts';
+import { type Clock, inNextTurnOf, takeTurnOf } from '../clock.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
@@ -30,11 +30,9 @@ export function provideAttempt({
   dispatcher = inlineDispatcher,
   ...parts
 }: AttemptParts): typeof attemptMachine {
-  const actors = {
-    readReply: createReadReply({ ...parts, dispatcher }),
-    validateReply: createValidateReply(parts.specFor, dispatcher),
-  };
-  return createAttemptMachine(actors).provide({
+  const { validateReply, withValidation } = createValidator(parts.specFor, dispatcher);
+  const readReply = createReadReply({ ...parts, dispatcher }, withValidation);
+  return createAttemptMachine({ readReply, validateReply }).provide({
     actions: {
       recordFailure: assign(({ context }) => recordFailure(context, hooks)),
       finalize: assign(({ context }) => finalize(context, hooks)),
@@ -43,16 +41,40 @@ export function provideAttempt({
   });
 }
 
-/** Returns the actor that validates a reply against the schema of its prompt. */
-export function createValidateReply(
-  specFor: (task: string) => PromptSpec,
-  dispatcher: ActivityDispatcher,
-): ValidateReply {
+interface Validator {
+  /** The actor for asynchronous schemas, and for the value that the policy gives. */
+  readonly validateReply: ValidateReply;
+  /** Adds the validation to the end of a reply, unless the schema is asynchronous. */
+  readonly withValidation: (event: ReplyEvent, task: string) => AttemptEvent;
+}
+
+/** Returns what validates replies against the schema of their prompt. A schema is called once per reply. */
+export function createValidator(specFor: (task: string) => PromptSpec, dispatcher: ActivityDispatcher): Validator {
+  const pending = new WeakMap<object, Promise<Validation>>();
   const validate = ({ task, value }: ValidateReplyInput) => {
     const { shape } = specFor(task);
     return shape.validate(shape.unwrap(value));
   };
-  return syncOrPromiseActivity('validateReply', validate, dispatcher);
+  const isRecorded = () => dispatcher.isRecorded?.('validateReply') === true;
+  return {
+    validateReply: syncOrPromiseActivity(
+      'validateReply',
+      (input) => pending.get(Object(input.value)) ?? validate(input),
+      dispatcher,
+    ),
+    withValidation(event, task) {
+      if (event.type !== 'reply.ended' || event.reply.failure !== null || isRecorded()) return event;
+      const { value } = event.reply;
+      try {
+        const validation = validate({ task, value });
+        if (!(validation instanceof Promise)) return { ...event, validation };
+        pending.set(Object(value), validation);
+      } catch {
+        // The actor repeats the call, and the machine receives its error.
+      }
+      return event;
+    },
+  };
 }
 
 /** Identifies a call in progress. `attempt` counts from 1. */
@@ -78,6 +100,8 @@ export interface CallObserver {
   readonly onText: (call: CallInfo, text: string) => void;
   /** Called with the value so far: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
+  /** Whether anyone reads the values so far; by default they are. */
+  readonly isWatched?: (() => boolean) | undefined;
   /** For arrays. */
   readonly items?: ItemObserver | undefined;
 }
@@ -106,8 +130,8 @@ interface ReadReplyParts {
 }
 
 /** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
-function createReadReply(parts: ReadReplyParts) {
-  return fromCallback<ReplyEvent, ReadReplyInput>(({ input, sendBack, self }) => {
+function createReadReply(parts: ReadReplyParts, withValidation: Validator['withValidation']) {
+  return fromCallback<AttemptEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     let abort = (): void => {};
     const release = parts.dispatcher.dispatch({
       actor: 'readReply',
@@ -116,7 +140,7 @@ function createReadReply(parts: ReadReplyParts) {
       execute: (report) => {
         abort = readReply(parts, input, report);
       },
-      onEvent: (event) => sendBack(event as ReplyEvent),
+      onEvent: (event) => sendBack(withValidation(event as ReplyEvent, input.task)),
     });
     return () => {
       release();
@@ -184,6 +208,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
             const index = spec.shape.itemAt(pathNow());
             if (index !== null) items.onItem(call, index, value);
           }),
+        isWatched: observer.isWatched,
         onPartial: (given) => {
           const value = spec.shape.unwrapPartial(given);
           if (!over && value !== undefined) observer.onPartial(call, value);
@@ -319,28 +344,41 @@ interface Heartbeat {
 }
 
 /**
- * Reports to the attempt machine that a call is alive: at the first part, then once per eighth of `chunkMs` while parts arrive, and when
- * the text has grown by a quarter. It does not report every part, because every event costs time and journal space.
+ * Reports to the attempt machine that a call is alive: in the turn after the first part, then once per eighth of `chunkMs` while parts
+ * arrive, and when the text has grown by a quarter. It does not report every part, nor the start of a reply that ends in the same
+ * turn, because every event costs time and journal space.
  */
 function createHeartbeat(
   chunkMs: number,
   clock: Clock,
   send: (type: 'reply.started' | 'reply.progressed', progress: Progress) => void,
 ): Heartbeat {
+  let isAlive = false;
   let reportedAtMs: number | null = null;
   let reportedChars = MIN_REPORTED_CHARS;
+  let atMs = 0;
   let chars = 0;
+
+  function report(): void {
+    const type = reportedAtMs === null ? 'reply.started' : 'reply.progressed';
+    reportedAtMs = atMs;
+    reportedChars = Math.max(MIN_REPORTED_CHARS, chars);
+    send(type, { atMs, chars });
+  }
+
   return {
     get chars() {
       return chars;
     },
     beat(more) {
-      const atMs = clock.now();
+      atMs = clock.now();
       chars += more;
-      if (reportedAtMs !== null && atMs - reportedAtMs < chunkMs / 8 && chars < reportedChars * 1.25) return;
-      send(reportedAtMs === null ? 'reply.started' : 'reply.progressed', { atMs, chars });
-      reportedAtMs = atMs;
-      reportedChars = Math.max(MIN_REPORTED_CHARS, chars);
+      if (!isAlive) {
+        isAlive = true;
+        inNextTurnOf(clock, report);
+      } else if (reportedAtMs !== null && (atMs - reportedAtMs >= chunkMs / 8 || chars >= reportedChars * 1.25)) {
+        report();
+      }
     },
   };
 }

@@ -12,6 +12,9 @@ import type { JournalEvent, RuntimeEvent } from '../../../machines/contracts/jou
 import { transitionsTaken } from '../../internal/xstate-internals.ts';
 import { type GuardLog, type GuardLogs, guardLabel } from './guard-logs.ts';
 
+/** The types of the inspection events that the inspector below reads. */
+export const OBSERVED_TYPES: ReadonlySet<InspectionEvent['type']> = new Set(['@xstate.microstep', '@xstate.actor']);
+
 /**
  * Returns an XState inspector that records an actor system: what its machines emit, and each transition with the guards that were
  * evaluated for it. It never throws, because an error in an inspector would stop the run.

@@ -145,12 +145,13 @@ export function createChainActors(parts: ActorParts): ChainActors {
 }
 
 /** Records prompt digests and text deltas in the journal, and passes partial values to the run's readers. */
-function callObserver({ record, partial }: RunObserver): CallObserver {
+function callObserver({ record, partial, hasReaders }: RunObserver): CallObserver {
   return {
     onRequest: ({ attemptId }, request) => record({ type: 'prompt', attemptId, digest: requestDigest(request) }),
     onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
     onPartial: ({ attemptId, task, attempt }, value) =>
       partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate),
+    isWatched: hasReaders,
   };
 }
 

@@ -29,6 +29,10 @@ export function createActors(
   observer: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
 ): ReturnType<typeof createChainActors> {
   const parts = resolveOptions(options);
-  const scope = { dispatcher: inlineDispatcher, observer: { ...noopObserver, ...observer }, clock: parts.clock };
+  const scope = {
+    dispatcher: inlineDispatcher,
+    observer: { ...noopObserver, ...observer, hasReaders: () => observer.partial !== undefined },
+    clock: parts.clock,
+  };
   return createChainActors({ ...parts, scope: () => scope });
 }

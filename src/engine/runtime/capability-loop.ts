@@ -131,6 +131,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
     input,
     journal,
     partial: stream.push,
+    hasReaders: stream.hasReaders,
   });
   const { actor } = durableActor;
   let forgetSignal = (): void => {};

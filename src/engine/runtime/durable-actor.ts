@@ -2,12 +2,13 @@ import { type ActorRefFrom, type AnyStateMachine, createActor, type InputFrom, t
 import { LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import type { ExternalEvent, RetryRule, RuntimeEvent } from '../../../machines/contracts/journal.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { limitInspection } from '../../internal/xstate-internals.ts';
 import { type Activity, type ActivityDispatcher, callSubject } from '../activities.ts';
 import { type Clock, takeTurnOf } from '../clock.ts';
 import { fileIn } from '../content.ts';
 import { createGuardLogs } from '../recording/guard-logs.ts';
 import type { Journal } from '../recording/journal.ts';
-import { observeSystem } from '../recording/observe.ts';
+import { OBSERVED_TYPES, observeSystem } from '../recording/observe.ts';
 import type { RunObserver } from './run-events.ts';
 import { type ApplyRule, inScope, type RunScope } from './run-scope.ts';
 
@@ -48,6 +49,7 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
   readonly input: InputFrom<Machine>;
   readonly journal: Journal;
   readonly partial: RunObserver['partial'];
+  readonly hasReaders: RunObserver['hasReaders'];
   /** Called with the machine's context after each external event has been processed. */
   readonly onSettled?: (context: SnapshotFrom<Machine>['context']) => void;
   /**
@@ -100,6 +102,7 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   input,
   journal,
   partial,
+  hasReaders,
   onSettled,
   onStep,
   recording,
@@ -155,13 +158,14 @@ export function createDurableActor<Machine extends AnyStateMachine>({
   };
   const scope: RunScope = {
     dispatcher,
-    observer: { guardLogs, record, partial },
+    observer: { guardLogs, record, partial, hasReaders },
     clock: activityClock,
     applyRule,
     fileOf: (attachment) => fileIn(journal.entries, attachment),
   };
   const inspect = observeSystem(journal.append, guardLogs);
   const actor = inScope(scope, () => createActor(machine as AnyStateMachine, { input, clock, inspect }));
+  limitInspection(actor, OBSERVED_TYPES);
   // The public actor's `send` and `stop` are replaced to go through the journal: keep the originals.
   const { send, stop } = actor;
 

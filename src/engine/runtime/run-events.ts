@@ -28,6 +28,8 @@ export interface RunObserver {
   readonly guardLogs: GuardLogs;
   readonly record: (event: RuntimeEvent) => void;
   readonly partial: (update: PartialUpdate) => void;
+  /** Whether anyone reads the partial values. */
+  readonly hasReaders: () => boolean;
 }
 
 /** Ignores everything: for a machine without observers. */
@@ -35,10 +37,12 @@ export const noopObserver: RunObserver = {
   guardLogs: { of: () => new Map() },
   record: () => {},
   partial: () => {},
+  hasReaders: () => false,
 };
 
 export interface EventStream extends AsyncIterable<RunEvent> {
   push(event: RunEvent): void;
+  hasReaders(): boolean;
   end(): void;
 }
 
@@ -54,6 +58,7 @@ export function createEventStream(history: readonly JournalEntry[]): EventStream
     push(event) {
       for (const reader of readers) reader.push(event);
     },
+    hasReaders: () => readers.size > 0,
     end() {
       ended = true;
       for (const reader of readers) reader.wake();

@@ -145,6 +145,7 @@ export function openRun(
     input: chainInputFrom(start),
     journal,
     partial: stream.push,
+    hasReaders: stream.hasReaders,
     recording,
     onSettled: (state) => {
       recordKeyframe?.(state);

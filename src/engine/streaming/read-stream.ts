@@ -31,6 +31,8 @@ interface StreamObserver {
    * not kept. Changes to it never reach the final value. If it is frozen, the views stop, and one last view shows the complete value.
    */
   readonly onPartial: (value: unknown) => void;
+  /** Whether anyone reads the values so far; by default they are. While nobody does, the value is not parsed. */
+  readonly isWatched?: (() => boolean) | undefined;
   /** Called when the value starts, and again if what started turned out not to be it. */
   readonly onBegin?: (() => void) | undefined;
   /** Called for each nested value when it is complete; if omitted, it costs nothing. */
@@ -129,10 +131,12 @@ const UNSENT: ReadonlySet<string> = new Set(['connection_failed', 'proxy_failed'
 async function readValue(
   source: PartSource,
   driver: StreamDriver,
-  { onText, onAlive, onBegin, onPartial, onComplete }: StreamObserver,
+  { onText, onAlive, onBegin, onPartial, onComplete, isWatched = () => true }: StreamObserver,
 ): Promise<FoundValue | null> {
   const { finder } = driver;
   let view = null as PartialView | null;
+  /** The text of the candidate that no view has parsed. */
+  let unparsed = '';
   let candidate = 0;
   let isCalled = false;
 
@@ -151,11 +155,19 @@ async function readValue(
     // A new candidate has a new view; the previous one is dropped.
     if (json !== '' && candidate !== finder.candidate) {
       onBegin?.();
-      view = createPartialView({ onPartial, onComplete, onParsed, onThrown });
+      view = null;
+      unparsed = '';
       candidate = finder.candidate;
     }
-    if (json === '' || view === null) onParsed();
-    else view.push(json);
+    if (json !== '' && (view !== null || isWatched())) {
+      view ??= createPartialView({ onPartial, onComplete, onParsed, onThrown });
+      const text = unparsed + json;
+      unparsed = '';
+      view.push(text);
+    } else {
+      unparsed += json;
+      onParsed();
+    }
   }
 
   await readAll(source, readChunk);
@@ -168,7 +180,7 @@ async function readValue(
   const found = parsed(json);
   const isHiddenList = finder.found === null && Array.isArray(found?.value) && !finder.showsFallback;
   const isShown = isHiddenList || (finder.found !== null && (await view?.finish()));
-  if (found !== null && !isShown) onPartial(JSON.parse(json));
+  if (found !== null && !isShown && isWatched()) onPartial(JSON.parse(json));
   return found;
 }
 

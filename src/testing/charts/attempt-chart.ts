@@ -37,8 +37,14 @@ function replyWith(failure: Failure | null): Reply {
   return { text: failure === null ? '{}' : '', value: failure === null ? {} : undefined, prose: false, failure, usage };
 }
 
-const ended = (failure: Failure | null, name: string, changes: Partial<Reply> = {}) =>
-  sends({ type: 'reply.ended', ...NOW, reply: { ...replyWith(failure), ...changes } } as never, name);
+interface EndOptions {
+  readonly prose?: boolean;
+  /** If omitted, the schema is asynchronous. */
+  readonly validation?: Validation;
+}
+
+const ended = (failure: Failure | null, name: string, { prose = false, ...validated }: EndOptions = {}) =>
+  sends({ type: 'reply.ended', ...NOW, reply: { ...replyWith(failure), prose }, ...validated } as never, name);
 
 function inputWith(policy: object, changes: Partial<AttemptInput> = {}): AttemptInput {
   return { id: 'explored', task: 'yield', input: 'Is it so?', policy: attemptPolicySchema.parse(policy), ...changes };
@@ -76,8 +82,15 @@ export const attemptChart = {
       sends({ type: 'reply.started', ...NOW } as never, 'starts'),
       sends({ type: 'reply.progressed', ...NOW } as never, 'continues'),
       sends({ type: 'reply.lost' }, 'lost'),
-      ended(null, 'complete'),
-      ...((input as ReadReplyInput).mayBeProse ? [ended(null, 'prose', { prose: true })] : []),
+      ended(null, 'valid', { validation: VALID }),
+      ended(null, 'invalid', { validation: INVALID }),
+      ended(null, 'unvalidated'),
+      ...((input as ReadReplyInput).mayBeProse
+        ? [
+            ended(null, 'valid prose', { prose: true, validation: VALID }),
+            ended(null, 'unvalidated prose', { prose: true }),
+          ]
+        : []),
       ...Object.entries(FAILURES).map(([name, failure]) => ended(failure, name)),
       fails(),
     ],

@@ -3,14 +3,14 @@ import { createActor, toPromise } from 'xstate';
 import * as z from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
-import { createValidateReply } from '../../../src/engine/attempts/provide-attempt.ts';
+import { createValidator } from '../../../src/engine/attempts/provide-attempt.ts';
 import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** Returns the result of the built-in validator for a value and this schema. */
 async function validate(output: z.ZodType, value: unknown) {
-  const validateReply = createValidateReply(() => promptSpec({ ...prompts.intention, output }), inlineDispatcher);
+  const { validateReply } = createValidator(() => promptSpec({ ...prompts.intention, output }), inlineDispatcher);
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
 }
 

@@ -12,6 +12,7 @@ import {
   activeNodes,
   actorNames,
   isScheduled,
+  limitInspection,
   replaceBehavior,
   replaceCandidates,
   transitionsTaken,
@@ -56,6 +57,21 @@ function start(machine = createMachine()) {
 }
 
 describe('the XState internals that this product uses', () => {
+  it('limits inspection to some types, until another inspector subscribes', () => {
+    const types = new Set<InspectionEvent['type']>();
+    const inspect = (event: InspectionEvent): void => void types.add(event.type);
+    const actor = createActor(createMachine(), { inspect });
+    limitInspection(actor, new Set(['@xstate.microstep']));
+    types.clear();
+    actor.start();
+    actor.send({ type: 'go' });
+    expect([...types]).toEqual(['@xstate.microstep']);
+    actor.system.inspect(() => {});
+    actor.send({ type: 'go' });
+    expect([...types]).toEqual(expect.arrayContaining(['@xstate.event', '@xstate.snapshot']));
+    actor.stop();
+  });
+
   it('lists the active nodes, each parent before its children', () => {
     const { actor } = start();
     expect(activeNodes(actor.getSnapshot()).map(({ id }) => id)).toEqual(['m', 'm.outer', 'm.outer.inner']);

@@ -94,6 +94,29 @@ describe.each(forms)('a %s partial that a consumer changes', (form, streamOf) =>
   });
 });
 
+describe('partials that nobody reads at first', () => {
+  test('include the whole value so far when the first reader comes', async () => {
+    let chunks = 0;
+    const seen: unknown[] = [];
+    const read = await readAll(streamOf(pieces), {
+      onText: () => {
+        chunks += 1;
+      },
+      isWatched: () => chunks > 2,
+      onPartial: (it) => void seen.push(structuredClone(it)),
+    });
+    expect(seen[0]).toEqual({ a: { b: [1, { c: 'de' }] } });
+    expect(seen.at(-1)).toEqual(value);
+    expect(read.value).toStrictEqual(value);
+  });
+
+  test('are not parsed at all without a reader', async () => {
+    const read = await readAll(streamOf(['[1] ', ...pieces]), { isWatched: () => false });
+    expect(read.partials).toEqual([]);
+    expect(read.value).toStrictEqual(value);
+  });
+});
+
 describe('an observer that throws', () => {
   const error = new Error('the observer’s own');
   const fail = (): never => {

@@ -94,7 +94,7 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
     'an ignored valid value',
     chartSuites['attempt'] as ChartSuite,
     attemptChart.machine.provide({ actions: { assignValue: () => {} } }),
-    /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: complete → validateReply: valid$/u,
+    /^FAILS: never done without a value or a failure: reached in "succeeded", after one model → readReply: lost → readReply: unvalidated → validateReply: valid$/u,
   ],
   [
     'a retry after a permanent failure',

@@ -69,15 +69,17 @@ const endOf = ({ terms }: AnswerSketch): number =>
 
 /** Counts the terms up to a hash that two ascending lists share, and those that only the first or only the second has. */
 function compareTerms(first: readonly number[], second: readonly number[], end: number) {
-  let [shared, dropped, added] = [0, 0, 0];
-  let [at, other] = [0, 0];
+  const counts = { shared: 0, dropped: 0, added: 0 };
+  let at = 0;
+  let other = 0;
   for (;;) {
-    const [one, two] = [first[at] ?? Number.POSITIVE_INFINITY, second[other] ?? Number.POSITIVE_INFINITY];
+    const one = first[at] ?? Number.POSITIVE_INFINITY;
+    const two = second[other] ?? Number.POSITIVE_INFINITY;
     const lowest = Math.min(one, two);
-    if (lowest > end || lowest === Number.POSITIVE_INFINITY) return { shared, dropped, added };
-    if (one === two) shared += 1;
-    else if (one < two) dropped += 1;
-    else added += 1;
+    if (lowest > end || lowest === Number.POSITIVE_INFINITY) return counts;
+    if (one === two) counts.shared += 1;
+    else if (one < two) counts.dropped += 1;
+    else counts.added += 1;
     if (one === lowest) at += 1;
     if (two === lowest) other += 1;
   }

@@ -15,7 +15,7 @@ export type Waiting =
       readonly answer: string;
       readonly confidence: number;
       /** The latest rejected value; null if none was rejected. */
-      readonly refused: string | null;
+      readonly rejected: string | null;
     };
 
 /** What the run waits for at an entry; null if nothing. It waits while the chart stays in the asking state. */
@@ -32,9 +32,9 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   if (entry.type !== 'direction-asked') return null;
   const { proposal, answer, confidence } = entry;
   const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
-  const refusal = no > askedAt ? log.entry(no) : null;
-  const refused = refusal?.type === 'direction-refused' ? refusal.received : null;
-  return { for: 'direction', askedAt, proposal, answer, confidence, refused };
+  const rejection = no > askedAt ? log.entry(no) : null;
+  const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
+  return { for: 'direction', askedAt, proposal, answer, confidence, rejected };
 }
 
 /** An event sent to a run, and the number of entries at that time. */
@@ -46,7 +46,7 @@ interface SentEvent {
 /** The delivery entry of an event, and whether the chart rejected it. */
 export interface Delivery {
   readonly seq: number;
-  readonly isRefused: boolean;
+  readonly isRejected: boolean;
 }
 
 /** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
@@ -66,11 +66,11 @@ export function deliveriesOf(
     });
     if (found === undefined) return null;
     taken.add(found);
-    return { seq: found, isRefused: found < seq && isRefusal(log.entry(found + 1)) };
+    return { seq: found, isRejected: found < seq && isRejection(log.entry(found + 1)) };
   });
 }
 
-const isRefusal = (entry: JournalEntry): boolean =>
+const isRejection = (entry: JournalEntry): boolean =>
   entry.type === 'direction-refused' || (entry.type === 'context-overruled' && entry.problem !== null);
 
 /** JSON with the members of each object in the order of their names. */

@@ -45,7 +45,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   timer: ({ timer }) => `delay ${timer} elapsed`,
   retrieval: ({ query, passages, widened, failure }) =>
     `${failure ?? `${pluralize(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
-  'capability-start': ({ capability, index }) => `${capability}, run ${index}`,
+  'capability-start': ({ capability, index }) => `${capability}, call ${index}`,
   'capability-end': ({ result }) =>
     `${result.capability}: ${start(result.success ? result.output : (result.error ?? ''))}`,
   operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,
@@ -56,7 +56,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
   'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened or removed`,
   'context-overruled': ({ messageId, choice, problem }) =>
-    `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: refused, ${problem}`}`,
+    `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: rejected, ${problem}`}`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
   keyframe: () => 'the complete state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,

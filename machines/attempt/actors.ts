@@ -17,7 +17,7 @@ export interface ReadReplyInput {
   /** Whether a reply without JSON may be prose. */
   readonly mayBeProse: boolean;
   /** Why the model is not called: no model is left for the task. Null if it is called. */
-  readonly refused: Failure | null;
+  readonly notCalled: Failure | null;
   readonly input: unknown;
   readonly instructions: string | null;
   readonly feedback: Feedback | null;

@@ -1,6 +1,6 @@
 import type { AttemptActors } from './actors.ts';
 import { attemptSetup } from './setup.ts';
-import { attemptOutcome, initialAttemptState, refusedCall, replyFormOf } from './state.ts';
+import { attemptOutcome, initialAttemptState, replyFormOf, whyNotCalled } from './state.ts';
 
 /**
  * Gets one typed value from a language model: it streams a reply, validates it, and retries while that can help. Corrections and
@@ -30,7 +30,7 @@ export const attemptMachine = attemptSetup.createMachine({
           attempt: context.execution.attempts.length + 1,
           model: context.model,
           ...replyFormOf(context),
-          refused: refusedCall(context),
+          notCalled: whyNotCalled(context),
           input: context.input,
           instructions: context.instructions ?? null,
           feedback: context.feedback,

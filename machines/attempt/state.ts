@@ -110,7 +110,7 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
 }
 
 /** Returns why no model is called, or null. */
-export function refusedCall(state: AttemptState): Failure | null {
+export function whyNotCalled(state: AttemptState): Failure | null {
   return state.hasModel ? null : noModelFailure(state);
 }
 

@@ -105,9 +105,10 @@ export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'mode
 }
 
 /** Failures of calls that were not made: no model was left, or the model does not accept the files. */
-const REFUSED: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file']);
+const NOT_MADE: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file']);
 
-export const isRefused = (failure: Failure | null): boolean => REFUSED.has(failure?.code);
+/** Whether the failure is that of a call that was not made. */
+export const wasNotMade = (failure: Failure | null): boolean => NOT_MADE.has(failure?.code);
 
 /** What to do about a model that answers in prose. */
 export const PROSE_REMEDY =
@@ -183,7 +184,7 @@ function statusAfter(
   const isLate = failure?.stage === 'deadline';
   if (isLate ? progress === null && reply === null : failure?.stage === 'transport' && HUNG.has(failure.code))
     return { ...status, hungCalls: status.hungCalls + 1, passedOver: 0 };
-  if (isLate || isRefused(failure) || failure?.code === 'prompt_too_long') return status;
+  if (isLate || wasNotMade(failure) || failure?.code === 'prompt_too_long') return status;
   const alive = { ...status, hungCalls: 0, passedOver: 0 };
   if (!triesReplyForms || reply === null) return alive;
   if (reply.prose) return status.repliesInJson ? alive : { ...alive, form: PROSE_FORM };

@@ -3,7 +3,7 @@ import type { ChainState, SourceRetry } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { phaseDeadlineMs } from './limits.ts';
-import { isRefused } from './model-status.ts';
+import { wasNotMade } from './model-status.ts';
 
 /** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
 export function phaseSaved({ failure, direction }: ChainState): GuardResult {
@@ -18,9 +18,9 @@ export function phaseSaved({ failure, direction }: ChainState): GuardResult {
 export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
   if (!isUnreachable(failure)) return failure;
   const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
-  const called = [...lastOf.values()].filter((last) => last !== null && !isRefused(last));
+  const called = [...lastOf.values()].filter((last) => last !== null && !wasNotMade(last));
   const answered = called.find((last) => last !== null && !isUnreachable(last));
-  return answered ?? (isRefused(failure) ? called.at(-1) : failure) ?? failure;
+  return answered ?? (wasNotMade(failure) ? called.at(-1) : failure) ?? failure;
 }
 
 /** Whether a call did not reach its model. A prompt that is too long fails only its own phase: another one is shorter. */

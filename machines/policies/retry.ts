@@ -14,7 +14,7 @@ import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { fitsTask, isAvailable, isRefused, type ModelRoute, newModels, statusOf, successor } from './model-status.ts';
+import { fitsTask, isAvailable, type ModelRoute, newModels, statusOf, successor, wasNotMade } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
@@ -128,7 +128,7 @@ function repeatsError({ attempts }: AttemptExecution): boolean {
   return last !== undefined && before === last && attempts.at(-1)?.failure === invalid.at(-1);
 }
 
-/** Returns the execution with one more finished attempt, at its model's price. A refused call was not made. */
+/** Returns the execution with one more finished attempt, at its model's price. A call that was not made costs nothing. */
 export function recordAttempt(
   execution: AttemptExecution,
   record: AttemptRecord,
@@ -138,7 +138,7 @@ export function recordAttempt(
   return {
     ...execution,
     attempts: [...execution.attempts, record],
-    usage: isRefused(record.failure) ? execution.usage : addCall(execution.usage, record.usage, price),
+    usage: wasNotMade(record.failure) ? execution.usage : addCall(execution.usage, record.usage, price),
   };
 }
 

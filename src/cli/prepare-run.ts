@@ -130,10 +130,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       ...(sessionId === undefined ? [] : [`session ${oneLine(sessionId)}`]),
     ];
     const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
-    const ignored =
-      instructions !== undefined && models.every(({ name }) => name === 'offline')
-        ? ['The offline model ignores --instructions']
-        : [];
+    const ignored = models.every(({ name }) => name === 'offline') ? flagsIgnoredOffline(flags) : [];
     const recorded = recordableFlags(flags, models);
     const host = (sessionId: string | null): Readonly<Record<string, Json>> => {
       const signature = journals && signRun({ runId, sessionId, flags: recorded });
@@ -147,12 +144,27 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       sessionId,
       host,
       close,
-      notes: [summary.join(' · '), ...skipped, ...ignored],
+      notes: [
+        summary.join(' · '),
+        ...skipped,
+        ...(ignored.length > 0 ? [`The offline model ignores ${ignored.join(', ')}`] : []),
+      ],
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Returns the given flags that only apply to a model of a server. */
+function flagsIgnoredOffline({ instructions, api, reasoningEffort, serviceTier }: RunFlags): readonly string[] {
+  const flags = {
+    '--instructions': instructions,
+    '--api': api,
+    '--reasoning-effort': reasoningEffort,
+    '--service-tier': serviceTier,
+  };
+  return Object.entries(flags).flatMap(([name, given]) => (given === undefined ? [] : [name]));
 }
 
 /** Checks the keys of the models, for at most a quarter of the time. Returns the milliseconds that are left. */

@@ -45,7 +45,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       ),
     )
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
-    .option('--attach <file>', 'image or PDF that belongs to the request; repeatable', collect)
+    .option('--attach <file>', 'image or PDF that belongs to the request; repeat the flag for each file', collect)
     .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
     .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
     .option('--session <id>', 'continue this session, and add the run to it')
@@ -88,7 +88,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
         import('./read-request.ts'),
         import('./run-command.ts'),
       ]);
-      const read = await readRequest(request, flags.docs);
+      const read = await readRequest(request, flags);
       setExitCode(await runCommand(read.request, { ...flags, docs: read.docs }));
     });
 }

@@ -117,7 +117,7 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
 
 function overrideText({ messageId, choice, undone, problem }: Extract<JournalEntry, { type: 'context-overruled' }>) {
   const what = `${choice ?? 'undo'} ${oneLine(messageId)}`.trim();
-  if (problem !== null) return `${what}: refused, ${oneLine(problem)}`;
+  if (problem !== null) return `${what}: rejected, ${oneLine(problem)}`;
   return undone.length === 0 ? what : `${what}: ${count(undone.length, 'operation')} undone`;
 }
 

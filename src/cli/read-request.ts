@@ -9,6 +9,12 @@ interface ReadRequest {
 /** Longer than any request that a chain accepts. */
 const MAX_BYTES = 8_000_000;
 
+interface Given {
+  readonly docs?: readonly string[] | undefined;
+  /** With files, the request may be empty. */
+  readonly attach?: readonly string[] | undefined;
+}
+
 /**
  * Returns the request of a run and its documents. Without a request argument, it is the last value of `--docs` if that is a sentence and no
  * path, because `--docs` takes every argument after it; otherwise it is read from `input`, unless that is a terminal.
@@ -17,10 +23,13 @@ const MAX_BYTES = 8_000_000;
  */
 export async function readRequest(
   given: string | undefined,
-  docs: readonly string[] | undefined,
+  { docs, attach = [] }: Given,
   input: NodeJS.ReadStream = process.stdin,
 ): Promise<ReadRequest> {
-  if (given !== undefined && given !== '-') return { request: given, docs };
+  if (given !== undefined && given !== '-') {
+    if (attach.length > 0 && existsSync(given)) throw fileAsRequest(given, attach);
+    return { request: given, docs };
+  }
   const last = docs?.at(-1);
   if (given === undefined && docs !== undefined && last !== undefined && !existsSync(last)) {
     if (docs.length > 1 && /\s/u.test(last.trim())) return { request: last, docs: docs.slice(0, -1) };
@@ -31,10 +40,18 @@ export async function readRequest(
     );
   }
   const piped = input.isTTY ? '' : await readAll(input);
-  if (piped.trim() !== '') return { request: piped.trim(), docs };
+  if (piped.trim() !== '' || attach.length > 0) return { request: piped.trim(), docs };
   throw new PostChainError(
     'invalid_request',
     'Missing request; type it after "run" or pipe it in: postchain run "What is a cycle?" --docs docs',
+  );
+}
+
+function fileAsRequest(given: string, attach: readonly string[]): PostChainError {
+  const flags = [...attach, given].map((path) => `--attach ${path}`).join(' ');
+  return new PostChainError(
+    'invalid_request',
+    `Expected a request; received the file ${JSON.stringify(given)}. --attach takes one file; repeat it for more: ${flags}`,
   );
 }
 

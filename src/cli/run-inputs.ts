@@ -3,7 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import type { ParsedDocument } from '../documents/document.ts';
-import { type ContentPart, MAX_FILE_BYTES } from '../engine/content.ts';
+import { type ContentPart, detectedType, MAX_FILE_BYTES } from '../engine/content.ts';
 import { instructionsSchema } from '../engine/runtime/instructions.ts';
 import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
@@ -91,7 +91,9 @@ export async function readAttachment(path: string): Promise<ContentPart> {
         'invalid_path',
         `--attach: expected at most ${MAX_FILE_BYTES / 1e6} MB; "${path}" has ${(size / 1e6).toFixed(1)} MB`,
       );
-    return { type: 'file', data: await readFile(path), mediaType, filename: basename(path) };
+    const data = await readFile(path);
+    // Images are often saved with the extension of another format.
+    return { type: 'file', data, mediaType: detectedType(data) ?? mediaType, filename: basename(path) };
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw new PostChainError('invalid_path', `Cannot read the file "${path}": ${describeSystemError(cause)}`, {

@@ -182,17 +182,17 @@ const onPage = (block: Block, page: number, before: number): Block => ({
 
 /** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
 async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const [{ docxHtml }, { refusalToUnpack }] = await Promise.all([
+  const [{ docxHtml }, { unpackProblem }] = await Promise.all([
     import('./office-files.ts'),
     import('./unpacked-size.ts'),
   ]);
-  let refusal: string | null;
+  let problem: string | null;
   try {
-    refusal = refusalToUnpack(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    problem = unpackProblem(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch {
     return null;
   }
-  const html = refusal ?? (await docxHtml(bytes, what));
+  const html = problem ?? (await docxHtml(bytes, what));
   if (!Array.isArray(html)) return html as string | null;
   // Each block on its own line, because the file has no lines.
   const lines = html.join('').replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');

@@ -20,7 +20,7 @@ interface ZipEntry {
  * Returns why a DOCX file must not be unpacked, or null. First checks the sizes that it declares, then that none of its parts is larger
  * than declared. Throws if it is not a ZIP archive or is damaged. Requires Node.
  */
-export function refusalToUnpack(file: Buffer): string | null {
+export function unpackProblem(file: Buffer): string | null {
   const entries = [...entriesOf(file)];
   const sum = (some: readonly ZipEntry[]): number => some.reduce((total, { size }) => total + size, 0);
   const limits = [
@@ -39,7 +39,7 @@ function requireDeclaredSize({ path, size, method, packed }: ZipEntry): void {
   else if (method !== STORED || packed.length > size) throw new Error(`${path} is not ${size} bytes`);
 }
 
-/** Reads the central directory, which is at the end of the archive. ZIP64 archives are refused: they are for more than 4 GB. */
+/** Reads the central directory, which is at the end of the archive. ZIP64 archives are rejected: they are for more than 4 GB. */
 function* entriesOf(file: Buffer): Generator<ZipEntry> {
   const end = file.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const [size, offset] = [file.readUInt32LE(end + 12), file.readUInt32LE(end + 16)];

@@ -6,6 +6,7 @@ import type { ChatModel } from '../../machines/contracts/model.ts';
 import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/attachments.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
+import { isThenable } from '../internal/async.ts';
 import { describeValue } from '../internal/options.ts';
 
 /**
@@ -42,6 +43,12 @@ export type ContentPart =
 /** A text, or a list of texts, images and files. */
 export type Content = string | readonly ContentPart[];
 
+/** Checks only the kind of value: `readContent` validates the parts. */
+export const contentSchema = z.custom<Content>(
+  (content) => typeof content === 'string' || Array.isArray(content),
+  'expected a string or an array of parts',
+);
+
 /** The text of a `Content`, and its files in order. */
 export interface ReadContent {
   readonly text: string;
@@ -54,7 +61,9 @@ const MAX_FILES = 50;
 const MAX_NAME_CHARS = 200;
 
 const text = z.string('expected a string');
-const aboutFile = { mediaType: z.optional(text), filename: z.optional(text) };
+/** Parts of the AI SDK have `providerOptions`, which is ignored. */
+const ofEveryPart = { providerOptions: z.optional(z.unknown()) };
+const aboutFile = { mediaType: z.optional(text), filename: z.optional(text), ...ofEveryPart };
 const dataSchema = z.pipe(
   z.transform(plainData),
   z.custom<Uint8Array | string>(
@@ -63,10 +72,17 @@ const dataSchema = z.pipe(
   ),
 );
 
-/** Unwraps data in an object with a `type`. Its class may come from another realm, for example in tests with jsdom. */
-function plainData(given: unknown): unknown {
+/** Returns the data in an object with a `type`, and any other value unchanged. */
+function unwrapped(given: unknown): unknown {
   const { type, data, url, text } = Object(given) as Readonly<Record<string, unknown>>;
-  const plain = type === 'data' ? data : type === 'url' ? url : type === 'text' ? encoded(text) : given;
+  return type === 'data' ? data : type === 'url' ? url : type === 'text' ? encoded(text) : given;
+}
+
+/** Returns data as bytes or text. Its class may come from another realm, for example in tests with jsdom. */
+function plainData(given: unknown): unknown {
+  const plain = unwrapped(given);
+  // zod throws for a transformation to a promise.
+  if (isThenable(plain)) return null;
   if (ArrayBuffer.isView(plain)) return new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength);
   const kind = Object.prototype.toString.call(plain);
   if (kind === '[object ArrayBuffer]') return new Uint8Array(plain as ArrayBuffer);
@@ -79,9 +95,9 @@ const EXPECTED_PART = 'expected a part with the type "text", "image" or "file"';
 const partSchema = z.discriminatedUnion(
   'type',
   [
-    z.object({ type: z.literal('text'), text }),
-    z.object({ type: z.literal('image'), image: dataSchema, ...aboutFile }),
-    z.object({ type: z.literal('file'), data: dataSchema, ...aboutFile }),
+    z.strictObject({ type: z.literal('text'), text, ...ofEveryPart }),
+    z.strictObject({ type: z.literal('image'), image: dataSchema, ...aboutFile }),
+    z.strictObject({ type: z.literal('file'), data: dataSchema, ...aboutFile }),
   ],
   EXPECTED_PART,
 );
@@ -115,7 +131,10 @@ function readable<Read>(where: string, read: () => Read): Read {
 function readPart(given: unknown, where: string): string | AttachedFile {
   const read = partSchema.safeParse(given);
   if (!read.success) {
-    const [issue] = read.error.issues;
+    const { issues } = read.error;
+    const unknown = issues.find(({ code }) => code === 'unrecognized_keys');
+    if (unknown?.code === 'unrecognized_keys') throw unknownKey(where, given, unknown.keys);
+    const [issue] = issues;
     const path = (issue?.path ?? []).map(String);
     const received = path.reduce<unknown>((value, key) => Object(value)[key], given);
     const what = path.at(-1) === 'type' ? given : received;
@@ -128,6 +147,7 @@ function readPart(given: unknown, where: string): string | AttachedFile {
   const mediaType = mediaTypeOf(part.mediaType ?? stated, base64);
   if (mediaType === null)
     throw invalid(`${where}.mediaType`, 'expected the media type of the file, for example "image/png"', 'none');
+  requireSignature(place, mediaType, base64);
   const name = oneLine(part.filename ?? '', MAX_NAME_CHARS);
   return {
     digest: wideDigest(`${mediaType} ${base64}`),
@@ -138,8 +158,21 @@ function readPart(given: unknown, where: string): string | AttachedFile {
   };
 }
 
+function unknownKey(where: string, part: unknown, [key = '']: readonly string[]): PostChainError {
+  const { shape } = partSchema.def.options.find(({ shape }) => shape.type.def.values[0] === Object(part).type) ?? {
+    shape: {},
+  };
+  return new PostChainError(
+    'invalid_request',
+    `${where}: unknown key ${describeValue(key)}; expected one of ${Object.keys(shape).join(', ')}.`,
+  );
+}
+
 /** Describes a value without text of a file. */
-const described = (value: unknown): string => (typeof value === 'string' ? 'a string' : describeValue(value));
+function described(value: unknown): string {
+  const data = unwrapped(value);
+  return typeof data === 'string' ? 'a string' : describeValue(isThenable(data) ? data : value);
+}
 
 const invalid = (where: string, expected: string, received: string): PostChainError =>
   new PostChainError('invalid_request', `${where}: ${expected}; received ${received}.`);
@@ -203,12 +236,30 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^JVBERi0/u, 'application/pdf'],
 ];
 
+/** "WEBP" ends at byte 12. */
+const SIGNATURE_BYTES = 12;
+
 /** Returns the stated media type; detects it from the bytes if it is missing or only a kind such as `image/*`; null if it is unknown. */
 function mediaTypeOf(stated: string | undefined, base64: string): string | null {
   const type = stated?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^[a-z]+\/[a-z0-9][\w.+-]*$/u.test(type)) return type;
   if (/^text(?:\/\*)?$/u.test(type)) return 'text/plain';
+  return detectedType(base64);
+}
+
+/** Returns the media type that the first bytes of a file, or their Base64 text, show; null if they show none. */
+export function detectedType(data: Uint8Array | string): string | null {
+  const base64 = typeof data === 'string' ? data : base64Of(data.subarray(0, SIGNATURE_BYTES));
   return SIGNATURES.find(([start]) => start.test(base64))?.[1] ?? null;
+}
+
+const DETECTABLE: ReadonlySet<string> = new Set(SIGNATURES.map(([, type]) => type));
+
+/** Throws `invalid_request` for a file whose first bytes are those of another detectable type: a server would reject it, or misread it. */
+function requireSignature(where: string, mediaType: string, base64: string): void {
+  const detected = detectedType(base64);
+  if (detected === null || detected === mediaType || !DETECTABLE.has(mediaType)) return;
+  throw invalid(where, `expected the bytes of ${mediaType}, its media type`, `those of ${detected}; correct mediaType`);
 }
 
 function tooLarge(bytes: number): PostChainError {

@@ -87,6 +87,26 @@ export async function unlessAborted<Value>(promise: Promise<Value>, signal: Abor
   }
 }
 
+/** Resolves to the values of promises, in order, with `late` for each that takes longer than `timeoutMs`. */
+export async function settledWithin<Value>(
+  promises: readonly Promise<Value>[],
+  late: Value,
+  { timeoutMs, timers, signal }: { readonly timeoutMs: number; readonly timers: Timers; readonly signal: AbortSignal },
+): Promise<Value[]> {
+  let stop = (): void => {};
+  const timeout = new Promise<Value>((resolve) => {
+    const timer = timers.setTimeout(() => resolve(late), timeoutMs);
+    stop = () => timers.clearTimeout(timer);
+  });
+  const forget = onAbort(signal, stop);
+  try {
+    return await Promise.all(promises.map((promise) => Promise.race([promise, timeout])));
+  } finally {
+    stop();
+    forget();
+  }
+}
+
 /** Resolves in the next turn of the event loop, so that timers and I/O get their turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -130,6 +150,7 @@ export function mapMaybePromise<Given, Mapped>(
   return isThenable(given) ? Promise.resolve(given).then(next) : next(given);
 }
 
-function isThenable<Given>(given: Given | PromiseLike<Given>): given is PromiseLike<Given> {
+/** Whether a value is a promise, of any library or realm. */
+export function isThenable<Given>(given: Given | PromiseLike<Given>): given is PromiseLike<Given> {
   return typeof (given as PromiseLike<Given> | null | undefined)?.then === 'function';
 }

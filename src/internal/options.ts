@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import { setSchemaLanguage } from '../../machines/contracts/schema-language.ts';
+import { isThenable } from './async.ts';
 
 setSchemaLanguage();
 
@@ -12,8 +13,10 @@ export function parseOption<Schema extends z.ZodMiniType>(
   what: string,
 ): z.output<Schema> {
   const read = schema.safeParse(given);
-  if (read.success) return read.data;
-  throw invalidOption(what, given, read.error, schema);
+  if (!read.success) throw invalidOption(what, given, read.error, schema);
+  // To a schema whose members are all optional, a promise is an empty object.
+  if (!isThenable(given)) return read.data;
+  throw new PostChainError('invalid_option', `${what}: expected an object; received ${describeValue(given)}.`);
 }
 
 /**
@@ -103,21 +106,30 @@ export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (isThenable(value)) return 'a Promise; await it';
+  if (value instanceof Date) return 'a Date';
   if (typeof value === 'object' && value !== null)
     return `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'no keys'}`;
   return String(value);
 }
 
-/** A schema for any value with a method of this name. */
-export const hasMethod = <Type>(name: string, hint: string) =>
+/** A schema for any value with methods of these names. */
+const hasMethods = <Type>(names: readonly string[], hint: string) =>
   z.custom<Type>(
-    (value) => Object(value) === value && typeof (value as Record<string, unknown>)[name] === 'function',
+    (value) =>
+      Object(value) === value && names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
     hint,
   );
 
+/** A schema for any value with a method of this name. */
+export const hasMethod = <Type>(name: string, hint: string) => hasMethods<Type>([name], hint);
+
 export const functionSchema = z.custom((value) => typeof value === 'function', 'expected a function');
 
-export const clockSchema = hasMethod('now', 'expected a clock with now, setTimeout and clearTimeout');
+export const clockSchema = hasMethods(
+  ['now', 'setTimeout', 'clearTimeout'],
+  'expected a clock with now, setTimeout and clearTimeout',
+);
 
 export const signalSchema = hasMethod<AbortSignal>('addEventListener', 'expected an AbortSignal');
 

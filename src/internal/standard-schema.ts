@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { mapMaybePromise } from './async.ts';
 import { describeValue } from './options.ts';
 
@@ -85,14 +86,23 @@ function singleItemSchema(list: StandardSchemaV1): StandardSchemaV1 {
 export function schemaFailure(what: string, vendor: string, issues: readonly StandardSchemaV1.Issue[]): Failure {
   const { kindOf } = vendorOf(vendor);
   const kinds = new Set(issues.map((issue) => kindOf(marksOf(issue))));
+  const described = issues.map(({ path = [], message: text }) => ({
+    path: path.map(segmentName).join('.'),
+    message: String(text),
+  }));
   const places = issues.length === 1 ? 'one place' : `${issues.length} places`;
-  const message = `The reply does not match the schema of "${what}" in ${places}.`;
-  return failureOf(stageOf(kinds), 'invalid_reply', message, {
-    issues: issues.map(({ path = [], message: text }) => ({
-      path: path.map(segmentName).join('.'),
-      message: String(text),
-    })),
-  });
+  const message = `The reply does not match the schema of "${what}" in ${places}${firstPaths(described)}.`;
+  return failureOf(stageOf(kinds), 'invalid_reply', message, { issues: described });
+}
+
+const MAX_PATHS = 3;
+const MAX_PATH_CHARS = 80;
+
+/** Returns the first paths in parentheses; empty if the only problem is the value as a whole. */
+function firstPaths(issues: readonly { readonly path: string }[]): string {
+  const paths = [...new Set(issues.map(({ path }) => oneLine(path, MAX_PATH_CHARS)))].filter((path) => path !== '');
+  if (paths.length === 0) return '';
+  return ` (${paths.slice(0, MAX_PATHS).join(', ')}${paths.length > MAX_PATHS ? ', …' : ''})`;
 }
 
 /** Returns the failure of a schema that threw; the usual cause is a transformation of the user's. */

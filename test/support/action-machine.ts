@@ -39,7 +39,7 @@ interface StartActionOptions {
   readonly execute?: ScriptedAnswer<ExecuteCapabilityInput, CapabilityRunResult>;
   readonly decide?: ScriptedAnswer<DecideContinuationInput, Continuation>;
   /** What the model says as the decider, call by call. */
-  readonly thoughts?: readonly unknown[];
+  readonly continuations?: readonly unknown[];
   readonly input?: Partial<ActionInput>;
   readonly capabilities?: readonly string[];
 }
@@ -117,8 +117,11 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
 }
 
 /** The attempt machine over a model that says this one thing, and these as the decider; a further call would be a mistake and fails. */
-function attemptReplying(reply: unknown, clock: Clock, thoughts: readonly unknown[] = []) {
-  const model = scriptedModel({ action: [{ reply }], continuation: thoughts.map((thought) => ({ reply: thought })) });
+function attemptReplying(reply: unknown, clock: Clock, continuations: readonly unknown[] = []) {
+  const model = scriptedModel({
+    action: [{ reply }],
+    continuation: continuations.map((continuation) => ({ reply: continuation })),
+  });
   const specFor = (task: string) => promptSpec(prompts[task as Task]);
   const callScope = () => ({ clock, observer: noopCallObserver });
   return {
@@ -133,7 +136,7 @@ export function startAction({
   validate = () => ({ ok: true, arguments: {} }),
   execute = (input) => capabilityResult(input),
   decide = () => done(),
-  thoughts = [],
+  continuations = [],
   input = {},
   capabilities = ['draft', 'review', 'summarize'],
 }: StartActionOptions = {}) {
@@ -146,7 +149,7 @@ export function startAction({
     decide: [] as DecideContinuationInput[],
   };
   const aborted: string[] = [];
-  const { model, attempt } = attemptReplying(reply, clock, thoughts);
+  const { model, attempt } = attemptReplying(reply, clock, continuations);
   const actors = {
     attempt,
     validateArguments: fromPromise<readonly ArgumentsCheck[], ValidateArgumentsInput>(({ input: { calls } }) =>

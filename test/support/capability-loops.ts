@@ -24,7 +24,7 @@ export interface LoopScript {
   /** What the model wishes to run first, its arguments as JSON text; `draft` by default. */
   readonly wish?: { readonly capability: string; readonly arguments: string } | null;
   /** What the model says as the decider, call by call. */
-  readonly thoughts?: readonly ScriptEntry[];
+  readonly continuations?: readonly ScriptEntry[];
   /** Everything else; without a decider the environment says who decides. */
   readonly options?: Omit<PostChainOptions, 'model' | 'capabilities' | 'clock'>;
   readonly signal?: AbortSignal;
@@ -58,10 +58,19 @@ export interface StartedLoop {
 }
 
 export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
-  const { execute = {}, wish = { capability: 'draft', arguments: '{}' }, thoughts = [], options = {}, signal } = script;
+  const {
+    execute = {},
+    wish = { capability: 'draft', arguments: '{}' },
+    continuations = [],
+    options = {},
+    signal,
+  } = script;
   const clock = new TestClock();
   const action = { ...replies.action, calls: wish === null ? [] : [wish] };
-  const model = scriptedModel({ action: always({ reply: action }), continuation: thoughts }, { otherwise: replies });
+  const model = scriptedModel(
+    { action: always({ reply: action }), continuation: continuations },
+    { otherwise: replies },
+  );
   const names = [...new Set([...CAPABILITY_NAMES, ...Object.keys(execute)])];
   const capabilities = names.map((name) => loopCapability(name, execute[name], script.arguments));
   const { decider } = options;

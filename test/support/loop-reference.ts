@@ -56,10 +56,10 @@ export interface LoopPlan {
     | { readonly by: 'caller'; readonly wish: PlannedStep }
     | { readonly by: 'model'; readonly wish: PlannedStep | null };
   readonly decider: 'none' | 'function' | 'model';
-  /** By number of the run, the decision, the thought and the model call; after the last, all goes well and is done. */
+  /** By number of the run, the decision, the decision of a model, and the model call; after the last, all goes well and is done. */
   readonly behaviours: readonly Behavior[];
   readonly decisions: readonly Decision[];
-  readonly thoughts: readonly ModelDecision[];
+  readonly modelDecisions: readonly ModelDecision[];
   readonly calls: readonly PlannedCall[];
   readonly maxCorrections: number;
   readonly maxTransportRetries: number;
@@ -200,7 +200,7 @@ export const loopPlanArbitrary: fc.Arbitrary<LoopPlan> = fc.record({
   ),
   behaviours: upTo(behavior, 7),
   decisions: upTo(decision, 7),
-  thoughts: upTo(
+  modelDecisions: upTo(
     fc.oneof({ weight: 4, arbitrary: continueWith(modelStep) }, { weight: 1, arbitrary: doneDecision }),
     7,
   ),
@@ -309,7 +309,7 @@ function initialLoopState(plan: LoopPlan) {
   };
   /** What the run knows of its model: the reply forms that it gave no JSON in, whether it gave any, and how often it hung. */
   const model = { formsFailed: 0, repliesInJson: false, hung: 0 };
-  return { plan, outcome, decisions: 0, thoughts: 0, model };
+  return { plan, outcome, decisions: 0, modelDecisions: 0, model };
 }
 type LoopState = ReturnType<typeof initialLoopState>;
 
@@ -395,15 +395,15 @@ function askDecidingModel(world: LoopState): ModelDecision | 'decider_failed' | 
   const { plan, outcome } = world;
   if (outcome.tasks.length >= plan.maxCalls || tokensUsed(outcome) >= plan.maxTokens) return 'budget_exhausted';
   if (askModel(world, 'continuation') === null) return 'decider_failed';
-  return recordDecision(outcome, plan.thoughts[world.thoughts++] ?? DONE_DECISION);
+  return recordDecision(outcome, plan.modelDecisions[world.modelDecisions++] ?? DONE_DECISION);
 }
 
 const tokensUsed = ({ tokens }: Outcome): number =>
   tokens === 'estimated' ? 0 : tokens.inputTokens + tokens.outputTokens;
 
-function recordDecision(outcome: Outcome, thought: ModelDecision): ModelDecision {
-  outcome.decided.push({ index: outcome.results.length, done: thought.says === 'done' });
-  return thought;
+function recordDecision(outcome: Outcome, decision: ModelDecision): ModelDecision {
+  outcome.decided.push({ index: outcome.results.length, done: decision.says === 'done' });
+  return decision;
 }
 
 /** The valid reply that the model comes to, or null: corrections and transport retries each in their bounds, all calls in theirs (A4), and all tokens. A model that answers in prose is asked in the other forms, and then taken at its word (A14). */

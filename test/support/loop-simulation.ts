@@ -133,7 +133,7 @@ function stepOfModel(wish: PlannedStep | null): readonly CapabilityCall[] {
 
 /** The model of a plan: call by call as the plan says it goes. */
 function plannedModel(plan: LoopPlan, noted: Observations, remembered: () => number) {
-  let thoughts = 0;
+  let modelDecisions = 0;
   const replyTo = ({ task, input }: ModelRequest): ScriptedReply => {
     const { goes, ...tokens } = plannedCall(plan, noted.tasks.length);
     const usage = { ...tokens, estimated: false };
@@ -148,9 +148,10 @@ function plannedModel(plan: LoopPlan, noted: Observations, remembered: () => num
     if (goes === 'unavailable') return { failure: { code: 'server_error', status: 500 }, usage };
     if (goes === 'refused') return { failure: { code: 'unauthorized', retryable: false }, usage };
     if (goes === 'hangs') return { hang: true };
-    const reply = task === 'action' ? firstReply(plan) : decisionReply(plan.thoughts[thoughts] ?? { says: 'done' });
+    const reply =
+      task === 'action' ? firstReply(plan) : decisionReply(plan.modelDecisions[modelDecisions] ?? { says: 'done' });
     if (goes === 'cut') return { reply, cut: 3, usage };
-    if (task !== 'action') thoughts += 1;
+    if (task !== 'action') modelDecisions += 1;
     return { reply, usage };
   };
   return scriptedModel(replyTo);
@@ -161,10 +162,10 @@ const MANY = 1_000;
 
 const firstReply = ({ first }: LoopPlan) => ({ response: RESPONSE, confidence: 0.5, calls: stepOfModel(first.wish) });
 
-const decisionReply = (thought: ModelDecision) =>
-  thought.says === 'done'
-    ? { done: true, finalOutput: thought.finalOutput ?? null, next: [] }
-    : { done: false, finalOutput: null, next: stepOfModel(thought.wish) };
+const decisionReply = (decision: ModelDecision) =>
+  decision.says === 'done'
+    ? { done: true, finalOutput: decision.finalOutput ?? null, next: [] }
+    : { done: false, finalOutput: null, next: stepOfModel(decision.wish) };
 
 export interface SimulatedLoop {
   readonly outcome: Outcome;

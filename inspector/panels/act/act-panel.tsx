@@ -145,7 +145,7 @@ function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
   if (answer === null) return 'sending…';
   if (answer.problem !== null) return `not sent: ${revealHidden(answer.problem)}`;
   if (delivery === null) return 'sent';
-  return delivery.isRefused ? 'delivered, but rejected: not a phase' : 'delivered';
+  return delivery.isRejected ? 'delivered, but rejected: not a phase' : 'delivered';
 }
 
 /** An event sent from this page. */

@@ -41,15 +41,15 @@ export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingPr
         <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
       </section>
     );
-  const { askedAt, proposal, answer, confidence, refused } = waiting;
+  const { askedAt, proposal, answer, confidence, rejected } = waiting;
   return (
     <section class="card waiting" aria-label="The run is waiting for a direction">
       <h2>The run is waiting for a direction (entry {formatNumber(askedAt)})</h2>
       <p class="muted">Answer so far, with confidence {formatDecimal(confidence)}:</p>
       <LongText text={answer} />
-      {refused !== null && (
+      {rejected !== null && (
         <p class="wrong" role="alert">
-          <span class="verbatim">“{excerpt(refused, 80)}”</span> was rejected: not a phase.
+          <span class="verbatim">“{excerpt(rejected, 80)}”</span> was rejected: not a phase.
         </p>
       )}
       <DirectForm key={askedAt} proposal={proposal} isBusy={isBusy} onSend={onSend} />

@@ -174,7 +174,7 @@ interface CandidateListProps {
 /** The candidate that was taken, then those tried before it, and on request those that were not tried. */
 function CandidateList({ candidates, thresholds }: CandidateListProps) {
   const taken = candidates.filter(({ result }) => result === 'taken');
-  const refused = candidates.filter(({ result }) => result === 'false');
+  const tried = candidates.filter(({ result }) => result === 'false');
   const rest = candidates.filter(({ result }) => result === 'not-evaluated');
   const items = (all: readonly ExplainedCandidate[]) =>
     all.map((candidate) => <CandidateItem key={candidate.index} candidate={candidate} thresholds={thresholds} />);
@@ -182,7 +182,7 @@ function CandidateList({ candidates, thresholds }: CandidateListProps) {
     <>
       <ol class="candidates" aria-label="Candidates">
         {items(taken)}
-        {items(refused)}
+        {items(tried)}
       </ol>
       {rest.length > 0 && (
         <details class="rest">

@@ -6,7 +6,7 @@ import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../.
 import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import type { Clock } from '../clock.ts';
-import { type Content, distinctFiles, readContent, requireAcceptingModel } from '../content.ts';
+import { type Content, contentSchema, distinctFiles, readContent, requireAcceptingModel } from '../content.ts';
 import { filesOf } from '../prompts/request.ts';
 import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
 
@@ -59,7 +59,6 @@ const limitsSchema = z.pick(attemptPolicySchema, {
   maxCalls: true,
 });
 const text = z.string().check(z.refine((given) => given.trim() !== '', 'expected a non-blank string'));
-const contentSchema = z.custom<Content>((content) => typeof content === 'string' || Array.isArray(content));
 const promptSchema = z.union(
   [
     text,

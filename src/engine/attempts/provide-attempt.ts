@@ -170,16 +170,16 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
     const { model, spec, request } = callOf(parts, call, files);
     const { items } = observer;
-    const refusal = call.refused ?? unsupportedFiles(model, request);
-    if (refusal === null) observer.onRequest?.(call, request);
+    const problem = call.notCalled ?? unsupportedFiles(model, request);
+    if (problem === null) observer.onRequest?.(call, request);
     const textChars = requestChars(spec, request);
     promptChars = textChars + charsOfFiles(request);
     // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
-    const unsent = refusal === null ? promptTooLong(model, request, textChars) : refusedReply(refusal);
-    const refused = unsent instanceof Promise ? await unsent : unsent;
+    const unsent = problem === null ? promptTooLong(model, request, textChars) : unsentReply(problem);
+    const failed = unsent instanceof Promise ? await unsent : unsent;
     if (over) return;
     const reply =
-      refused ??
+      failed ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {
         form: request.replyForm,
         toolName: request.schemaName,
@@ -325,7 +325,7 @@ function unread(failure: Reply['failure']): Reply {
 }
 
 /** A call that is not made uses nothing. */
-function refusedReply(failure: Failure): Reply {
+function unsentReply(failure: Failure): Reply {
   return { ...unread(failure), usage: { inputTokens: 0, outputTokens: 0, estimated: false } };
 }
 

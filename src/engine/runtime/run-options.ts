@@ -7,10 +7,12 @@ import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { withoutFiles } from '../../../machines/policies/attachments.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
+import { isThenable } from '../../internal/async.ts';
 import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
 import {
   attachmentOf,
   type Content,
+  contentSchema,
   distinctFiles,
   type ReadContent,
   readContent,
@@ -63,16 +65,18 @@ const sessionIdSchema = z.custom<string>(
   `expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters`,
 );
 
+const turnSchema: z.ZodMiniType<Turn> = z.object(
+  {
+    role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"'),
+    content: contentSchema,
+  },
+  'expected a role ("user" or "assistant") and content (a string or an array of parts)',
+);
+
 /** Strict: a misspelled option would be ignored silently. */
 export const runOptionsSchema = z.strictObject({
   request: z.optional(z.unknown()),
-  history: z._default(
-    z.array(
-      z.custom<Turn>(isTurn, 'expected a role ("user" or "assistant") and content (a string or an array of parts)'),
-      'expected an array of turns',
-    ),
-    [],
-  ),
+  history: z._default(z.array(turnSchema, 'expected an array of turns'), []),
   messages: z.optional(z.array(messageSchema)),
   mode: z._default(z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"'), 'automatic'),
   startAt: z._default(phaseSchema, 'action'),
@@ -91,11 +95,6 @@ function hasJsonText(value: object): boolean {
   } catch {
     return false;
   }
-}
-
-function isTurn(given: unknown): boolean {
-  const { role, content } = (given ?? {}) as Partial<Turn>;
-  return (role === 'user' || role === 'assistant') && (typeof content === 'string' || Array.isArray(content));
 }
 
 function isSessionId(id: unknown): boolean {
@@ -161,10 +160,19 @@ function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<
   return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
 }
 
+/** Throws `invalid_request` for a request in place of the options, and for a promise of them. */
+function requireObject(options: RunOptions): RunOptions {
+  if (typeof options === 'object' && !Array.isArray(options) && !isThenable(options)) return options;
+  throw new PostChainError(
+    'invalid_request',
+    `options: expected an object such as { request: "What is a cycle?" }; received ${describeValue(options)}.`,
+  );
+}
+
 /** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
 function parseRunOptions(options: RunOptions) {
-  const { request: given, messages } = options ?? {};
-  const request = readContent(typeof given === 'string' || Array.isArray(given) ? given : '', 'request');
+  const { request: given, messages } = requireObject(options ?? {});
+  const request = readContent(contentSchema.safeParse(given).data ?? '', 'request');
   if (request.text.trim() === '')
     throw new PostChainError(
       'invalid_request',

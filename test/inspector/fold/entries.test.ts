@@ -39,6 +39,11 @@ describe('the summary of an entry', () => {
     expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message to be shortened or removed');
   });
 
+  it('of a capability that starts states the number of its call', () => {
+    const start = { type: 'capability-start', id: 'c2', capability: 'look', index: 2, arguments: {} } as const;
+    expect(entryLine({ seq: 1, atMs: 2, ...start })).toBe('look, call 2');
+  });
+
   it('of an attachment states what it is, without its bytes', () => {
     const file = { digest: 'd1', mediaType: 'image/png', name: 'a.png', bytes: 34_210, data: 'iVBORw0KGgo=' };
     expect(entryLine({ seq: 1, atMs: 2, type: 'attachment', ...file })).toBe('a.png (image/png, 34 kB), digest d1');

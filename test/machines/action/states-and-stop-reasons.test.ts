@@ -54,7 +54,7 @@ describe('visited states', () => {
     [
       'R6',
       'the model decides',
-      { input: thinking, thoughts: [{ done: true, finalOutput: null, next: [] }] },
+      { input: thinking, continuations: [{ done: true, finalOutput: null, next: [] }] },
       [...ran, 'thinking', 'concluded'],
     ],
     ['R7', 'a capability throws', { execute: boom }, [...ran, asked, 'concluded']],

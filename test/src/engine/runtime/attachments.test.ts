@@ -132,6 +132,15 @@ describe('files of a request', () => {
     expect(entriesOf(run, 'attachment').map(({ data }) => data)).toEqual([PNG_BASE64, expect.any(String), PDF_BASE64]);
   });
 
+  it('may have the provider options of the AI SDK, which are ignored', () => {
+    const providerOptions = { openai: { imageDetail: 'low' } };
+    const parts = [
+      { type: 'text', text: 'x', providerOptions },
+      { type: 'image', image: PNG, mediaType: 'image/png', providerOptions },
+    ] as const;
+    expect(readContent(parts, 'request')).toMatchObject({ text: 'x', files: [{ mediaType: 'image/png' }] });
+  });
+
   it('of any length and content are stored as standard Base64', () => {
     for (const length of [1, 2, 3, 4, 255, 1_000]) {
       const bytes = Uint8Array.from({ length }, (_, at) => (at * 37 + 251) % 256);
@@ -220,6 +229,22 @@ describe('files of a request', () => {
     [
       [{ type: 'file', data: new Uint8Array(20_000_001), mediaType: 'application/pdf' }],
       /^files: expected at most 20 MB in total; received 20\.1 MB\.$/,
+    ],
+    [
+      [{ type: 'image', imge: 'iVBORw0KGgo=' }],
+      /^request\[0\]: unknown key "imge"; expected one of type, image, mediaType, filename, providerOptions\.$/,
+    ],
+    [
+      [{ type: 'text', text: 'x', mediaType: 'text/plain' }],
+      /^request\[0\]: unknown key "mediaType"; expected one of type, text, providerOptions\.$/,
+    ],
+    [
+      [{ type: 'image', image: '/9j/', mediaType: 'image/png' }],
+      /^request\[0\]\.image: expected the bytes of image\/png, its media type; received those of image\/jpeg; correct mediaType\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'data:application/pdf;base64,R0lGODlh' }],
+      /^request\[0\]\.data: expected the bytes of application\/pdf, its media type; received those of image\/gif; correct mediaType\.$/,
     ],
     [[{ type: 'text', text: 5 }], /^request\[0\]\.text: expected a string; received 5\.$/],
     [

@@ -112,7 +112,7 @@ const rows: readonly Row[] = [
   [
     'R6 R7',
     'a deciding model that fails',
-    { thoughts: [{ failure: { retryable: false } }], ...by({ decider: modelDecider }) },
+    { continuations: [{ failure: { retryable: false } }], ...by({ decider: modelDecider }) },
     { reason: 'decider_failed', results: draftOnly },
   ],
   [

@@ -47,15 +47,15 @@ describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (w
     ['a missing decider', null, []],
   ];
 
-  it.each(deciders)('[R7] contains the run despite %s', async (_, decider, thoughts) => {
-    const played = startLoop(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, thoughts });
+  it.each(deciders)('[R7] contains the run despite %s', async (_, decider, continuations) => {
+    const played = startLoop(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, continuations });
     await played.end();
     expect(played.memory()).toEqual([user, entry('draft')]);
   });
 
   it.each<[string, LoopScript]>([
     ['a function', { options: { decider: () => new Promise(() => {}) } }],
-    ['the model', { options: { decider: modelDecider }, thoughts: [{ hang: true }] }],
+    ['the model', { options: { decider: modelDecider }, continuations: [{ hang: true }] }],
   ])('contains the run while %s is still deciding', async (_, script) => {
     const played = startLoop(way, script);
     for (let turns = 0; turns < 30; turns += 1) await nextTurn();

@@ -32,7 +32,7 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
 
   it('is the model if the environment variable is "model"', async () => {
     const warned = saying('model');
-    const played = startLoop(way, { thoughts: [{ done: true, finalOutput: 'In short.', next: [] }] });
+    const played = startLoop(way, { continuations: [{ done: true, finalOutput: 'In short.', next: [] }] });
     await played.end();
     expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
     expect(asked(played.model)).toBe(1);

@@ -15,8 +15,8 @@ const go = (name: string, given: unknown = {}) => ({
   next: [{ capability: name, arguments: JSON.stringify(given) }],
 });
 const done = (finalOutput: string | null) => ({ done: true, finalOutput, next: [] });
-const said = (thoughts: LoopScript['thoughts'], changes: LoopScript = {}): LoopScript => ({
-  thoughts: thoughts ?? [],
+const said = (continuations: LoopScript['continuations'], changes: LoopScript = {}): LoopScript => ({
+  continuations: continuations ?? [],
   ...changes,
   options: { decider: modelDecider, ...changes.options },
 });

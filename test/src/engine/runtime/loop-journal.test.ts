@@ -13,7 +13,11 @@ import {
 } from '../../../support/capability-loops.ts';
 
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
-const thought = (capability: string) => ({ done: false, finalOutput: null, next: [{ capability, arguments: '{}' }] });
+const continuation = (capability: string) => ({
+  done: false,
+  finalOutput: null,
+  next: [{ capability, arguments: '{}' }],
+});
 
 /** Three runs of 40, 7, and 30 milliseconds: the second one throws, the third one times out. */
 const threeRuns: LoopScript = {
@@ -56,7 +60,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       'model',
       {
         options: { ...threeRuns.options, decider: modelDecider },
-        thoughts: [thought('review'), thought('summarize'), { done: true, finalOutput: null, next: [] }],
+        continuations: [continuation('review'), continuation('summarize'), { done: true, finalOutput: null, next: [] }],
       },
     ],
   ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPassageIndex, createPostChain, documentsFrom } from '../../../../src/index.ts';
+import { caughtError } from '../../../support/errors.ts';
 
-const run = (options: object) => () => createPostChain().run(options as never);
+const later = Promise.resolve('x');
+
+const run = (options: unknown) => () => createPostChain().run(options as never);
 
 describe('invalid options are rejected with one line before the start', () => {
   it.each([
@@ -37,6 +40,8 @@ describe('invalid options are rejected with one line before the start', () => {
       /prompts\.yield: expected a prompt named "yield"; received one named "action"/,
     ],
     [{ clock: 3 }, /clock: .*; received 3/],
+    [{ clock: new Date(0) }, 'clock: expected a clock with now, setTimeout and clearTimeout; received a Date.'],
+    [{ clock: Date }, 'clock: expected a clock with now, setTimeout and clearTimeout; received a function.'],
     [null, 'options: expected an object; received null.'],
     ['x', /options: .*; received "x"/],
   ])('options %#: %s', (options, said) => {
@@ -59,8 +64,9 @@ describe('invalid options are rejected with one line before the start', () => {
     [
       { request: 'x', history: [{ role: 'system', content: 'y' }] },
       'invalid_option',
-      /history\.0: expected a role.*; received an object with role, content/,
+      /^history\.0\.role: expected "user" or "assistant"; received "system"\.$/,
     ],
+    [{ request: 'x', history: ['y'] }, 'invalid_option', /^history\.0: expected a role \("user" .*; received "y"\.$/],
     [{ request: 'x', mode: 'fast' }, 'invalid_option', /mode: expected "automatic" or "manual".*; received "fast"/],
     [
       { request: 'x', startAt: 'lunch' },
@@ -69,6 +75,40 @@ describe('invalid options are rejected with one line before the start', () => {
     ],
   ])('a run with %j', (options, code, message) => {
     expect(run(options)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
+  });
+
+  it.each(['What is a cycle?', ['What is a cycle?']])('a run with a request in place of the options: %j', (given) => {
+    expect(run(given)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: expect.stringMatching(
+          /^options: expected an object such as \{ request: "What is a cycle\?" \}; received (?:"What is a cycle\?"|an array of 1)\.$/,
+        ),
+      }),
+    );
+  });
+
+  it.each([
+    ['the options of a run', 'options', run(Promise.resolve({ request: 'x' }))],
+    ['a request', 'request', run({ request: later })],
+    ['a part', 'request[0]', run({ request: [later] })],
+    ['the text of a part', 'request[0].text', run({ request: [{ type: 'text', text: later }] })],
+    ['the bytes of an image', 'request[0].image', run({ request: [{ type: 'image', image: later }] })],
+    [
+      'bytes in an object',
+      'request[0].data',
+      run({ request: [{ type: 'file', data: { type: 'data', data: later } }] }),
+    ],
+    ['a history', 'history', run({ request: 'x', history: later })],
+    ['the content of a turn', 'history.0.content', run({ request: 'x', history: [{ role: 'user', content: later }] })],
+    ['the options of a chain', 'options', () => createPostChain(later as never)],
+    ['documents', 'documents', () => createPostChain({ documents: documentsFrom([]) as never })],
+    ['documents of an index', 'documents', () => createPassageIndex(documentsFrom([]) as never)],
+  ])('%s for which an await is missing are rejected with that reason', (_, where, act) => {
+    const { code, message = '' } = caughtError(act) ?? {};
+    expect(code).toMatch(/^invalid_(?:option|request)$/);
+    expect(message).toMatch(/^[^\n]*: expected [^\n]*; received a Promise; await it\.$/);
+    expect(message.split(': ', 1)).toEqual([where]);
   });
 
   it('a clock with an invalid time is rejected', () => {

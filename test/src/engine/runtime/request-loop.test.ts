@@ -74,10 +74,10 @@ describe('a request of several cycles', () => {
   });
 
   it('[R1] [R6] lets the deciding model name a capability that the classification did not', async () => {
-    const thoughts = (call: number) => (call === 1 ? review : done);
+    const continuations = (call: number) => (call === 1 ? review : done);
     const { run, callsOf, ran } = startLoops(
       modelDecider,
-      { action: replies.action, continuation: thoughts },
+      { action: replies.action, continuation: continuations },
       { limits: { maxCycles: 2 } },
     );
     await run.answer;
@@ -119,10 +119,10 @@ describe('a request of several cycles', () => {
   });
 
   it('[R5] keeps the failed result of an invalid first step, and continues after it', async () => {
-    const thoughts = (call: number) => (call === 1 ? review : done);
+    const continuations = (call: number) => (call === 1 ? review : done);
     const { run } = startLoops(
       modelDecider,
-      { action: { ...replies.action, calls: [step('nonsense')] }, continuation: thoughts },
+      { action: { ...replies.action, calls: [step('nonsense')] }, continuation: continuations },
       { limits: { maxCycles: 2 } },
     );
     await run.answer;

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
+import type { Failure } from '../../../../machines/contracts/failure.ts';
 import { listOf } from '../../../../src/engine/schemas/list-of.ts';
 import { outputShape } from '../../../../src/engine/schemas/output-shape.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
@@ -122,5 +123,20 @@ describe('an unusable schema', () => {
   it('is accepted with an explicit JSON Schema', () => {
     const given = { type: 'object', properties: { name: { type: 'string' } } };
     expect(outputShape(v.object({ name: v.string() }), 'player', given).jsonSchema).toBe(given);
+  });
+});
+
+describe('the failure of a reply that does not match its schema', () => {
+  const schema = z.record(z.string(), z.int()).refine((given) => Object.keys(given).length < 5, 'too many members');
+
+  it.each([
+    [{ a: '' }, 'in one place (a).'],
+    [{ a: '', b: '', c: '' }, 'in 3 places (a, b, c).'],
+    [{ a: '', b: '', c: '', d: '' }, 'in 4 places (a, b, c, …).'],
+    [{ ['x'.repeat(200)]: '' }, `in one place (${'x'.repeat(79)}…).`],
+    [{ a: 1, b: 1, c: 1, d: 1, e: 1 }, 'in one place.'],
+  ])('names the first paths of %j', (reply, places) => {
+    const { failure } = outputShape(schema, 'counts').validate(reply) as { readonly failure: Failure };
+    expect(failure.message).toBe(`The reply does not match the schema of "counts" ${places}`);
   });
 });

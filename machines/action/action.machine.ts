@@ -129,7 +129,7 @@ export const actionMachine = actionSetup.createMachine({
           target: 'concluded',
           actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
         },
-        { guard: 'nextStepInvalid', target: 'refusing', actions: 'recordInvalidStep' },
+        { guard: 'nextStepInvalid', target: 'rejecting', actions: 'recordInvalidStep' },
         {
           guard: 'sameCallRepeated',
           target: 'concluded',
@@ -142,7 +142,7 @@ export const actionMachine = actionSetup.createMachine({
       description: 'The arguments of each call are validated against the schema of its capability.',
       invoke: {
         src: 'validateArguments',
-        input: ({ context }) => ({ calls: callsOfStep(context) }),
+        input: ({ context }) => ({ calls: callsOfStep(context), timeoutMs: context.capabilityMs }),
         onDone: [
           {
             guard: { type: 'argumentsFit', params: ({ event }) => ({ checks: event.output }) },
@@ -150,18 +150,18 @@ export const actionMachine = actionSetup.createMachine({
             actions: { type: 'beginStep', params: ({ event }) => ({ checks: event.output }) },
           },
           {
-            target: 'refusing',
+            target: 'rejecting',
             actions: [
               { type: 'beginStep', params: ({ event }) => ({ checks: event.output }) },
               { type: 'recordMismatch', params: ({ event }) => ({ checks: event.output }) },
             ],
           },
         ],
-        onError: { target: 'refusing', actions: { type: 'recordSchemaError', params: ({ event }) => event } },
+        onError: { target: 'rejecting', actions: { type: 'recordSchemaError', params: ({ event }) => event } },
       },
-      after: { answerDeadline: { target: 'refusing', actions: 'recordSchemaTimeout' } },
+      after: { schemaDeadline: { target: 'rejecting', actions: 'recordSchemaTimeout' } },
     },
-    refusing: {
+    rejecting: {
       description:
         'No call of the step is valid. In a first step, each becomes a failed result; a later step changes no result.',
       always: [

@@ -17,6 +17,8 @@ export interface ExecuteCapabilityInput {
 
 export interface ValidateArgumentsInput {
   readonly calls: readonly CapabilityCall[];
+  /** The time limit of each call's schema. */
+  readonly timeoutMs: number;
 }
 
 /** What a decider sees. */
@@ -35,7 +37,8 @@ export type ActionActors = {
   readonly attempt: typeof attemptMachine;
   /**
    * Parses the arguments of each call and validates them against the schema of its capability. Returns them as parsed, in order:
-   * transformations in the schema happen when the capability runs. Does not reject for invalid arguments.
+   * transformations in the schema happen when the capability runs. Does not reject for invalid arguments, or for a schema that takes
+   * longer than `timeoutMs`.
    */
   readonly validateArguments: PromiseActorLogic<readonly ArgumentsCheck[], ValidateArgumentsInput>;
   /** Runs a capability. Its errors come back as `success: false`; only a bug rejects. */

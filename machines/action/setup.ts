@@ -16,6 +16,7 @@ import {
   repeatProblem,
   requestedBefore,
   runMs,
+  schemaMs,
   startCall,
   stepProblem,
 } from '../policies/capability-loop.ts';
@@ -81,6 +82,7 @@ const vocabulary = setup({
     /** The time limit of the call that started last. A slot that is entered has just started its call. */
     capabilityDeadline: ({ context }) => runMs(context, lastStarted(context)),
     answerDeadline: ({ context }) => context.capabilityMs,
+    schemaDeadline: ({ context }) => schemaMs(context),
   },
 });
 

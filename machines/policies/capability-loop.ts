@@ -8,6 +8,7 @@ import type {
   MemoryEntry,
 } from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
+import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
 import { wideDigest } from '../text/hash.ts';
@@ -111,7 +112,7 @@ export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem
   return { code: null, message };
 }
 
-/** Whether nothing has run yet, and no earlier step was refused. */
+/** Whether nothing has run yet, and no earlier step was rejected. */
 export function isFirstStep({ runs, results }: Pick<ActionState, 'runs' | 'results'>): GuardResult {
   return { holds: runs === 0 && results.length === 0, inputs: { runs, results: results.length } };
 }
@@ -129,6 +130,14 @@ export function modelMayDecide({ decider, execution, policy, maxTokens }: Action
     holds: decider === 'model' && modelCalls < maxCalls && tokens < maxTokens,
     inputs: { decider, modelCalls, maxCalls, tokens, maxTokens },
   };
+}
+
+/**
+ * Returns the time limit of the validation of a whole step, in milliseconds. The schema of each call has the limit `capabilityMs`, so an
+ * eighth is added: a schema that hangs fails only its own call.
+ */
+export function schemaMs({ capabilityMs }: ActionState): number {
+  return Math.min(MAX_TIMER_MS, capabilityMs * 1.125);
 }
 
 /** The most calls that one step considers. The others do not run. */

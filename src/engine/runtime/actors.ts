@@ -32,6 +32,7 @@ import type { RecalledSession, SessionStore } from '../../../machines/contracts/
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
+import { settledWithin } from '../../internal/async.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
@@ -198,7 +199,10 @@ export function createActionActors({ capabilities, decider, scope }: ActionActor
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
       'validateArguments',
-      ({ input: { calls } }) => Promise.all(calls.map((call) => checkArguments(capabilities, call))),
+      ({ input: { calls, timeoutMs }, signal }) => {
+        const checks = calls.map((call) => checkArguments(capabilities, call));
+        return settledWithin(checks, lateSchema(timeoutMs), { timeoutMs, timers: scope().clock, signal });
+      },
       dispatcher,
     ),
     executeCapability: promiseActivity<CapabilityRunResult, ExecuteCapabilityInput>(
@@ -220,6 +224,11 @@ export function createActionActors({ capabilities, decider, scope }: ActionActor
       dispatcher,
     ),
   };
+}
+
+function lateSchema(timeoutMs: number): ArgumentsCheck {
+  const problem = `the schema did not validate the arguments within ${timeoutMs} ms`;
+  return { ok: false, code: 'arguments_misfit', problem };
 }
 
 /** A decider is user code: its reply is reduced to the JSON that the journal keeps. Throws if it has no JSON form. */

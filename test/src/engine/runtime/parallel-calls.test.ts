@@ -23,12 +23,12 @@ interface Loop {
   readonly calls: readonly CapabilityCall[];
   readonly limits?: PostChainOptions['limits'];
   readonly decider?: Decider;
-  readonly thoughts?: readonly unknown[];
+  readonly continuations?: readonly unknown[];
   readonly cancelAtMs?: number;
 }
 
 /** Runs a loop whose model requests these calls first. Records when each run starts and ends. */
-async function runLoop({ calls, limits = {}, decider = null, thoughts = [], cancelAtMs }: Loop) {
+async function runLoop({ calls, limits = {}, decider = null, continuations = [], cancelAtMs }: Loop) {
   const clock = new TestClock();
   const spans: { readonly ms: number; readonly from: number; to: number }[] = [];
   const capability = defineCapability({
@@ -50,7 +50,7 @@ async function runLoop({ calls, limits = {}, decider = null, thoughts = [], canc
     },
   });
   const model = scriptedModel(
-    { action: [{ ...replies.action, calls: [...calls] }], continuation: thoughts.map((reply) => ({ reply })) },
+    { action: [{ ...replies.action, calls: [...calls] }], continuation: continuations.map((reply) => ({ reply })) },
     { otherwise: replies },
   );
   const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits, decider });
@@ -111,14 +111,39 @@ describe('the calls of one reply', () => {
     expect(model.calls.map(({ task }) => task)).toEqual(['action']);
   });
 
+  it('run beside a call whose schema hangs, which fails alone', async () => {
+    const clock = new TestClock();
+    const arguments_ = z.object({ hangs: z.boolean() }).refine(({ hangs }) => !hangs || new Promise(() => {}));
+    const capability = defineCapability({
+      name: 'work',
+      description: 'Works.',
+      arguments: arguments_,
+      execute: () => 'done',
+    });
+    const calls = [true, false].map((hangs) => ({ capability: 'work', arguments: JSON.stringify({ hangs }) }));
+    const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
+    const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits: { capabilityMs: 800 } });
+    const run = loop.run({ request: 'Do it.' });
+    await runToEnd(
+      () => run.actor.getSnapshot().status === 'active',
+      clock,
+      () => run.journal.length,
+    );
+    const { results } = await run.outcome;
+    expect(results).toMatchObject([
+      { code: 'arguments_misfit', error: 'the schema did not validate the arguments within 800 ms' },
+      { success: true, output: 'done' },
+    ]);
+  });
+
   it('[R5] run without those that are invalid, which are failed results in their place', async () => {
     const unknown = { capability: 'play', arguments: '{}' };
     const misfit = { capability: 'work', arguments: '{"ms":"soon"}' };
-    const thoughts = [{ done: true, finalOutput: null, next: [] }];
+    const continuations = [{ done: true, finalOutput: null, next: [] }];
     const { outcome, model, journal } = await runLoop({
       calls: [unknown, work({ ms: 5 }), misfit],
       decider: modelDecider,
-      thoughts,
+      continuations,
     });
     expect(outcome.results.map(({ id, code, output }) => [id, code, output])).toEqual([
       [null, 'unknown_capability', ''],
@@ -237,7 +262,7 @@ describe('a call that the model repeats', () => {
   });
 
   it('ends the loop after three steps with the same arguments, in whatever order they are', async () => {
-    const thoughts = [
+    const continuations = [
       { throws: false, ms: 1 },
       { ms: 1, throws: false },
       { throws: false, ms: 1 },
@@ -245,7 +270,7 @@ describe('a call that the model repeats', () => {
     const { outcome, journal, spans } = await runLoop({
       calls: [work({ ms: 1, throws: false })],
       decider: modelDecider,
-      thoughts,
+      continuations,
       limits: { maxContinuations: 10 },
     });
     expect(spans).toHaveLength(3);
@@ -269,14 +294,14 @@ describe('a call that the model repeats', () => {
     const varied = await runLoop({
       calls: [work({ ms: 1 })],
       decider: modelDecider,
-      thoughts: [other(2), other(3), other(4), done],
+      continuations: [other(2), other(3), other(4), done],
     });
     expect([varied.outcome.stopReason, varied.spans.length]).toEqual(['done', 4]);
-    const same = { calls: [work({ ms: 1 })], decider: modelDecider, thoughts: [other(1), other(1), done] };
+    const same = { calls: [work({ ms: 1 })], decider: modelDecider, continuations: [other(1), other(1), done] };
     const once = await runLoop({ ...same, limits: { maxSameCalls: 1 } });
     expect([once.outcome.stopReason, once.spans.length]).toEqual(['same_call_repeated', 1]);
     const beside = { ...other(1), next: [...other(1).next, ...other(2).next] };
-    const mixed = await runLoop({ ...same, thoughts: [beside, done], limits: { maxSameCalls: 1 } });
+    const mixed = await runLoop({ ...same, continuations: [beside, done], limits: { maxSameCalls: 1 } });
     expect([mixed.outcome.stopReason, mixed.spans.length]).toEqual(['done', 3]);
   });
 
@@ -292,11 +317,11 @@ describe('a call that the model repeats', () => {
     ['beside a call whose arguments are invalid', [work({ ms: 1 }), { capability: 'work', arguments: '{}' }], 3],
     ['among six of one reply', [1, 2, 3, 4, 5, 6].map((ms) => work({ ms })), 18],
   ])('ends the loop if it is repeated %s', async (_, calls, runs) => {
-    const thoughts = Array(8).fill({ done: false, finalOutput: null, next: calls });
+    const continuations = Array(8).fill({ done: false, finalOutput: null, next: calls });
     const { outcome, spans } = await runLoop({
       calls,
       decider: modelDecider,
-      thoughts,
+      continuations,
       limits: { maxContinuations: 100 },
     });
     expect([outcome.stopReason, spans.length]).toEqual(['same_call_repeated', runs]);

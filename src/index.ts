@@ -92,7 +92,7 @@ export { createStructuredOutput, type StructuredOutputOptions } from './engine/a
 export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from './engine/attempts/updates.ts';
 export type { Clock } from './engine/clock.ts';
 export type { Content, ContentPart, FileData } from './engine/content.ts';
-export { definePrompt, type Prompt } from './engine/prompts/prompt.ts';
+export { definePrompt, type Prompt, type PromptInputs } from './engine/prompts/prompt.ts';
 export { prompts } from './engine/prompts/registry.ts';
 export type { AnswerGrader } from './engine/runtime/answer-grader.ts';
 export { chainInput, createActors } from './engine/runtime/bare-chain.ts';

@@ -12,7 +12,7 @@ const CHUNK_CHARS = 16;
 const TASKS = /** @type {readonly Task[]} */ ([...PHASES, 'synthesis']);
 const writes = Object.fromEntries(TASKS.map((task) => [task, writesOf(textOf(task))]));
 
-/** A server with an OpenAI-like API, in a process of its own: it streams the reply of the task that the request's schema names. */
+/** A server with an OpenAI-like API, in a process of its own: it streams the reply of the task that the request names. */
 const server = createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8');
@@ -20,7 +20,8 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.on('end', () => {
-    const task = /"json_schema":\{"name":"(\w+?)(?:_reply)?"/u.exec(body)?.[1] ?? '';
+    const [, phase] = /Reply with the member \\"(\w+)\\"/u.exec(body) ?? [];
+    const task = phase ?? /"json_schema":\{"name":"(\w+?)(?:_reply)?"/u.exec(body)?.[1] ?? '';
     const parts = writes[task];
     if (parts === undefined) {
       response.writeHead(400, { 'content-type': 'application/json' });

@@ -1,5 +1,6 @@
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
+import { PHASES } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
@@ -139,10 +140,17 @@ export interface Field {
   readonly isKnown: boolean;
 }
 
-/** The received fields in order of arrival, then the missing ones. */
+const PHASE_NAMES: ReadonlySet<string> = new Set(PHASES);
+
+/** The received fields in order of arrival, then the missing ones; of a reply with a member for each phase, the fields of the members. */
 export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
+  const parts = members.filter(({ name, value: part }) => PHASE_NAMES.has(name) && part?.kind === 'members');
+  if (parts.length > 0)
+    return parts.flatMap(({ name: phase, value: part }) =>
+      fieldsOf(phase, part).map((field) => ({ ...field, name: `${phase}.${field.name}` })),
+    );
   // A name without a value may still be arriving: half a key is not a field.
   const named = members.filter(({ name, value: of }) => of !== null || known.includes(name));
   const cached = [...new Map(named.map((member) => [member.name, member])).values()];

@@ -2,7 +2,7 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { phaseFinding } from '../../src/journal/phase-finding.ts';
+import { hasPart, phaseFinding } from '../../src/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -110,7 +110,10 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
     selection: selectionOf('phase', span, count),
     phase,
     status: to === null ? 'running' : aborted ? 'aborted' : failure === null ? 'done' : 'failed',
-    finding: failure === null ? findingOf(log, phase, calls) : '',
+    finding:
+      failure === null
+        ? findingOf(log, phase, calls, spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), first))
+        : '',
     text: failure?.message ?? (end?.type === 'phase-end' ? end.summary : ''),
     ms: timeLine.atMs(until) - timeLine.atMs(from),
     usage: usageOf(calls, spans.currency),
@@ -137,12 +140,22 @@ export function callsDuring({ attempts }: Spans, from: number, to: number) {
   return { first, calls: attempts.slice(first, countStartedBy(attempts, to)) };
 }
 
-function findingOf(log: RunLog, phase: Phase, calls: readonly AttemptSpan[]): string {
-  const seq = calls.findLast(({ task, failure, reply }) => task === phase && failure === null && reply !== null)?.reply;
-  const entry = seq == null ? null : log.entry(seq);
-  if (entry?.type !== 'call-event' || entry.event.type !== 'reply.ended') return '';
-  return phaseFinding(phase, entry.event.reply.value);
+function findingOf(log: RunLog, phase: Phase, calls: readonly AttemptSpan[], before: readonly AttemptSpan[]): string {
+  const own = calls.findLast(({ task, failure, reply }) => task === phase && failure === null && reply !== null);
+  if (own !== undefined) return phaseFinding(phase, replyOf(log, own));
+  const shared = before.findLast(
+    (call) => call.failure === null && (call.task === phase || hasPart(phase, replyOf(log, call))),
+  );
+  return shared === undefined ? '' : phaseFinding(phase, replyOf(log, shared));
 }
+
+function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
+  const entry = reply === null ? null : log.entry(reply);
+  return entry?.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
+}
+
+/** Calls before a phase, any of which may have replied for it: a shared call or one that started early. */
+const EARLIER_CALLS = 4;
 
 function retryBadge(calls: readonly AttemptSpan[]): StoryPhase['badges'] {
   const retries = calls.length - new Set(calls.map(({ attemptId }) => attemptId)).size;

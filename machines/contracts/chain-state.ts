@@ -179,6 +179,8 @@ export interface ChainState extends ChainInput {
   readonly failures: readonly PhaseFailure[];
   /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
+  /** The cost of the calls so far by task, in the currency of the prices. */
+  readonly costs: Readonly<Record<string, number>>;
   readonly inFlight: InFlight;
   /** What the run recalled of its session; null without a session, or if it was not recalled. */
   readonly session: SessionState | null;

@@ -4,11 +4,13 @@ import type { TokenUsage } from './usage.ts';
 
 /**
  * One turn of a prompt. `files` are the images and files of a user turn. They precede its text, and only a model that accepts
- * them receives them.
+ * them receives them. `cachedChars`: later calls probably begin with the same turns up to this many characters of the content, so
+ * a provider that needs markers can be told to cache them.
  */
 export interface ChatTurn {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+  readonly cachedChars?: number;
   readonly files?: readonly AttachedFile[];
 }
 

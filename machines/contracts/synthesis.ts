@@ -107,8 +107,18 @@ export const finalAnswerSchema = z.object({
     refinements: z.int().check(z.gte(0)),
     usage: usageSchema,
     budget: budgetSchema,
-    /** Cost of the model calls; null if a price is unknown. */
-    cost: z.nullable(z.object({ amount: z.number().check(z.gte(0)), currency: z.string() })),
+    /**
+     * Cost of the model calls, in total and by task, and how much more it would be
+     * without the cached input tokens; null if a price is unknown. Older journals have only the total.
+     */
+    cost: z.nullable(
+      z.object({
+        amount: z.number().check(z.gte(0)),
+        currency: z.string(),
+        byTask: z._default(z.record(z.string(), z.number().check(z.gte(0))), {}),
+        savedByCache: z._default(z.number().check(z.gte(0)), 0),
+      }),
+    ),
     failures: z.readonly(z.array(phaseFailureSchema)),
   }),
 });
@@ -215,6 +225,8 @@ const runViewSchema = z.object({
   usage: z
     ._default(usageSchema, { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 })
     .check(z.describe('an object with usage')),
+  /** The cost before synthesis by task. */
+  costs: z._default(z.record(z.string(), z.number().check(z.gte(0))), {}).check(z.describe('an object with costs')),
   currency: z._default(z.nullable(filled), null).check(z.describe('a currency, or null')),
   /** From the start to the last recorded event. */
   elapsedMs: ms,

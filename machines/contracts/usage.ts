@@ -16,11 +16,12 @@ export type TokenUsage = Readonly<z.infer<typeof tokenUsageSchema>>;
 
 /**
  * Usage of a run so far, failed attempts included. `cost` is in the currency of the price table; null if the price of a
- * called model is unknown.
+ * called model is unknown. `savedByCache`: what the cached input tokens would have cost in addition at the full price; absent if nothing.
  */
 export const usageSchema = z.extend(tokenUsageSchema, {
   modelCalls: z.int().check(z.gte(0)),
   cost: z.nullable(z.number().check(z.gte(0))),
+  savedByCache: z.exactOptional(z.number().check(z.gte(0))),
 });
 export type Usage = Readonly<z.infer<typeof usageSchema>>;
 

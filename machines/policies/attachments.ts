@@ -1,17 +1,8 @@
 import type { Attachment } from '../contracts/attachment.ts';
 import type { Message } from '../contracts/message.ts';
 import type { ChatModel } from '../contracts/model.ts';
+import { phaseSchema } from '../contracts/phase.ts';
 import { TOKENS_PER_CHAR } from './usage.ts';
-
-/**
- * The tasks whose model sees the files: Action answers from them, Intention judges a request that may make no sense
- * without them, and Yield gives the best answer. The others work on what these wrote, because a file costs tokens in
- * every call.
- */
-const SHOWN_IN: ReadonlySet<string> = new Set(['action', 'intention', 'yield']);
-
-/** Whether the model of a task sees the files of the messages. */
-export const showsAttachments = (task: string): boolean => SHOWN_IN.has(task);
 
 /** A file and the message that it first occurs in. */
 export interface PlacedAttachment {
@@ -28,10 +19,13 @@ export function attachmentsOf(messages: readonly Pick<Message, 'id' | 'attachmen
   return [...found.values()];
 }
 
-/** Returns the files that the model of a task sees; `input` is the input of the prompt. */
+/**
+ * Returns the files that the model of a task sees; `input` is the input of the prompt. Every phase sees them, because their prompts
+ * begin alike so that providers cache them.
+ */
 export function shownAttachments(task: string, input: unknown): readonly Attachment[] {
   const { messages } = Object(input) as { readonly messages?: unknown };
-  if (!showsAttachments(task) || !Array.isArray(messages)) return [];
+  if (!phaseSchema.safeParse(task).success || !Array.isArray(messages)) return [];
   return attachmentsOf(messages as readonly Message[]).map(({ attachment }) => attachment);
 }
 

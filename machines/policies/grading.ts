@@ -7,7 +7,7 @@ import { gradingInput } from './evidence.ts';
 import { unexpectedFailure } from './failures.ts';
 import { phaseDeadlineMs } from './limits.ts';
 import { visibleMessages } from './progress.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { addCost, addUsage, NO_USAGE } from './usage.ts';
 import { ruleResult } from './yield-rules.ts';
 
 /** Whether the user's grader must still grade the answer: once per answer, and only while the budget lasts. */
@@ -30,6 +30,7 @@ export function settleGrading(state: ChainState, { grades, problem, usage }: Gra
   return {
     assessment: assessment && { ...assessment, gradingProblem: problem && clipped(problem, PROBLEM_CHARS) },
     usage: addUsage(state.usage, usage),
+    costs: addCost(state.costs, 'grading', usage),
   };
 }
 

@@ -3,7 +3,13 @@ import { tokensOfFiles } from './attachments.ts';
 import { tokensPerCharOf } from './usage.ts';
 
 /** Returns the attributes of a message that every prompt prints. */
-export function messageAttributes({ id, role, phase, source, attachments = [] }: Message): string {
+export function messageAttributes({
+  id,
+  role,
+  phase,
+  source,
+  attachments = [],
+}: Pick<Message, 'id' | 'role' | 'phase' | 'source' | 'attachments'>): string {
   const where = source === null ? '' : ` source="${attribute(source.path)}${after(':', linesOf(source))}"`;
   const files = attachments.map(({ name, mediaType }) => attribute(name ?? mediaType)).join(', ');
   return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}${files === '' ? '' : ` files="${files}"`}`;
@@ -19,9 +25,8 @@ const after = (separator: string, text: string): string => (text === '' ? '' : `
 /** Tags, links and references of a message that a prompt shows. */
 const SHOWN_ITEMS = 8;
 
-/** Returns the attributes with everything that decides what to keep; `uses` is how many messages refer to this one. */
-export function detailedAttributes(message: Message, uses: number): string {
-  const { cycle, importance, tags, links, references } = message;
+/** Returns the id of a message and what decides whether to keep it; `uses` is how many messages refer to this one. */
+export function standingAttributes({ id, cycle, importance, tags, links, references }: Message, uses: number): string {
   const lists = [
     ['tags', tags],
     ['links', links.map(({ to, relation }) => `${relation} ${to}`)],
@@ -30,8 +35,7 @@ export function detailedAttributes(message: Message, uses: number): string {
   const shown = lists.flatMap(([name, items]) =>
     items.length === 0 ? [] : [` ${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
   );
-  const standing = `cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
-  return `${messageAttributes(message)} ${standing}`;
+  return `id="${attribute(id)}" cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
 }
 
 /** Replaces what could end the attribute or the tag. A bare machine's value may not be a string. */
@@ -39,8 +43,8 @@ export function attribute(value: string): string {
   return String(value).replace(/[<>"&\s]+/g, (found) => (/[<>"&]/.test(found) ? '_' : ' '));
 }
 
-/** Characters of the tags and line breaks around a message. */
-const TAG_CHARS = '<message >\n\n</message>\n'.length;
+/** Characters of the tags and line breaks around a message, and of the line break in the list of messages. */
+const TAG_CHARS = '<message >\n\n</message>\n\n'.length;
 /** Stands for the number of uses, which depends on the other messages. */
 const MANY_USES = 99_999;
 
@@ -56,7 +60,7 @@ const known = new WeakMap<Message, Size>();
 function attributeSize(message: Message): Size {
   const cached = known.get(message);
   if (cached !== undefined) return cached;
-  const text = detailedAttributes(message, MANY_USES);
+  const text = `${messageAttributes(message)} ${standingAttributes(message, MANY_USES)}`;
   const size = { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
   known.set(message, size);
   return size;

@@ -13,7 +13,7 @@ import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { informativeFailure } from './recovery.ts';
 import { proposedEvaluation } from './understanding.ts';
-import { addUsage, usageSoFar } from './usage.ts';
+import { addCost, addUsage, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
@@ -31,7 +31,12 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
  */
 export function settleAborted(state: ChainState, cause: string): Change {
   const { usage, loop } = state.inFlight;
-  const charged = { usage: addUsage(state.usage, usageSoFar(usage)), inFlight: NOTHING_IN_FLIGHT };
+  const used = usageSoFar(usage);
+  const charged = {
+    usage: addUsage(state.usage, used),
+    costs: addCost(state.costs, state.phase, used),
+    inFlight: NOTHING_IN_FLIGHT,
+  };
   if (loop === null) return charged;
   const chargedState = { ...state, ...charged };
   return {

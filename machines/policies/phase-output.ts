@@ -118,7 +118,7 @@ function experienceOutput(state: ChainState, reply: ExperienceReply, prose: bool
     const { id, source, relevance } = passage;
     if (!existing.has(id))
       add(
-        { role: 'search', id, content: contentOf(passage), source, importance: relevance },
+        { role: 'search', id, content: passageText(passage), source, importance: relevance },
         'search_result',
         'a passage for the request',
       );
@@ -148,8 +148,8 @@ function withOwnIds(retrieval: Retrieval): Retrieval {
   return { ...retrieval, passages };
 }
 
-/** Returns the passage with its headings as the first line. */
-function contentOf({ heading, text }: Passage): string {
+/** Returns the content of the message that a passage becomes: its text, with its headings as the first line. */
+export function passageText({ heading, text }: Pick<Passage, 'heading' | 'text'>): string {
   return heading.length === 0 ? text : `${heading.join(' > ')}\n${text}`;
 }
 

@@ -9,7 +9,7 @@ import { clipped } from '../text/clip.ts';
 import { append, applyOperations, contextDocument, contextOf, REQUEST } from './context.ts';
 import { newModels } from './model-status.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
+import { addCost, addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 
 /**
  * What a phase produces from a validated reply: its result, the content for the next phase, and the operations it
@@ -67,6 +67,7 @@ export function initialState(input: ChainInput): ChainState {
     applied: [],
     history: contextDocument(messages),
     overrides: 0,
+    costs: {},
     retrieval: null,
     sourceRetry: null,
     consentAsked: false,
@@ -191,10 +192,11 @@ function newestOf(history: ContextDocument): ContextDocument {
 export function chargeExecution(
   state: ChainState,
   execution: AttemptExecution,
-): Pick<ChainState, 'usage' | 'inFlight' | 'corrections' | 'lastMessageAtMs'> {
+): Pick<ChainState, 'usage' | 'costs' | 'inFlight' | 'corrections' | 'lastMessageAtMs'> {
   const last = execution.attempts.at(-1);
   return {
     usage: addUsage(state.usage, execution.usage),
+    costs: addCost(state.costs, execution.task, execution.usage),
     inFlight: NOTHING_IN_FLIGHT,
     corrections: state.corrections + execution.corrections,
     lastMessageAtMs:

@@ -7,7 +7,18 @@ export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0,
 
 /** Adds the usage of one model call, at its model's price. A sum that includes an estimate is an estimate. */
 export function addCall(total: Usage, call: TokenUsage, price: Price | null): Usage {
-  return addUsage(total, { modelCalls: 1, ...call, cost: price && costOf(call, price) });
+  const savedByCache = price === null ? 0 : costOf({ ...call, cachedInputTokens: 0 }, price) - costOf(call, price);
+  return addUsage(total, {
+    modelCalls: 1,
+    ...call,
+    cost: price && costOf(call, price),
+    ...(savedByCache > 0 && { savedByCache }),
+  });
+}
+
+/** Adds the cost of usage to the costs by task. A cost that is unknown is left out. */
+export function addCost(costs: Readonly<Record<string, number>>, task: string, { cost }: Usage) {
+  return cost === null || cost === 0 ? costs : { ...costs, [task]: (costs[task] ?? 0) + cost };
 }
 
 function costOf({ inputTokens, outputTokens, cachedInputTokens = 0 }: TokenUsage, price: Price): number {
@@ -31,15 +42,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-type UsageDetails = Pick<TokenUsage, 'cachedInputTokens' | 'reasoningTokens'>;
+type UsageDetails = Pick<Usage, 'cachedInputTokens' | 'reasoningTokens' | 'savedByCache'>;
 
 /** Adds the numbers that only some providers report. A number that neither has stays absent. */
 function addDetails(a: UsageDetails, b: UsageDetails): UsageDetails {
   const cachedInputTokens = addKnown(a.cachedInputTokens, b.cachedInputTokens);
   const reasoningTokens = addKnown(a.reasoningTokens, b.reasoningTokens);
+  const savedByCache = addKnown(a.savedByCache, b.savedByCache);
   return {
     ...(cachedInputTokens !== undefined && { cachedInputTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
+    ...(savedByCache !== undefined && { savedByCache }),
   };
 }
 

@@ -2,11 +2,11 @@ import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
-import type { Task } from '../../machines/contracts/phase.ts';
+import { PHASES, type Task } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
-import { phaseFinding } from '../journal/phase-finding.ts';
+import { hasPart, phaseFinding } from '../journal/phase-finding.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */
@@ -55,10 +55,15 @@ function createFindings(): (entry: JournalEntry) => string {
   const replies = new Map<string | undefined, unknown>();
   return (entry) => {
     if (entry.type === 'call-start') tasks.set(entry.call, entry.task);
-    if (entry.type === 'call-event' && entry.event.type === 'reply.ended')
-      replies.set(tasks.get(entry.call), entry.event.reply.value);
+    if (entry.type === 'call-event' && entry.event.type === 'reply.ended') {
+      const { value } = entry.event.reply;
+      replies.set(tasks.get(entry.call), value);
+      for (const phase of PHASES) if (hasPart(phase, value)) replies.set(phase, value);
+    }
     if (entry.type !== 'phase-end') return '';
-    return phaseFinding(entry.phase, replies.get(entry.phase));
+    const reply = replies.get(entry.phase);
+    replies.delete(entry.phase);
+    return phaseFinding(entry.phase, reply);
   };
 }
 

@@ -23,13 +23,17 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
 
+/** Whether a recorded reply has a member for the phase. */
+export const hasPart = (phase: Phase, reply: unknown): boolean => Object.hasOwn(Object(reply), phase);
+
 /**
- * Describes a phase's reply in a few words, without its text; empty if it is not a valid reply of that phase.
+ * Describes a phase's reply, or its member of a reply, in a few words, without its text; empty if it is not a valid reply of that phase.
  * The reply comes from a journal, which anything may have written.
  */
 export function phaseFinding(phase: Phase, reply: unknown): string {
   try {
-    return (FINDINGS[phase] as (reply: unknown) => string)(reply);
+    const part = hasPart(phase, reply) ? (reply as Record<Phase, unknown>)[phase] : reply;
+    return (FINDINGS[phase] as (reply: unknown) => string)(part);
   } catch {
     return '';
   }

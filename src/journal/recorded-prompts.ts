@@ -6,7 +6,8 @@ import { type ModelRequest, REPLY_FORMS } from '../../machines/contracts/model.t
 import type { Task } from '../../machines/contracts/phase.ts';
 import { shownAttachments } from '../../machines/policies/attachments.ts';
 import { promptDigest, requestDigest } from '../engine/prompts/describe-prompt.ts';
-import { type Prompt, promptSpec } from '../engine/prompts/prompt.ts';
+import type { Prompt } from '../engine/prompts/prompt.ts';
+import { promptSpec } from '../engine/prompts/prompt-spec.ts';
 import { requestOf } from '../engine/prompts/request.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { runStartOf } from './journal-lines.ts';

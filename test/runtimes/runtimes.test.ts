@@ -4,10 +4,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { TASKS } from '../../machines/contracts/phase.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { startBrowser } from '../support/browser.ts';
-import { type ChatServer, completion, startChatServer } from '../support/chat-server.ts';
+import { type ChatServer, completion, startChatServer, taskOf } from '../support/chat-server.ts';
 import { node24, PROGRAM_FOLDER, TOOLS_FOLDER, tool } from '../support/runtimes-setup.ts';
 
 const RECIPE = { title: 'Pancakes', minutes: 25, steps: ['Mix', 'Wait', 'Fry'] };
@@ -21,8 +20,7 @@ beforeAll(async () => {
     for (const name of ['origin', 'headers', 'methods']) response.setHeader(`access-control-allow-${name}`, '*');
     if (method === 'OPTIONS') return void response.end();
     const name = body.response_format?.json_schema?.name;
-    const task = TASKS.find((each) => name === `${each}_reply`);
-    const text = JSON.stringify(name === 'recipe' ? RECIPE : replies[task ?? 'action']);
+    const text = JSON.stringify(name === 'recipe' ? RECIPE : replies[taskOf(body)]);
     const events = completion(text.slice(0, 20)).split('\n\n');
     response.setHeader('content-type', 'text/event-stream');
     // The rest of the text comes in a chunk of its own.

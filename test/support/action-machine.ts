@@ -20,7 +20,7 @@ import type { ActionReply, ActionResult } from '../../machines/contracts/phase-i
 import { inlineDispatcher } from '../../src/engine/activities.ts';
 import { noopCallObserver, provideAttempt } from '../../src/engine/attempts/provide-attempt.ts';
 import type { Clock } from '../../src/engine/clock.ts';
-import { promptSpec } from '../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../src/engine/prompts/registry.ts';
 import { createActionActors } from '../../src/engine/runtime/actors.ts';
 import { type Decider, deciderKind, noopDecider } from '../../src/engine/runtime/decider.ts';

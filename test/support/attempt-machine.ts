@@ -17,7 +17,7 @@ import type { Task } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
 import { type CallInfo, provideAttempt } from '../../src/engine/attempts/provide-attempt.ts';
-import { promptSpec } from '../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../src/engine/prompts/registry.ts';
 import type { PartialUpdate } from '../../src/engine/runtime/run-events.ts';
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 
 /** One request as the server got it, and the response to write to; `index` counts from 0. */
 export interface Exchange {
@@ -221,4 +222,16 @@ export function seededSizes(seed: number, most: number): () => number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return 1 + Math.floor((state / 2 ** 32) * most);
   };
+}
+
+/** Returns the task of a request, as the end of its prompt or the name of its schema states it: of a shared call the first phase. */
+export function taskOf({ messages, input, response_format: format, text, tools }: ChatBody): Task {
+  const prompt = JSON.stringify((messages ?? input)?.map(({ content }) => content) ?? []);
+  const { name = tools?.[0]?.function.name } = (format?.json_schema ?? text?.format ?? {}) as {
+    readonly name?: string;
+  };
+  const phase = /Reply (?:with the|as all of these phases, in this order, each with its own) member:? \\"(\w+)/u.exec(
+    prompt,
+  )?.[1];
+  return TASKS.find((task) => task === phase || name === `${task}_reply`) ?? 'action';
 }

@@ -323,6 +323,7 @@ export const synthesisInputSample: SynthesisInput = {
     hasDocuments: true,
     thresholds: { grounding: 0.5, ungroundedConfidence: 0.5 },
     usage: { modelCalls: 6, inputTokens: 800, outputTokens: 200, estimated: false, cost: 0.01 },
+    costs: {},
     currency: 'EUR',
     elapsedMs: 1_500,
     excess: { tokens: 0, messages: 0 },

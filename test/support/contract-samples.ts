@@ -284,7 +284,7 @@ export const aFinalAnswer = (changes: Partial<FinalAnswer> = {}): FinalAnswer =>
       ttl: { limit: 5, used: 1, left: 4 },
       synthesisReserveTokens: { limit: 8_000, used: 200 },
     },
-    cost: { amount: 0.01, currency: 'EUR' },
+    cost: { amount: 0.01, currency: 'EUR', byTask: { yield: 0.01 }, savedByCache: 0 },
     failures: [aPhaseFailure()],
   },
   ...changes,

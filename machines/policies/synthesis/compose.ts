@@ -17,7 +17,7 @@ import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { preview } from '../../text/summary.ts';
 import { groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
-import { addUsage } from '../usage.ts';
+import { addCost, addUsage } from '../usage.ts';
 import { readOutcome } from './outcome.ts';
 import { type InputProblem, NO_DRAFT, problemText, type ReadSynthesisInput, readSynthesisInput } from './read-input.ts';
 
@@ -63,7 +63,7 @@ export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome)
       refinements: input.totalRefinements,
       usage,
       budget: budgetOf(read, outcome.usage),
-      cost: costOf(input, usage),
+      cost: costOf(input, usage, outcome.usage),
       failures: input.run.failures,
     },
   };
@@ -154,10 +154,15 @@ function totalUsage({ run }: SynthesisInput, spent: Usage): Usage {
   };
 }
 
-/** Returns the cost in the currency of the prices; null if either is unknown. */
-function costOf({ run: { currency } }: SynthesisInput, { cost }: Usage) {
-  return cost === null || currency === null ? null : { amount: Number(cost.toPrecision(12)), currency };
+/** Returns the cost in the currency of the prices, and what it consists of; null if either is unknown. `spent` is the usage of synthesis. */
+function costOf({ run: { currency, costs } }: SynthesisInput, { cost, savedByCache = 0 }: Usage, spent: Usage) {
+  if (cost === null || currency === null) return null;
+  const byTask = Object.entries(addCost(costs, 'synthesis', spent)).map(([task, amount]) => [task, rounded(amount)]);
+  return { amount: rounded(cost), currency, byTask: Object.fromEntries(byTask), savedByCache: rounded(savedByCache) };
 }
+
+/** Returns an amount without the error of floating-point sums. */
+const rounded = (amount: number): number => Number(Math.min(amount, Number.MAX_VALUE).toPrecision(12));
 
 function counted(limit: number | null, used: number): Budget['tokens'] {
   return { limit, used, left: limit === null ? null : Math.max(0, limit - used) };

@@ -32,6 +32,7 @@ const RUN: Readers<SynthesisInput['run']> = {
   hasDocuments: ({ hasDocuments }) => hasDocuments,
   thresholds: ({ thresholds: { grounding, ungroundedConfidence } }) => ({ grounding, ungroundedConfidence }),
   usage: ({ usage }) => usage,
+  costs: ({ costs }) => costs,
   currency: ({ currency }) => currency,
   elapsedMs,
   excess: ({ results: { understanding } }) => ({

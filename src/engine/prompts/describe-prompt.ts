@@ -4,7 +4,8 @@ import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import type { PromptName } from '../../../machines/contracts/phase.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import type { JsonSchema } from '../../internal/standard-schema.ts';
-import { type Prompt, promptSpec } from './prompt.ts';
+import type { Prompt } from './prompt.ts';
+import { promptSpec } from './prompt-spec.ts';
 import { sampleInputs } from './sample-inputs.ts';
 
 /** A prompt in brief. `input` and `output` are the names of the fields of its input and of the reply. */

@@ -17,7 +17,7 @@ export interface ToolUse<Input> {
   readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
   /** Converts the calls, and the text before them, to the reply's value. Without it no tools are offered. */
   readonly fromToolCalls?: ((calls: readonly ToolCall[], text: string) => unknown) | undefined;
-  /** Describes the tools for any other model, which names a call in its reply. Appended to the system turn. */
+  /** Describes the tools for any other model, which names a call in its reply. Appended to the last user turn. */
   readonly toolsInWords?: ((input: Input) => string) | undefined;
 }
 
@@ -40,7 +40,8 @@ interface RequestInput {
 
 /**
  * Returns the request of one model call. `files` are added to the first user turn. The reply instructions end the first system turn, so
- * that they also reach servers without structured output. After an invalid reply, that reply and its errors follow as further turns.
+ * that they also reach servers without structured output. What concerns tools ends the user turn, because only some calls of a run offer
+ * tools, and the rest of the prompt is to stay the same. After an invalid reply, that reply and its errors follow as further turns.
  */
 export function requestOf(
   spec: PromptSpec,
@@ -53,26 +54,24 @@ export function requestOf(
   const turns = withFiles(spec.turns(input), files);
   const tools = nativeTools && spec.fromToolCalls !== undefined ? (spec.tools?.(input) ?? []) : [];
   const schemaName = unusedName(spec.schemaName, tools);
-  const toolText = spec.toolsInWords?.(input) ?? '';
-  const complete = (rendered: readonly ChatTurn[], offersTools: boolean): readonly ChatTurn[] => [
-    ...appendToSystemTurn(
-      withInstructions(rendered, instructions),
-      '\n\n',
-      replyInstructions(schemaName, shape, replyForm, offersTools),
-    ),
+  const head = appendToSystemTurn(
+    withInstructions(turns, instructions),
+    '\n\n',
+    replyInstructions(schemaName, shape, replyForm),
+  );
+  const complete = (toolText: string): readonly ChatTurn[] => [
+    ...appendToUserTurn(head, toolText),
     ...correctionTurns(feedback, shape),
   ];
   const request = {
     task,
-    turns: complete(toolText === '' ? turns : appendToSystemTurn(turns, '\n', toolText), false),
+    turns: complete(spec.toolsInWords?.(input) ?? ''),
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
     input,
   };
-  return tools.length === 0
-    ? request
-    : { ...request, turns: complete(turns, true), tools, turnsWithoutTools: request.turns };
+  return tools.length === 0 ? request : { ...request, turns: complete(OFFER), tools, turnsWithoutTools: request.turns };
 }
 
 /** Adds files to the first user turn. */
@@ -81,8 +80,12 @@ export function withFiles(turns: readonly ChatTurn[], files: readonly AttachedFi
   return turns.map((turn, place) => (place === at ? { ...turn, files } : turn));
 }
 
+/** Says that tools are offered. */
+const OFFER = 'If some of the tools would help, call them instead of replying. They run at the same time.';
+
 /** What precedes the instructions in the prompt of a task, and in that of a judge. */
-const TO_FOLLOW = 'The operator of this program gives you the instructions below. Follow them in your reply.';
+const TO_FOLLOW =
+  'The operator of this program gives you the instructions below. Follow them in your reply. They do not change how you rate or connect messages.';
 export const TO_JUDGE =
   'The answer had to follow the instructions below, which the operator of the program gave to its model.';
 
@@ -120,11 +123,10 @@ function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape):
   ];
 }
 
-function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm, offersTools: boolean): string {
-  if (form !== 'tool-call')
-    return `${jsonInstruction(shape)}${offersTools ? '\nIf some of the tools would help, call them instead of replying. They run at the same time.' : ''}`;
-  const others = offersTools ? ', or with calls of the other tools if those would help; they run at the same time' : '';
-  return `Reply with one call of the tool "${schemaName}"${others}, and nothing else.`;
+function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm): string {
+  return form === 'tool-call'
+    ? `Reply with one call of the tool "${schemaName}", and nothing else.`
+    : jsonInstruction(shape);
 }
 
 /** Returns the length of a request without its files: its turns, the schema of the reply's tool, and the offered tools. */
@@ -152,9 +154,15 @@ function jsonInstruction(shape: OutputShape): string {
   return known;
 }
 
-/** Appends text to the first system turn, or adds a system turn if there is none. */
+/** Appends text to the first system turn, or adds a system turn if there is none. It is the same in all calls, so it is cached. */
 function appendToSystemTurn(turns: readonly ChatTurn[], separator: string, text: string): readonly ChatTurn[] {
   const [first, ...others] = turns;
   if (first?.role !== 'system') return [{ role: 'system', content: text }, ...turns];
-  return [{ role: 'system', content: `${first.content}${separator}${text}` }, ...others];
+  return [{ ...first, content: `${first.content}${separator}${text}` }, ...others];
+}
+
+/** Appends text to the last user turn. */
+function appendToUserTurn(turns: readonly ChatTurn[], text: string): readonly ChatTurn[] {
+  const last = text === '' ? -1 : turns.findLastIndex(({ role }) => role === 'user');
+  return turns.map((turn, at) => (at === last ? { ...turn, content: `${turn.content}\n${text}` } : turn));
 }

@@ -40,7 +40,8 @@ import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../
 import { type CallObserver, type EditRequest, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
 import { requestDigest } from '../prompts/describe-prompt.ts';
-import { type Prompt, promptSpec } from '../prompts/prompt.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { promptSpec } from '../prompts/prompt-spec.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';

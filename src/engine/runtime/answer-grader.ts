@@ -14,7 +14,8 @@ import { redactSecrets } from '../../internal/secrets.ts';
 import type { RetryPolicy } from '../attempts/retry-policy.ts';
 import { createStructuredOutput } from '../attempts/structured-output.ts';
 import type { Clock } from '../clock.ts';
-import { type Prompt, promptSpec } from '../prompts/prompt.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { promptSpec } from '../prompts/prompt-spec.ts';
 import { TO_JUDGE, withInstructions } from '../prompts/request.ts';
 
 /**

@@ -15,7 +15,7 @@ import type { Capability } from '../../tools/capability.ts';
 import { createRegistry } from '../../tools/registry.ts';
 import type { RetryPolicy } from '../attempts/retry-policy.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Prompt } from '../prompts/prompt.ts';
+import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
@@ -72,7 +72,7 @@ export interface PostChainOptions {
    */
   readonly instructions?: string;
   /** Prompts that replace built-in ones. */
-  readonly prompts?: Partial<Record<PromptName, Prompt>>;
+  readonly prompts?: { readonly [Name in PromptName]?: Prompt<PromptInputs[Name], Name> };
   /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
   readonly sessions?: SessionStore;
   /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
@@ -144,15 +144,16 @@ function isJournalStore(value: unknown): boolean {
 }
 
 function isPrompt(value: unknown): boolean {
-  const { name, version, input, output, system, user } = (value ?? {}) as Partial<Prompt>;
+  const { name, version, input, output, system, user, task } = (value ?? {}) as Partial<Prompt>;
   const isZodSchema = (schema: z.core.$ZodType | undefined): boolean => typeof schema?._zod === 'object';
   return (
     typeof name === 'string' &&
-    Number.isFinite(version) &&
+    Number.isInteger(version) &&
     isZodSchema(input) &&
     isZodSchema(output) &&
-    !!system &&
-    !!user
+    typeof system === 'function' &&
+    typeof user === 'function' &&
+    (task === undefined || typeof task === 'function')
   );
 }
 

@@ -157,7 +157,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
       try {
         const call = {
           ...settings,
-          ...callOptions(request, features, model.specificationVersion),
+          ...callOptions(request, features, model),
           abortSignal: attempt.signal,
         };
         const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), signal);

@@ -9,6 +9,7 @@ import type {
   AiSdkJsonSchema,
   AiSdkLanguageModel,
   AiSdkMessage,
+  AiSdkProviderOptions,
 } from './language-model.ts';
 
 /**
@@ -28,9 +29,9 @@ export const ALL_FEATURES: Features = { format: 'schema', toolChoice: 'required'
 export function callOptions(
   request: ModelRequest,
   features: Features,
-  version: AiSdkLanguageModel['specificationVersion'],
+  model: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkCallOptions {
-  const promptOf = (turns: readonly ChatTurn[], instruction: string | null) => messagesOf(turns, instruction, version);
+  const promptOf = (turns: readonly ChatTurn[], instruction: string | null) => messagesOf(turns, instruction, model);
   const isInPrompt = features.offers === 'prompt';
   const tools = isInPrompt ? [] : toolsOf(request);
   const turns = (isInPrompt ? request.turnsWithoutTools : undefined) ?? request.turns;
@@ -93,24 +94,40 @@ function toolsOf(request: ModelRequest): NonNullable<AiSdkCallOptions['tools']> 
   }));
 }
 
+/** The providers whose models cache a prompt only up to a marker. Others cache by themselves, and some would join the parts differently. */
+const NEEDS_MARKERS = /anthropic|bedrock|openrouter/iu;
+
+/** Each provider reads its own member. */
+const CACHE_MARKER: AiSdkProviderOptions = {
+  anthropic: { cacheControl: { type: 'ephemeral' } },
+  openrouter: { cacheControl: { type: 'ephemeral' } },
+  bedrock: { cachePoint: { type: 'default' } },
+};
+
 /** Several providers accept system messages only at the start, so all of them become the first one. */
 function messagesOf(
   turns: readonly ChatTurn[],
   instruction: string | null,
-  version: AiSdkLanguageModel['specificationVersion'],
+  { specificationVersion: version, provider }: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkMessage[] {
+  const isCached = NEEDS_MARKERS.test(provider) && turns.some(({ cachedChars }) => cachedChars !== undefined);
+  const marker = isCached && { providerOptions: CACHE_MARKER };
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
   const parts = instruction === null ? system : [...system, instruction];
-  const messages = turns.flatMap(({ role, content, files = [] }): AiSdkMessage[] => {
+  const messages = turns.flatMap(({ role, content, files = [], cachedChars = 0 }): AiSdkMessage[] => {
     if (role === 'system') return [];
-    const text = { type: 'text', text: content } as const;
+    const at = isCached ? cachedChars : 0;
+    const texts = [
+      ...(at > 0 ? [{ type: 'text', text: content.slice(0, at), ...marker } as const] : []),
+      { type: 'text', text: content.slice(at) } as const,
+    ];
     return [
       role === 'user'
-        ? { role, content: [...files.map((file) => filePart(file, version)), text] }
-        : { role, content: [text] },
+        ? { role, content: [...files.map((file) => filePart(file, version)), ...texts] }
+        : { role, content: texts },
     ];
   });
-  return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n') }, ...messages];
+  return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n'), ...marker }, ...messages];
 }
 
 function filePart(

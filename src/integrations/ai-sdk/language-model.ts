@@ -23,13 +23,14 @@ export interface AiSdkCallOptions {
 }
 
 export type AiSdkMessage =
-  | { role: 'system'; content: string }
+  | { role: 'system'; content: string; providerOptions?: AiSdkProviderOptions }
   | { role: 'assistant'; content: AiSdkTextPart[] }
   | { role: 'user'; content: (AiSdkTextPart | AiSdkFilePart)[] };
 
 interface AiSdkTextPart {
   type: 'text';
   text: string;
+  providerOptions?: AiSdkProviderOptions;
 }
 
 /** `data` is Base64 text; in V4, an object contains it. Its type is `never` because the types of the versions are incompatible. */

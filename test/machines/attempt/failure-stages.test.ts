@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { inlineDispatcher } from '../../../src/engine/activities.ts';
 import { createValidator } from '../../../src/engine/attempts/provide-attempt.ts';
-import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../src/testing/replies.ts';
 

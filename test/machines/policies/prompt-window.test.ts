@@ -4,7 +4,7 @@ import { phaseInput } from '../../../machines/policies/phase-input.ts';
 import { promptMessages } from '../../../machines/policies/prompt-window.ts';
 import { contextTokens } from '../../../machines/policies/understanding.ts';
 import { tokensAllowed, tokensPerCharOf } from '../../../machines/policies/usage.ts';
-import { promptSpec } from '../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../src/engine/prompts/registry.ts';
 import { contextArbitrary } from '../../support/arbitraries.ts';
 import { aState, someLimits } from '../../support/contract-samples.ts';

@@ -2,9 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli } from '../../support/cli.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -17,7 +16,7 @@ function fileNamed(name: string): string {
 
 const server = () =>
   chatServer(({ body, response }) => {
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });
 

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, startCli } from '../../support/cli.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -14,7 +13,7 @@ const calculating = () => {
   const step = (capability: string, args: object) => ({ capability, arguments: JSON.stringify(args) });
   let asked = 0;
   return chatServer(({ body, response }) => {
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     let reply: object = replies[task];
     if (task === 'action') reply = { ...replies.action, calls: [step('calculator', { expression: '0.1 + 0.2' })] };
     if (task === 'continuation') {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 /** A server that has only the model "good". */
@@ -11,7 +10,7 @@ const serverOfOne = () =>
   chatServer(({ body, response }) => {
     if (body.model !== 'good')
       return respondWithJson(response, 404, { error: { message: 'the model does not exist' } });
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });
 
@@ -54,10 +53,7 @@ describe('postchain run --fallback-model', () => {
 describe('postchain run --api, --reasoning-effort and --service-tier', () => {
   it('are sent with each request, and recorded for resume', async () => {
     const server = await chatServer(({ body, response }) => {
-      const task =
-        TASKS.find((name) => (body.text?.format as { name?: string } | undefined)?.name === `${name}_reply`) ??
-        'action';
-      const content = [{ type: 'output_text', text: JSON.stringify(replies[task]) }];
+      const content = [{ type: 'output_text', text: JSON.stringify(replies[taskOf(body)]) }];
       respondWithJson(response, 200, {
         object: 'response',
         status: 'completed',
@@ -100,7 +96,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
 describe('postchain run --no-stream', () => {
   it('[A6] requests each reply as one response, and records it for resume', async () => {
     const server = await chatServer(({ body, response }) => {
-      const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+      const task = taskOf(body);
       const message = { role: 'assistant', content: JSON.stringify(replies[task]) };
       respondWithJson(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
     });

@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
 import { openPage, rawRequest } from '../../support/inspection-server.ts';
 
@@ -39,7 +38,7 @@ async function aWaitingModel(waitsAt: string) {
   });
   const server = await chatServer(async ({ method, body, response }) => {
     if (method === 'GET') return void response.end('{}');
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     if (task === waitsAt) await gone;
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli } from '../../support/cli.ts';
 import { fileWith } from '../../support/journal-files.ts';
 
 const server = () =>
   chatServer(({ body, response }) => {
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });
 

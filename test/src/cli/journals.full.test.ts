@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { localTime } from '../../../src/cli/screen.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ANSWER = replies.synthesis.answerText;
@@ -16,7 +15,7 @@ async function aModel(hangsAt: string | null = null) {
   const server = await chatServer(({ method, body, response }) => {
     // The key is checked before a run.
     if (method === 'GET') return void response.end('{}');
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     asked.push(task);
     if (task === hangs) {
       hangs = null;

@@ -1,17 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf, runStartOf } from '../../../src/journal/journal-lines.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const aServer = () =>
   chatServer(({ method, body, response }) => {
     if (method === 'GET') return void response.end('{}');
-    const task = TASKS.find((name) => body.response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
+    const task = taskOf(body);
     streaming(response).end(completion(JSON.stringify(replies[task])));
   });
 

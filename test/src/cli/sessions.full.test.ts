@@ -2,12 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
 import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 import { recall } from '../../support/sessions.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
@@ -18,8 +17,7 @@ const aFile = (): string => join(temporaryFolder(), 'chat.db');
 const aServer = () =>
   chatServer(({ method, body, response }) => {
     if (method === 'GET') return respondWithJson(response, 404, {});
-    const name = body.response_format?.json_schema?.name ?? '';
-    streaming(response).end(completion(JSON.stringify(replies[name.replace('_reply', '') as Task])));
+    streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
   });
 
 describe('postchain run --session', () => {

@@ -41,7 +41,9 @@ describe('the prompt of a recorded model call', () => {
       const shown = promptSeqs(run.journal).map((seq) => promptIn(prompts, seq));
       expect(shown).toHaveLength(calls.length);
       expect(shown.every(({ verified, note }) => verified && note === null)).toBe(true);
-      expect(shown.map(turnsOf)).toEqual(calls.map(({ turns }) => turns));
+      expect(shown.map(turnsOf)).toEqual(
+        calls.map(({ turns }) => turns.map(({ role, content }) => ({ role, content }))),
+      );
       expect(shown.map(({ schema }) => schema)).toEqual(calls.map(({ outputSchema }) => outputSchema));
       expect(shown.some(({ turns }) => turns.length === 3)).toBe(true);
       expect(new Set(shown.map(({ name }) => name)).size).toBeGreaterThan(6);

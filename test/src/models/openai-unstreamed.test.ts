@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { TASKS } from '../../../machines/contracts/phase.ts';
 import { createPostChain, createStructuredOutput } from '../../../src/index.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import {
+  type ChatBody,
+  chatServer,
+  completion,
+  respondWithJson,
+  streaming,
+  taskOf,
+} from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf } from '../../support/model-streams.ts';
 
 const usage = { prompt_tokens: 7, completion_tokens: 3 };
@@ -117,11 +123,10 @@ describe('a model that does not stream', () => {
   });
 
   it('[A6] answers a whole run', async () => {
-    const server = await serverFor(({ response_format }) => {
-      const task = TASKS.find((name) => response_format?.json_schema?.name === `${name}_reply`) ?? 'action';
-      return JSON.stringify(replies[task]);
-    });
-    const answer = await createPostChain({ model: unstreamed(server.baseURL) }).run({ request: 'Is it so?' }).answer;
+    const server = await serverFor((body) => JSON.stringify(replies[taskOf(body)]));
+    const answer = await createPostChain({ model: unstreamed(server.baseURL) }).run({
+      request: 'Is it so?',
+    }).answer;
     expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
     expect(server.exchanges.every(({ body }) => body.stream === false)).toBe(true);
     expect(answer.metadata.usage).toMatchObject({ estimated: false, inputTokens: 7 * server.exchanges.length });

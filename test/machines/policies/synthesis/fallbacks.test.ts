@@ -181,7 +181,7 @@ describe('the reported cost', () => {
       ttl: { limit: 5, used: 1, left: 4 },
       synthesisReserveTokens: { limit: 8_000, used: 340 },
     });
-    expect(cost).toEqual({ amount: 0.51, currency: 'EUR' });
+    expect(cost).toMatchObject({ amount: 0.51, currency: 'EUR' });
   });
 
   it('[E2] has nothing remaining when more than the limit was used', () => {

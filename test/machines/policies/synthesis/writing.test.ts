@@ -7,7 +7,7 @@ import {
   type WritingPlan,
   writingPolicy,
 } from '../../../../machines/policies/synthesis/writing.ts';
-import { promptSpec } from '../../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { requestOf } from '../../../../src/engine/prompts/request.ts';
 import { synthesisInputSample } from '../../../support/contract-cases.ts';

@@ -47,9 +47,13 @@ describe('the final answer as text', () => {
     [{ amount: 1234.5678, currency: 'US\u001b D' }, ' · cost 1,234.57 US D'],
   ])('prints a known cost of %j', (cost, told) => {
     const { metadata } = aFinalAnswer();
-    expect(linesOf(answerAsText(aFinalAnswer({ metadata: { ...metadata, cost } })))[0]).toBe(
-      `Answer (confidence 0.95 · completed · 1 cycle · 7 model calls${told})`,
-    );
+    expect(
+      linesOf(
+        answerAsText(
+          aFinalAnswer({ metadata: { ...metadata, cost: cost && { byTask: {}, savedByCache: 0, ...cost } } }),
+        ),
+      )[0],
+    ).toBe(`Answer (confidence 0.95 · completed · 1 cycle · 7 model calls${told})`);
   });
 
   it('wraps between words and leaves tables, code, and lines of 20,000 characters unchanged', () => {

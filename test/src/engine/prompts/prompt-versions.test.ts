@@ -18,15 +18,15 @@ describe('sample inputs', () => {
   });
 
   it.each(PROMPT_NAMES)('%s: fill every part of a template', (task) => {
-    const { system, user } = prompts[task] as Prompt<unknown>;
-    const said = `${system(sampleInputs[task])}\n${user(sampleInputs[task])}`;
+    const { system, user, task: end = () => '' } = prompts[task] as Prompt<unknown>;
+    const said = [system, user, end].map((template) => template(sampleInputs[task])).join('\n');
     expect(said).not.toMatch(/undefined|\[object|\(none\)|\(nothing/);
   });
 });
 
 describe('the digest of a prompt', () => {
   it('[E8] depends only on the text, not on the code that builds it', () => {
-    const again = { ...intention, system: (input: never) => [intention.system(input)].join('') };
+    const again = { ...intention, task: (input: never) => [intention.task?.(input)].join('') };
     expect(promptDigest(again)).toBe(promptDigest(intention));
     expect(promptDigest(intention)).toMatch(/^[0-9a-f]{8}$/);
   });
@@ -34,6 +34,7 @@ describe('the digest of a prompt', () => {
   it.each([
     ['system', { system: () => 'Other words.' }],
     ['user', { user: () => 'Other words.' }],
+    ['task', { task: () => 'Other words.' }],
     ['reply', { output: z.object({ goal: z.string() }) }],
   ])('changes with its %s, even if the version was not raised', (_, changes) => {
     expect(promptDigest({ ...intention, ...changes })).not.toBe(promptDigest(intention));
@@ -69,19 +70,22 @@ describe('the journal', () => {
     await run.answer;
   });
 
-  it.each([undefined, Number.NaN, '2'])('rejects a prompt with the version %j before anything starts', (version) => {
-    const mine = { ...intention, version } as Prompt;
-    expect(() => createPostChain({ prompts: { intention: mine } })).toThrow(
-      /prompts\.intention: expected a prompt of definePrompt.*; received /,
-    );
-  });
+  it.each([undefined, Number.NaN, '2', 1.5])(
+    'rejects a prompt with the version %j before anything starts',
+    (version) => {
+      const mine = { ...intention, version } as typeof intention;
+      expect(() => createPostChain({ prompts: { intention: mine } })).toThrow(
+        /prompts\.intention: expected a prompt of definePrompt.*; received /,
+      );
+    },
+  );
 
   it('tolerates a prompt that throws for the sample', async () => {
     const user = (input: { readonly runId: string }): string => {
       if (input.runId !== 'run-1') throw new Error('not mine');
       return 'Well?';
     };
-    const { run, model } = startScripted({}, { prompts: { intention: { ...intention, user } } });
+    const { run, model } = startScripted({}, { prompts: { intention: { ...intention, task: undefined, user } } });
     expect((await run.answer).status).toBe('completed');
     expect(model.calls.find(({ task }) => task === 'intention')?.turns[1]?.content).toBe('Well?');
     expect(entriesOf(run, 'run-start')[0]?.prompts['intention']?.digest).toBeNull();

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Feedback } from '../../../../machines/contracts/attempt.ts';
 import { REPLY_FORMS, type ReplyForm } from '../../../../machines/contracts/model.ts';
 import { TASKS } from '../../../../machines/contracts/phase.ts';
-import { promptSpec } from '../../../../src/engine/prompts/prompt.ts';
+import { promptSpec } from '../../../../src/engine/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { requestOf } from '../../../../src/engine/prompts/request.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
@@ -52,11 +52,11 @@ describe('the prompts', () => {
     for (const form of REPLY_FORMS) {
       const { turns, tools, turnsWithoutTools } = asked(form, true);
       expect(tools).toEqual([{ name: 'look', description: 'Looks it up.', parameters: { type: 'object' } }]);
-      expect(turns[0]?.content).not.toContain('Looks it up.');
-      expect(turns[0]?.content).toMatch(/some of the tools|the other tools/);
+      expect(turns.map(({ content }) => content).join()).not.toContain('Looks it up.');
+      expect(turns[1]?.content).toContain('some of the tools');
       expect({ ...asked(form, false) }).toMatchObject({ turns: turnsWithoutTools });
-      expect(turnsWithoutTools?.[0]?.content).toContain('Looks it up.');
-      expect(turnsWithoutTools?.[0]?.content).not.toMatch(/some of the tools|the other tools/);
+      expect(turnsWithoutTools?.[1]?.content).toContain('Looks it up.');
+      expect(turnsWithoutTools?.[1]?.content).not.toContain('some of the tools');
     }
     const { turns, turnsWithoutTools } = asked('text', true, { previousReply: 'so', problem: 'wrong' });
     expect(turns.slice(-2)).toEqual(turnsWithoutTools?.slice(-2));

@@ -73,11 +73,11 @@ function errorOf(act: () => unknown): PostChainError {
 }
 
 describe('files of a request', () => {
-  it('are shown to the phases that answer and judge, with the user turn, and named in the others', async () => {
+  it('are shown to every phase with the user turn, and named to the model that writes the answer', async () => {
     const { run, model } = start();
     expect((await run.answer).status).toBe('completed');
     const tasksWith = new Set(model.calls.filter((call) => filesOf(call).length > 0).map(({ task }) => task));
-    expect([...tasksWith].toSorted()).toEqual(['action', 'intention', 'yield']);
+    expect(model.calls.filter(({ task }) => !tasksWith.has(task)).map(({ task }) => task)).toEqual(['synthesis']);
     for (const call of model.calls) {
       const text = call.turns[1]?.content ?? '';
       expect(text).not.toContain(PNG_BASE64);
@@ -282,8 +282,7 @@ describe('a model that does not accept a file', () => {
     const { status, metadata } = await run.answer;
     expect(status).toBe('completed');
     expect(model.calls.every((call) => filesOf(call).length === 0)).toBe(true);
-    expect(new Set(model.calls.map(({ task }) => task))).not.toContain('action');
-    expect(new Set(fallback.calls.map(({ task }) => task))).toEqual(new Set(['action', 'intention', 'yield']));
+    expect(model.calls.map(({ task }) => task)).toEqual(['synthesis']);
     expect(metadata.usage.modelCalls).toBe(model.calls.length + fallback.calls.length);
     const [refused] = entriesOf(run, 'attempt-end');
     expect(refused?.failure).toMatchObject({ code: 'unsupported_file', retryable: false });

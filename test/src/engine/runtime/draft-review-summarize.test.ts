@@ -147,8 +147,8 @@ describe('[R10] the registry', () => {
   it('is shown to the classifying model: every name, description, and schema', async () => {
     const played = startLoop('the chain');
     await played.end();
-    const [system] = played.model.calls.find(({ task }) => task === 'action')?.turns ?? [];
+    const [, user] = played.model.calls.find(({ task }) => task === 'action')?.turns ?? [];
     for (const told of ['"draft"', '"review"', 'It can summarize.', '"type":"object"'])
-      expect(system?.content).toContain(told);
+      expect(user?.content).toContain(told);
   });
 });

@@ -7,7 +7,7 @@ import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../../support/chat-server.ts';
+import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../../support/chat-server.ts';
 import { entriesOf, settle } from '../../../support/run-chain.ts';
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
@@ -27,7 +27,11 @@ const model = (id: string, entry?: ScriptEntry, only?: Task) =>
   );
 
 function start(options: PostChainOptions) {
-  return createPostChain({ clock: new SimulatedClock(), ...options, limits: { ...NO_WAIT, ...options.limits } }).run({
+  return createPostChain({
+    clock: new SimulatedClock(),
+    ...options,
+    limits: { ...NO_WAIT, ...options.limits },
+  }).run({
     request: 'Is it so?',
   });
 }
@@ -174,8 +178,6 @@ describe('a chain with fallback models', () => {
 });
 
 describe('fallback over HTTP', () => {
-  const taskOf = ({ response_format: format }: ChatBody): Task =>
-    TASKS.find((task) => format?.json_schema?.name === `${task}_reply`) ?? 'action';
   const serverThatAnswers = () =>
     chatServer(({ body, response }) => {
       streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
@@ -225,7 +227,11 @@ describe('fallback over HTTP', () => {
     const gone = await serverThatAnswers();
     await gone.stop();
     const whole = await serverThatAnswers();
-    const chain = createPostChain({ model: at(gone.baseURL), fallbackModels: [at(whole.baseURL)], limits: NO_WAIT });
+    const chain = createPostChain({
+      model: at(gone.baseURL),
+      fallbackModels: [at(whole.baseURL)],
+      limits: NO_WAIT,
+    });
     expect((await chain.run({ request: 'Is it so?' }).answer).status).toBe('completed');
   });
 });

@@ -180,7 +180,7 @@ describe('a grading model', () => {
     );
     const { metadata } = await run.answer;
     expect(metadata.usage.modelCalls).toBe(8);
-    expect(metadata.cost).toEqual({ amount: 0.02, currency: 'EUR' });
+    expect(metadata.cost).toEqual({ amount: 0.02, currency: 'EUR', byTask: { grading: 0.02 }, savedByCache: 0 });
   });
 
   it('is not called once the budget is used up', async () => {

@@ -19,7 +19,7 @@ const sectionIn = (text = ''): string | null =>
   /\n<instructions>\n([\s\S]*?)\n<\/instructions>\n/.exec(text)?.[1] ?? null;
 
 describe('the instructions of a chain', () => {
-  it('are in the system turn of each prompt that answers, searches, decides on tools or judges', async () => {
+  it('are in the system turn of each prompt except that of summaries', async () => {
     const grades = { grounding: null, completion: 1, sufficiency: 1, satisfaction: 0, contradictions: [] };
     const gradingModel = scriptedModel(() => grades);
     const options = { ...everyTask.options, gradingModel, instructions: RULES };
@@ -29,7 +29,7 @@ describe('the instructions of a chain', () => {
     const tasksWith = new Set(
       calls.filter(({ turns }) => sectionIn(turns[0]?.content) === RULES).map(({ task }) => task),
     );
-    const without = ['observation', 'understanding', 'summary'];
+    const without = ['summary'];
     expect([...tasksWith].toSorted()).toEqual(PROMPT_NAMES.filter((name) => !without.includes(name)).toSorted());
     for (const { task, turns } of calls) {
       expect(turns[0]?.role).toBe('system');

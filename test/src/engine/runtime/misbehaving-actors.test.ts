@@ -10,7 +10,7 @@ import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts'
 
 const modelOf = (stream: (task: Task) => AsyncIterable<unknown>): ChatModel => ({
   id: 'broken',
-  contextWindowTokens: 1000,
+  contextWindowTokens: 4_000,
   stream: ({ task }) => stream(task as Task) as AsyncIterable<ModelPart>,
 });
 
@@ -21,7 +21,9 @@ async function* saying(task: Task, last: unknown): AsyncGenerator<unknown> {
 
 /** Starts a run and checks that it has a valid answer and journal whatever its actors do. */
 async function answered(options: PostChainOptions) {
-  const run = createPostChain({ limits: { maxCycles: 2, backoffBaseMs: 0 }, ...options }).run({ request: 'Is it so?' });
+  const run = createPostChain({ limits: { maxCycles: 2, backoffBaseMs: 0 }, ...options }).run({
+    request: 'Is it so?',
+  });
   const answer = finalAnswerSchema.parse(await run.answer);
   for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
   expect(run.journal.at(-1)?.type).toBe('run-end');
@@ -90,7 +92,7 @@ describe('an actor that breaks its contract', () => {
   it('[E3] a model that mutates its input does not prevent an answer', async () => {
     const model: ChatModel = {
       id: 'vandal',
-      contextWindowTokens: 1000,
+      contextWindowTokens: 4_000,
       stream: ({ task, input }) => {
         if (task === 'intention') (input as { messages: unknown[] }).messages.push(null);
         return saying(task as Task, { type: 'finish', reason: 'stop', usage: null }) as AsyncIterable<ModelPart>;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
-import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
@@ -16,6 +15,7 @@ import {
   event,
   respondWithJson,
   streaming,
+  taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
@@ -95,21 +95,21 @@ describe('a chain on a model with native tool calling', () => {
     await Promise.all([native.run.answer, told.run.answer]);
     const [asked] = native.actions();
     expect(JSON.stringify(asked?.turns)).not.toContain(described);
-    expect(asked?.turns[0]?.content).toContain('If some of the tools would help, call them instead of replying.');
+    expect(asked?.turns[1]?.content).toContain('If some of the tools would help, call them instead of replying.');
     expect(asked?.tools).toEqual([
       { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
     ]);
     const [asIfTold] = told.actions();
     expect(asIfTold).not.toHaveProperty('tools');
-    expect(asIfTold?.turns[0]?.content).toContain(described);
-    expect(asked?.turnsWithoutTools?.[0]).toEqual(asIfTold?.turns[0]);
+    expect(asIfTold?.turns[1]?.content).toContain(described);
+    expect(asked?.turnsWithoutTools).toEqual(asIfTold?.turns);
   });
 
   it.each([true, false])('[C4] offers no tools without capabilities (native: %s)', async (nativeTools) => {
     const { run, model } = start({ action: [], nativeTools, capabilities: [] });
     expect((await run.answer).status).toBe('completed');
     for (const request of model.calls) expect(request).not.toHaveProperty('tools');
-    expect(model.calls[0]?.turns[0]?.content).toContain('No capabilities are available. Leave "calls" empty.');
+    expect(model.calls[0]?.turns[1]?.content).toContain('No capabilities are available. Leave "calls" empty.');
   });
 
   it.each([
@@ -159,15 +159,15 @@ describe('a chain on a model with native tool calling', () => {
   });
 
   it('accepts a capability with the name of the reply tool', async () => {
-    const same = { ...weather, name: 'action_reply' };
+    const same = { ...weather, name: 'chain_reply' };
     const { run, actions } = start({
-      action: [{ toolCall: { city: 'Bergen' }, name: 'action_reply' }],
+      action: [{ toolCall: { city: 'Bergen' }, name: 'chain_reply' }],
       capabilities: [same],
       replyForm: 'tool-call',
     });
     await run.answer;
-    expect(actions()[0]).toMatchObject({ schemaName: 'action_reply_' });
-    expect(actions()[0]?.turns[0]?.content).toContain('"action_reply_"');
+    expect(actions()[0]).toMatchObject({ schemaName: 'chain_reply_' });
+    expect(actions()[0]?.turns[0]?.content).toContain('"chain_reply_"');
     expect(entriesOf(run, 'capability-end')).toHaveLength(1);
   });
 
@@ -182,9 +182,7 @@ describe('a chain on a model with native tool calling', () => {
 });
 
 describe('a chain on an OpenAI-compatible server', () => {
-  const isAction = ({ messages }: ChatBody): boolean => messages?.[0]?.content.includes('Phase: Action') === true;
-  const taskOf = ({ response_format: format, tools }: ChatBody): Task =>
-    TASKS.find((task) => [format?.json_schema?.name, tools?.[0]?.function.name].includes(`${task}_reply`)) ?? 'action';
+  const isAction = (body: ChatBody): boolean => taskOf(body) === 'action';
 
   /** Runs a chain with the capability and returns the request bodies of Action. */
   async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
@@ -240,8 +238,8 @@ describe('a chain on an OpenAI-compatible server', () => {
     });
     expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
     expect(actions.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
-    expect(actions.map(({ messages }) => messages?.[0]?.content.includes('Tells the weather'))).toEqual([false, true]);
-    expect(actions[1]?.messages?.[0]?.content).not.toContain('call it in place of');
+    expect(actions.map(({ messages }) => messages?.[1]?.content.includes('Tells the weather'))).toEqual([false, true]);
+    expect(actions[1]?.messages?.[1]?.content).not.toContain('call them instead of replying');
   });
 
   it('[C4] sends no tools with nativeTools: false', async () => {

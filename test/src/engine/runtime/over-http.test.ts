@@ -7,7 +7,15 @@ import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { chatServer, completion, event, respondWithJson, streaming } from '../../../support/chat-server.ts';
+import {
+  type ChatBody,
+  chatServer,
+  completion,
+  event,
+  respondWithJson,
+  streaming,
+  taskOf,
+} from '../../../support/chat-server.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
 let mock: LLMock | undefined;
@@ -17,7 +25,6 @@ afterEach(async () => {
 });
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
-const nameOf = (task: Task): string => `${task}_reply`;
 
 /** Runs with the real client against a server; only HTTP is awaited. */
 function runOn(baseURL: string, limits: PostChainOptions['limits'] = NO_WAIT): Run {
@@ -31,8 +38,7 @@ async function mockedChain(): Promise<LLMock> {
   return mock;
 }
 
-const asks = (task: Task) => (request: { response_format?: { type: string; [key: string]: unknown } }) =>
-  (request.response_format as { json_schema?: { name?: string } } | undefined)?.json_schema?.name === nameOf(task);
+const asks = (task: Task) => (request: object) => taskOf(request as ChatBody) === task;
 
 describe('a run on an OpenAI-compatible server', () => {
   it('[A9] streams, corrects an invalid reply, and answers', async () => {
@@ -123,8 +129,4 @@ describe('a run on an OpenAI-compatible server', () => {
 
 function say(response: ServerResponse, reply: object): void {
   streaming(response).end(completion(JSON.stringify(reply)));
-}
-
-function taskOf(body: { response_format?: { json_schema?: { name: string } } }): Task {
-  return TASKS.find((task) => nameOf(task) === body.response_format?.json_schema?.name) ?? 'action';
 }

@@ -11,6 +11,7 @@ import {
   event,
   respondWithJson,
   streaming,
+  taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
@@ -39,11 +40,9 @@ const formOf = ({ tools, response_format }: ChatBody): string | undefined =>
   tools === undefined ? response_format?.type : 'tool call';
 
 /** Returns the valid reply with the most properties that the schema in a prompt names. */
-function replyTo({ messages = [] }: ChatBody): unknown {
-  const [, schema = ''] = (messages[0]?.content ?? '').split('this JSON Schema');
-  const named = (reply: object): number => Object.keys(reply).filter((name) => schema.includes(`"${name}":`)).length;
-  const fitting = Object.values(replies).filter((reply) => named(reply) === Object.keys(reply).length);
-  return fitting.toSorted((one, other) => named(other) - named(one))[0];
+function replyTo(body: ChatBody): unknown {
+  const isWriting = body.messages?.[0]?.content.includes('Write the final answer');
+  return isWriting ? replies.synthesis : replies[taskOf(body)];
 }
 
 const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL, nativeTools: false });
@@ -51,7 +50,9 @@ const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', base
 describe('a model that answers in prose', () => {
   it.each(Object.entries(TOOL_REPLIES))('[A14] is used in at most 10 calls if it %s', async (_, toolReply) => {
     const server = await proseServer(toolReply);
-    const run = createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'What does Yield decide?' });
+    const run = createPostChain({ model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    });
     const answer = await run.answer;
     expect(server.exchanges.length).toBeLessThanOrEqual(10);
     expect(server.exchanges.filter(({ body }) => isToolCall(body))).toHaveLength(1);
@@ -69,7 +70,9 @@ describe('a model that answers in prose', () => {
 
   it('[A14] is asked for a schema, a tool call and a JSON object before its prose is used', async () => {
     const server = await proseServer(TOOL_REPLIES['answers in prose too']);
-    await createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'What does Yield decide?' }).answer;
+    await createPostChain({ model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    }).answer;
     expect(server.exchanges.slice(0, 4).map(({ body }) => formOf(body))).toEqual([
       'json_schema',
       'tool call',
@@ -84,7 +87,9 @@ describe('a model that answers in prose', () => {
       const isJson = formOf(body) === 'json_object';
       streaming(response).end(completion(isJson ? JSON.stringify(replyTo(body)) : PROSE));
     });
-    const answer = await createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'Is it so?' }).answer;
+    const answer = await createPostChain({ model: modelAt(server.baseURL) }).run({
+      request: 'Is it so?',
+    }).answer;
     expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
     const forms = server.exchanges.map(({ body }) => formOf(body));
     expect(forms.slice(0, 3)).toEqual(['json_schema', 'tool call', 'json_object']);
@@ -111,7 +116,7 @@ describe('a model that answers in prose', () => {
     const first = scriptedModel(() => ({ text: PROSE, replyForm: 'text' }), { id: 'first' });
     const second = scriptedModel({}, { id: 'second', otherwise: replies });
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
-    const run = createPostChain(options).run({ request: 'Is it so?' });
+    const run = createPostChain({ ...options }).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
     expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call', 'json-object']);
     expect(second.calls).toHaveLength(7);
@@ -123,7 +128,7 @@ describe('a model that answers in prose', () => {
     const failure = { code: 'unauthorized', retryable: false, message: 'the key was refused', status: 401 };
     const second = scriptedModel(() => ({ failure }), { id: 'second' });
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
-    const run = createPostChain(options).run({ request: 'Is it so?' });
+    const run = createPostChain({ ...options }).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ answerText: PROSE, metadata: { reason: 'prose_replies' } });
   });
 
@@ -159,7 +164,9 @@ describe('a model that answers in prose', () => {
     const server = await chatServer(({ response }) => {
       streaming(response).end(completion(`<think>Hm, {"a": 1}.</think>\n${PROSE}`));
     });
-    const run = createPostChain({ model: modelAt(server.baseURL) }).run({ request: 'What does Yield decide?' });
+    const run = createPostChain({ model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    });
     expect((await run.answer).answerText).toBe(PROSE);
   });
 });

@@ -15,7 +15,11 @@ describe('a call rejected before any output', () => {
       task === 'synthesis' ? { failure: { code: 'bad_gateway', retryable: false, status: 502 } } : replyOf(task),
     );
     const next = scriptedModel(({ task }) => replyOf(task), { id: 'next' });
-    const chain = createPostChain({ model: failing, fallbackModels: [next], limits: { maxCycles: 1 } });
+    const chain = createPostChain({
+      model: failing,
+      fallbackModels: [next],
+      limits: { maxCycles: 1 },
+    });
     const { metadata } = await chain.run({ request: 'How long is the bridge?', history }).answer;
     expect(metadata.synthesis).toMatchObject({ writtenBy: 'model' });
   });
@@ -24,6 +28,6 @@ describe('a call rejected before any output', () => {
     const model = scriptedModel(() => ({ failure: { code: 'connection_failed', retryable: false } }), { id: 'a' });
     const prices = { currency: 'EUR', models: { a: { inputPerMillion: 1_000_000, outputPerMillion: 1 } } };
     const { metadata } = await createPostChain({ model, prices }).run({ request: 'Is it so?' }).answer;
-    expect(metadata.cost).toEqual({ amount: 0, currency: 'EUR' });
+    expect(metadata.cost).toEqual({ amount: 0, currency: 'EUR', byTask: {}, savedByCache: 0 });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { definePrompt, type Prompt } from '../../../../src/engine/prompts/prompt.ts';
+import { definePrompt } from '../../../../src/engine/prompts/prompt.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import {
@@ -99,7 +99,7 @@ describe('the end of a run', () => {
       system: () => {
         throw new Error('the template is broken');
       },
-    }) as Prompt;
+    });
     const { run, model } = startScripted({}, { prompts: { synthesis } });
     expect((await run.answer).metadata).toMatchObject({
       reason: 'synthesis_failed',

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import type { Validation } from '../../../machines/contracts/attempt.ts';
+import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { mapMaybePromise } from '../../internal/async.ts';
+import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
+import { zodJsonSchema } from '../../internal/zod-json-schema.ts';
+import { type OutputShape, outputShape, validate } from '../schemas/output-shape.ts';
+import type { Prompt } from './prompt.ts';
+import { phaseContext, phaseSystem } from './registry.ts';
+import type { PromptSpec } from './request.ts';
+
+/** Whether a prompt begins like the built-in prompts of the phases and has the same reply, so that providers cache what precedes its task. */
+const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
+  system === phaseSystem && user === phaseContext && output === replySchemas[name as Phase];
+
+const specs = new WeakMap<Prompt, PromptSpec>();
+
+/** Returns the spec of a prompt. Cached, because it converts the schema to JSON Schema. */
+export function promptSpec(prompt: Prompt): PromptSpec {
+  const known = specs.get(prompt);
+  if (known !== undefined) return known;
+  const spec: PromptSpec = {
+    ...replyOf(prompt),
+    turns: (input) => turnsOf(prompt, input),
+    tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
+    fromProse: prompt.fromProse,
+    fromToolCalls: prompt.fromToolCalls,
+    toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
+  };
+  specs.set(prompt, spec);
+  return spec;
+}
+
+function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
+  const read = z.safeParse(prompt.input, input);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const where = issue?.path.join('.') || 'the input';
+    throw new TypeError(`The prompt "${prompt.name}" received an invalid input: ${where}: ${issue?.message}`);
+  }
+  const system = prompt.system(input as never);
+  const user = prompt.user(input as never);
+  const task = taskOf(prompt, input);
+  return [
+    { role: 'system', content: system },
+    task === ''
+      ? { role: 'user', content: user }
+      : { role: 'user', content: `${user}\n\n${task}`, cachedChars: user.length },
+  ];
+}
+
+/** Returns the end of the user turn: the task of the prompt, and the member of the reply to answer with. */
+function taskOf(prompt: Prompt, input: unknown): string {
+  const task = prompt.task?.(input as never) ?? '';
+  return hasSharedReply(prompt) ? `${task}\nReply with the member "${prompt.name}" only.` : task;
+}
+
+/** Returns the reply to a prompt. */
+function replyOf(prompt: Prompt): Pick<PromptSpec, 'schemaName' | 'shape'> {
+  return hasSharedReply(prompt)
+    ? { schemaName: 'chain_reply', shape: phaseShape(prompt.name as Phase) }
+    : { schemaName: `${prompt.name}_reply`, shape: ownShape(prompt) };
+}
+
+const builtInSchemas = { ...replySchemas, grading: answerGradesSchema };
+
+/** The reply to a user's prompt must match the built-in schema too, because the chain reads its fields. */
+function ownShape({ name, output }: Prompt): OutputShape {
+  const shape = outputShape(output, name, zodJsonSchema(output));
+  const builtIn = builtInSchemas[name];
+  if (output === builtIn) return shape;
+  return {
+    ...shape,
+    validate: async (value) => {
+      const validation = await shape.validate(value);
+      if (!validation.ok) return validation;
+      const readable = await validate(builtIn, name, validation.value);
+      return readable.ok ? validation : readable;
+    },
+  };
+}
+
+/** The reply to every phase: an object with a member for each phase that replies. One schema for all, because providers cache it. */
+const phaseReplies = z.object({
+  action: z.optional(replySchemas.action),
+  experience: z.optional(replySchemas.experience),
+  intention: z.optional(replySchemas.intention),
+  observation: z.optional(replySchemas.observation),
+  understanding: z.optional(replySchemas.understanding),
+  yield: z.optional(replySchemas.yield),
+});
+
+let sharedShape: OutputShape | null = null;
+
+/**
+ * Returns the shape of a phase's reply: its member of the reply. Many models leave out the object around the only member, so its value
+ * alone is accepted too.
+ */
+function phaseShape(phase: Phase): OutputShape {
+  sharedShape ??= outputShape(phaseReplies, 'reply', zodJsonSchema(phaseReplies));
+  const own = replySchemas[phase];
+  const withoutNulls = nullRemover(zodJsonSchema(own)) ?? ((value: unknown) => value);
+  const reply = z.object({ [phase]: own });
+  const partOf = (validation: Validation): Validation =>
+    validation.ok ? { ok: true, value: (validation.value as Record<string, unknown>)[phase] } : validation;
+  const { unwrap } = sharedShape;
+  return {
+    ...sharedShape,
+    unwrap: (given) => (hasMembers(given) ? unwrap(given) : withoutNulls(given)),
+    unwrapPartial: (given) => (hasMembers(given) ? given[phase] : isEmpty(given) ? undefined : given),
+    validate: (value) =>
+      hasMembers(value) ? mapMaybePromise(validate(reply, phase, value), partOf) : validate(own, phase, value),
+  };
+}
+
+const hasMembers = (value: unknown): value is Partial<Record<Phase, unknown>> =>
+  isJsonNode(value) && PHASES.some((phase) => Object.hasOwn(value, phase));
+
+const isEmpty = (value: unknown): boolean => isJsonNode(value) && Object.keys(value).length === 0;

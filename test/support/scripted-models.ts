@@ -107,7 +107,7 @@ export function manualModel(form: ReplyForm = 'text'): ManualModel {
 }
 
 export interface PausableModel extends ChatModel {
-  /** Resolves when the model waits in the call with this number, from 1. */
+  /** Resolves when the model waits in the call with this number, from 1, and the engine has handled its parts. */
   reached(call: number): Promise<void>;
   /** Lets it go on from there. */
   release(call: number): void;
@@ -132,7 +132,12 @@ export function pausableModel(model: ChatModel, calls: readonly number[], parts 
         await released.get(call)?.opened;
       }
     },
-    reached: (call) => reached.get(call)?.opened ?? Promise.reject(new Error(`call ${call} is not held`)),
+    reached: async (call) => {
+      const gate = reached.get(call);
+      if (gate === undefined) throw new Error(`call ${call} is not held`);
+      await gate.opened;
+      await settle();
+    },
     release: (call) => released.get(call)?.open(),
   };
 }

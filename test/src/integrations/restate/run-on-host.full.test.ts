@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replay } from '../../../../src/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -45,7 +45,7 @@ describe('runOnHost', () => {
     expect(answer.status).toBe('completed');
     expect(journals.at(-1)?.filter(({ type }) => type === 'attachment')).toMatchObject([{ data: 'iVBORw0KGgo=' }]);
     const seen = model.calls.filter(({ turns }) => turns.some(({ files = [] }) => files.length > 0));
-    expect(new Set(seen.map(({ task }) => task))).toEqual(new Set(['action', 'intention', 'yield']));
+    expect(new Set(seen.map(({ task }) => task))).toEqual(new Set(PHASES));
   });
 
   it('[promise 6] continues after each kill to one answer and one journal, and calls models only in steps', async () => {

@@ -6,6 +6,12 @@ import * as z from 'zod';
 const text = 'The Yield phase decides whether another cycle helps. It grades the answer first.';
 const block = { text, heading: ['Yield'], startLine: 1, endLine: 1, kind: 'prose', lines: [1] };
 
+const PROGRESS = ['reply.started', 'reply.progressed'];
+
+/** Whether an entry exists only if a reply arrives in several turns of the event loop: a piece of its text, or its progress. */
+const dependsOnTiming = ({ type, event }) =>
+  type === 'text-delta' || PROGRESS.includes(type === 'transition' ? event : event?.type);
+
 /** Runs a chain with a journal in memory, replays it, and gets one typed value, all from the model server at `baseURL`. */
 export async function runProgram(baseURL) {
   const model = openaiModel({ model: 'good', baseURL });
@@ -33,7 +39,7 @@ export async function runProgram(baseURL) {
     answerText: answer.answerText,
     sources: answer.sources.map(({ path }) => path),
     events: [...new Set(events)].sort(),
-    types: entries.map(({ type }) => type).filter((type) => type !== 'text-delta'),
+    types: entries.filter((entry) => !dependsOnTiming(entry)).map(({ type }) => type),
     divergence,
     value: await recipe.value,
     title: titles.at(-1),

@@ -111,6 +111,7 @@ export {
 } from './engine/runtime/decider.ts';
 export { type MemorySessionsOptions, memorySessions } from './engine/runtime/memory-sessions.ts';
 export type { PostChainOptions } from './engine/runtime/options.ts';
+export type { ProfileOption } from './engine/runtime/profile.ts';
 export type { ChainPolicy } from './engine/runtime/retry-rules.ts';
 export type { Run } from './engine/runtime/run.ts';
 export type { PartialUpdate, RunEvent, RunObserver } from './engine/runtime/run-events.ts';

@@ -71,6 +71,9 @@ function foundIn(index: ChartIndex, entry: JournalEntry & ExternalEvent, fold: R
   return guards.length > 0 ? { kind: 'guards-false', guards: [...new Set(guards)] } : { kind: 'no-transition' };
 }
 
+/** The ids of the actors that actions of the chain start, by their names. */
+const SPAWNED: Readonly<Record<string, string>> = { retrievePassages: 'search', callAhead: 'early' };
+
 interface Listener {
   readonly chart: IndexedChart;
   readonly accepts: (event: string, state: ChartState) => boolean;
@@ -94,10 +97,11 @@ function listeners(index: ChartIndex, entry: ExternalEvent): readonly Listener[]
       const type = event.type === 'done' || event.type === 'failed' ? ends[event.type] : event.type;
       const isReply = event.type.startsWith('reply.');
       return index.all
-        .filter(({ states }) => states.some(({ invokes }) => invokes.includes(actor)))
+        .filter(({ states }) => SPAWNED[actor] !== undefined || states.some(({ invokes }) => invokes.includes(actor)))
         .map((chart) => ({
           chart,
-          accepts: (event, state) => event === type && (isReply || state.invokes.includes(actor)),
+          accepts: (event, state) =>
+            event === `${SPAWNED[actor]}: ${type}` || (event === type && (isReply || state.invokes.includes(actor))),
         }));
     }
     case 'timer':

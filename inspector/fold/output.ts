@@ -126,6 +126,7 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
     'rationale',
     'usedMessageIds',
     'noEvidence',
+    'notes',
   ],
   continuation: ['done', 'finalOutput', 'next'],
   summary: ['summaries'],

@@ -1,6 +1,7 @@
 import type { CallbackActorLogic, PromiseActorLogic } from 'xstate';
 import type { AttemptEvent, AttemptPolicy, Feedback, Validation } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
+import type { Phase } from '../contracts/phase.ts';
 import { missingActor } from '../missing-actor.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface ReadReplyInput {
   readonly notCalled: Failure | null;
   readonly input: unknown;
   readonly instructions: string | null;
+  /** The other phases that the reply is for. */
+  readonly sharedWith?: readonly Phase[];
   readonly feedback: Feedback | null;
   readonly policy: AttemptPolicy;
 }
@@ -36,6 +39,7 @@ export type ReadReply = CallbackActorLogic<AttemptEvent, ReadReplyInput>;
 
 export interface ValidateReplyInput {
   readonly task: string;
+  readonly sharedWith?: readonly Phase[];
   readonly value: unknown;
 }
 

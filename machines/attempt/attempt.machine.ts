@@ -1,6 +1,6 @@
 import type { AttemptActors } from './actors.ts';
 import { attemptSetup } from './setup.ts';
-import { attemptOutcome, initialAttemptState, replyFormOf, whyNotCalled } from './state.ts';
+import { attemptOutcome, callInput, initialAttemptState, validationInput } from './state.ts';
 
 /**
  * Gets one typed value from a language model: it streams a reply, validates it, and retries while that can help. Corrections and
@@ -24,18 +24,7 @@ export const attemptMachine = attemptSetup.createMachine({
       entry: ['emitStart', 'reportUsage', 'reportModels'],
       invoke: {
         src: 'readReply',
-        input: ({ context }) => ({
-          attemptId: context.id,
-          task: context.task,
-          attempt: context.execution.attempts.length + 1,
-          model: context.model,
-          ...replyFormOf(context),
-          notCalled: whyNotCalled(context),
-          input: context.input,
-          instructions: context.instructions ?? null,
-          feedback: context.feedback,
-          policy: context.policy,
-        }),
+        input: ({ context }) => callInput(context),
         onError: { target: 'recordingFailure', actions: { type: 'recordError', params: ({ event }) => event } },
       },
       initial: 'opening',
@@ -93,7 +82,7 @@ export const attemptMachine = attemptSetup.createMachine({
       description: 'A schema that is asynchronous validates the complete value.',
       invoke: {
         src: 'validateReply',
-        input: ({ context }) => ({ task: context.task, value: context.reply?.value }),
+        input: ({ context }) => validationInput(context, context.reply?.value),
         onDone: [
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },
@@ -136,7 +125,7 @@ export const attemptMachine = attemptSetup.createMachine({
       description: 'The value that the policy gave is validated against the schema.',
       invoke: {
         src: 'validateReply',
-        input: ({ context }) => ({ task: context.task, value: context.final?.value }),
+        input: ({ context }) => validationInput(context, context.final?.value),
         onDone: [
           {
             guard: { type: 'replyIsValid', params: ({ event }) => event.output },

@@ -26,6 +26,7 @@ import {
 } from '../policies/model-status.ts';
 import { newExecution, recordAttempt } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
+import type { ReadReplyInput, ValidateReplyInput } from './actors.ts';
 
 /**
  * The state of the attempt machine, all of it JSON. `progress`, `reply`, `value` and `failure` belong to the current attempt and are
@@ -109,15 +110,28 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
   };
 }
 
-/** Returns why no model is called, or null. */
-export function whyNotCalled(state: AttemptState): Failure | null {
-  return state.hasModel ? null : noModelFailure(state);
+/** Returns the input of the next call. */
+export function callInput(state: AttemptState): ReadReplyInput {
+  const { id, task, execution, model, policy } = state;
+  return {
+    attemptId: id,
+    task,
+    attempt: execution.attempts.length + 1,
+    model,
+    form: statusOf(state).form,
+    mayBeProse: mayBeProse(state, execution.corrections, policy),
+    notCalled: state.hasModel ? null : noModelFailure(state),
+    input: state.input,
+    instructions: state.instructions ?? null,
+    ...(state.sharedWith !== undefined && { sharedWith: state.sharedWith }),
+    feedback: state.feedback,
+    policy,
+  };
 }
 
-/** Returns the form of the next reply, and whether it may be prose. */
-export function replyFormOf(state: AttemptState): { readonly form: number; readonly mayBeProse: boolean } {
-  const { form } = statusOf(state);
-  return { form, mayBeProse: mayBeProse(state, state.execution.corrections, state.policy) };
+/** Returns the input of the validation of a value. */
+export function validationInput({ task, sharedWith }: AttemptState, value: unknown): ValidateReplyInput {
+  return { task, ...(sharedWith !== undefined && { sharedWith }), value };
 }
 
 /**

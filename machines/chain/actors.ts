@@ -1,17 +1,12 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { actionMachine } from '../action/action.machine.ts';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
+import type { CallAheadInput, EarlyReply } from '../contracts/attempt.ts';
 import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context.ts';
 import type { Grading, GradingInput } from '../contracts/grading.ts';
-import type { Retrieval } from '../contracts/passage.ts';
+import type { Retrieval, RetrievePassagesInput } from '../contracts/passage.ts';
 import type { RecalledSession, SessionTurn } from '../contracts/session.ts';
 import { missingActor } from '../missing-actor.ts';
-
-export interface RetrievePassagesInput {
-  readonly query: string;
-  readonly limit: number;
-  readonly minRelevance: number;
-}
 
 export interface RecallSessionInput {
   readonly sessionId: string;
@@ -28,6 +23,8 @@ export interface AppendTurnInput {
 export type ChainActors = {
   readonly attempt: typeof attemptMachine;
   readonly action: typeof actionMachine;
+  /** Makes the first call of an attempt before its phase starts. Never rejects because of a model. */
+  readonly callAhead: PromiseActorLogic<EarlyReply, CallAheadInput>;
   /** Searches the documents. */
   readonly retrievePassages: PromiseActorLogic<Retrieval, RetrievePassagesInput>;
   /** Counts tokens and compares messages with the request. Without a result, tokens are estimated. */
@@ -43,6 +40,7 @@ export type ChainActors = {
 export const missingChainActors: ChainActors = {
   attempt: missingActor('attempt'),
   action: missingActor('action'),
+  callAhead: missingActor('callAhead'),
   retrievePassages: missingActor('retrievePassages'),
   measureContext: missingActor('measureContext'),
   compareAnswers: missingActor('compareAnswers'),

@@ -1,6 +1,6 @@
 import { answerToGrade, ungraded, ungradedInTime } from '../policies/grading.ts';
 import { deadlines } from '../policies/limits.ts';
-import { actionInput, phaseAttempt, searchQuery, summaryAttempt } from '../policies/phase-input.ts';
+import { actionInput, phaseAttempt, summaryAttempt } from '../policies/phase-input.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
 import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem } from '../policies/session.ts';
 import { turnOf } from '../policies/session-turn.ts';
@@ -40,6 +40,10 @@ export const chainMachine = chainSetup.createMachine({
         runDeadline: { target: 'synthesizing', actions: { type: 'interruptRun', params: { kind: 'deadline' } } },
       },
       on: {
+        'xstate.done.actor.search': { actions: { type: 'assignFound', params: ({ event }) => event.output } },
+        'xstate.error.actor.search': { actions: { type: 'assignSearchError', params: ({ event }) => event } },
+        'xstate.done.actor.early': { actions: { type: 'assignEarly', params: ({ event }) => event.output } },
+        'xstate.error.actor.early': { actions: { type: 'failEarly', params: ({ event }) => event } },
         'run.cancelled': {
           target: 'synthesizing',
           actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
@@ -59,12 +63,15 @@ export const chainMachine = chainSetup.createMachine({
             target: '.routing',
             actions: [
               { type: 'abortPhase', params: { cause: 'the run was directed elsewhere' } },
+              'stopSearch',
+              'discardEarly',
               { type: 'directRun', params: ({ event }) => event },
             ],
           },
           { actions: { type: 'emitDirectionRefused', params: ({ event }) => event } },
         ],
       },
+      exit: ['stopSearch', 'discardEarly'],
       states: {
         beginning: {
           description: 'Does the request belong to a session that must be recalled?',
@@ -118,7 +125,7 @@ export const chainMachine = chainSetup.createMachine({
         action: {
           id: 'action',
           description: 'The present: answers with what is known, and runs the capabilities it needs.',
-          entry: { type: 'enterPhase', params: { phase: 'action' } },
+          entry: [{ type: 'enterPhase', params: { phase: 'action' } }, 'startSearch'],
           invoke: {
             src: 'action',
             input: ({ context }) => actionInput(context),
@@ -137,42 +144,29 @@ export const chainMachine = chainSetup.createMachine({
         experience: {
           id: 'experience',
           description: 'The past: what is already known and written about the request.',
-          entry: { type: 'enterPhase', params: { phase: 'experience' } },
-          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
-          initial: 'retrieving',
+          entry: [{ type: 'enterPhase', params: { phase: 'experience' } }, 'startSearch'],
+          after: { phaseDeadline: { target: 'recovering', actions: ['timeOutPhase', 'stopSearch'] } },
+          initial: 'searching',
           states: {
-            retrieving: {
-              description: 'Searches the documents. If the source fails, the phase continues without passages.',
-              invoke: {
-                src: 'retrievePassages',
-                input: ({ context }) => ({
-                  query: searchQuery(context),
-                  limit: context.thresholds.passages,
-                  minRelevance: context.thresholds.passageRelevance,
-                }),
-                onDone: {
-                  target: 'reading',
-                  actions: { type: 'assignPassages', params: ({ event }) => event.output },
-                },
-                onError: [
-                  {
-                    guard: { type: 'sourceMayRecover', params: ({ event }) => event },
-                    target: 'backingOff',
-                    actions: { type: 'recordRateLimit', params: ({ event }) => event },
-                  },
-                  {
-                    target: 'reading',
-                    actions: {
-                      type: 'recordSourceFailure',
-                      params: ({ context, event }) => ({ error: event.error, query: searchQuery(context) }),
-                    },
-                  },
-                ],
-              },
+            searching: {
+              description:
+                'Waits for the search, which starts with Action. If the source fails, the phase continues without passages.',
+              always: [
+                { guard: 'searchIsDone', target: 'choosing', actions: 'takeSearch' },
+                { guard: 'sourceMayRecover', target: 'backingOff', actions: 'backOff' },
+                { guard: 'searchHasFailed', target: 'choosing', actions: 'takeSearch' },
+              ],
             },
             backingOff: {
               description: 'The source reported a rate limit: the search is repeated after a delay.',
-              after: { sourceBackoff: 'retrieving' },
+              after: { sourceBackoff: { target: 'searching', actions: 'startSearch' } },
+            },
+            choosing: {
+              description: 'Does the profile leave Experience to the policy?',
+              always: [
+                { guard: 'replyIsKnown', target: '#intention', actions: 'completeKnownPhase' },
+                { target: 'reading' },
+              ],
             },
             reading: {
               description: 'The model reads what the passages say about the request.',
@@ -196,39 +190,73 @@ export const chainMachine = chainSetup.createMachine({
           id: 'intention',
           description: 'The desired future: the goal behind the request.',
           entry: { type: 'enterPhase', params: { phase: 'intention' } },
-          invoke: {
-            src: 'attempt',
-            input: ({ context }) => phaseAttempt(context),
-            onDone: [
-              {
-                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                target: 'observation',
-                actions: { type: 'completePhase', params: ({ event }) => event.output },
-              },
-              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-            ],
-            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-          },
           after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
+          initial: 'choosing',
+          states: {
+            choosing: {
+              description:
+                'Is the reply known from a shared call or by policy? If not, the call of Observation may start too.',
+              always: [
+                { guard: 'replyIsKnown', target: '#observation', actions: 'completeKnownPhase' },
+                { target: 'calling', actions: { type: 'callEarly', params: { task: 'observation' } } },
+              ],
+            },
+            calling: {
+              description: 'The model states the goal.',
+              invoke: {
+                src: 'attempt',
+                id: 'intention',
+                input: ({ context }) => phaseAttempt(context),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: '#observation',
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+              },
+            },
+          },
         },
         observation: {
           id: 'observation',
           description: 'Keeping for later: what is worth remembering, and what belongs together.',
           entry: { type: 'enterPhase', params: { phase: 'observation' } },
-          invoke: {
-            src: 'attempt',
-            input: ({ context }) => phaseAttempt(context),
-            onDone: [
-              {
-                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                target: 'understanding',
-                actions: { type: 'completePhase', params: ({ event }) => event.output },
-              },
-              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-            ],
-            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-          },
           after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
+          initial: 'choosing',
+          states: {
+            choosing: {
+              description:
+                'Is the reply known from a shared call, an early one or by policy? Waits for a call that started early.',
+              always: [
+                { guard: 'replyIsKnown', target: '#understanding', actions: 'completeKnownPhase' },
+                {
+                  guard: 'callIsDue',
+                  target: 'calling',
+                  actions: 'discardEarly',
+                },
+              ],
+            },
+            calling: {
+              description: 'The model notes what to keep.',
+              invoke: {
+                src: 'attempt',
+                id: 'observation',
+                input: ({ context }) => phaseAttempt(context),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: '#understanding',
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+              },
+            },
+          },
         },
         understanding: {
           id: 'understanding',
@@ -237,13 +265,8 @@ export const chainMachine = chainSetup.createMachine({
           initial: 'beginning',
           states: {
             beginning: {
-              description:
-                'Is the context worth measuring? Does it fit into a prompt? If not, the policy rates it alone.',
-              always: [
-                { guard: 'measuringPays', target: 'measuring' },
-                { guard: 'modelMayRate', target: 'evaluating' },
-                { target: 'planned', actions: 'evaluateByPolicy' },
-              ],
+              description: 'Is the context worth measuring?',
+              always: [{ guard: 'measuringPays', target: 'measuring' }, { target: 'ready' }],
             },
             measuring: {
               description: 'Counts tokens with the model’s tokenizer, and compares messages with the request.',
@@ -256,8 +279,10 @@ export const chainMachine = chainSetup.createMachine({
               after: { phaseDeadline: { target: 'ready', actions: 'estimateMeasures' } },
             },
             ready: {
-              description: 'Measured: does the context fit into a prompt? If not, the policy rates it alone.',
+              description:
+                'Are ratings known from a shared call? Does the context fit into a prompt? If not, the policy rates it alone.',
               always: [
+                { guard: 'ratingsAreKnown', target: 'planned', actions: 'assignKnownEvaluation' },
                 { guard: 'modelMayRate', target: 'evaluating' },
                 { target: 'planned', actions: 'evaluateByPolicy' },
               ],
@@ -322,7 +347,7 @@ export const chainMachine = chainSetup.createMachine({
             awaitingConsent: {
               description:
                 'Asks once for the whole batch. The user may overrule operations one by one instead. Without an answer in time, everything is kept.',
-              entry: 'emitConsentRequest',
+              entry: ['emitConsentRequest', { type: 'callEarly', params: { task: 'yield' } }],
               always: { guard: 'consentSettled', target: 'applying', actions: 'concludeConsent' },
               on: {
                 'consent.given': {
@@ -350,8 +375,20 @@ export const chainMachine = chainSetup.createMachine({
           id: 'yield',
           description: 'Is the answer complete? If not, where does the next cycle begin?',
           entry: { type: 'enterPhase', params: { phase: 'yield' } },
-          initial: 'assessing',
+          initial: 'choosing',
           states: {
+            choosing: {
+              description: 'Waits for a call that started early, while the user was asked for consent.',
+              always: [
+                { guard: 'replyIsKnown', target: 'deciding', actions: 'completeKnownPhase' },
+                {
+                  guard: 'callIsDue',
+                  target: 'assessing',
+                  actions: 'discardEarly',
+                },
+              ],
+              after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
+            },
             assessing: {
               description: 'The model states the answer so far and how good it is.',
               invoke: {
@@ -361,7 +398,7 @@ export const chainMachine = chainSetup.createMachine({
                   {
                     guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
                     target: 'deciding',
-                    actions: { type: 'completeAssessment', params: ({ event }) => event.output },
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
                   },
                   { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
                 ],
@@ -503,6 +540,7 @@ export const chainMachine = chainSetup.createMachine({
         recovering: {
           id: 'recovering',
           description: 'A phase failed: it is repeated or skipped, or the run ends with what it has.',
+          entry: 'discardEarly',
           always: [
             { guard: 'phaseSaved', target: 'routing' },
             {
@@ -536,8 +574,13 @@ export const chainMachine = chainSetup.createMachine({
       },
       states: {
         preparing: {
-          description: 'Is there a model to write the answer, and does its prompt fit into the reserve?',
-          always: [{ guard: 'modelMayWrite', target: 'writing' }, { target: 'composing' }],
+          description:
+            'Is Yield’s answer final? If not: is there a model to write one, and does its prompt fit into the reserve?',
+          always: [
+            { guard: 'answerIsFinal', target: 'composing' },
+            { guard: 'modelMayWrite', target: 'writing' },
+            { target: 'composing' },
+          ],
         },
         writing: {
           description: 'The model writes the final answer from the results of the phases.',

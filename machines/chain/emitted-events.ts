@@ -1,10 +1,11 @@
 import { abortedLoopEvents } from '../action/emitted-events.ts';
-import type { ChainState } from '../contracts/chain-state.ts';
+import type { ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { ConsentChoice, ConsentGiver } from '../contracts/context.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import { consentRequest } from '../policies/consent.ts';
 import { NO_DECISION, recommendation } from '../policies/decisions.ts';
+import { usageOfEarly } from '../policies/early-calls.ts';
 import { aborted, NO_FAILURE } from '../policies/failures.ts';
 import type { Overruled } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
@@ -22,19 +23,35 @@ export const emittedEvents = {
     cycle,
     step,
   }),
-  phaseEnd: ({ recursion: { cycle, step }, phase, envelope, failure }: ChainState): EmittedEvent => ({
+  phaseEnd: ({ recursion: { cycle, step }, phase, envelope, failure, results }: ChainState): EmittedEvent => ({
     type: 'phase-end',
     phase,
     cycle,
     step,
     summary: failure === null ? preview(envelope.content, 160) : '',
     failure: failure?.failure ?? null,
+    ...(failure === null && { attemptId: results[phase]?.attemptId ?? null }),
   }),
   operations: ({ recursion: { step }, phase, applied }: ChainState): EmittedEvent => ({
     type: 'operations',
     phase,
     step,
     applied: [...applied],
+  }),
+  earlyStart: ({ attemptId, task, call: { model } }: EarlyCall): EmittedEvent => ({
+    type: 'attempt-start',
+    attemptId,
+    task,
+    attempt: 1,
+    model,
+  }),
+  earlyEnd: (early: EarlyCall): EmittedEvent => ({
+    type: 'attempt-end',
+    attemptId: early.attemptId,
+    task: early.task,
+    attempt: 1,
+    failure: early.result === null ? aborted('its phase does not need it') : early.result.failure,
+    usage: usageOfEarly(early),
   }),
   recovery: ({ failure, direction }: ChainState, action: 'repeat' | 'skip' | 'finish'): EmittedEvent => ({
     type: 'recovery',

@@ -3,19 +3,16 @@ import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { directionPossible } from '../policies/decisions.ts';
+import { callIsDue } from '../policies/early-calls.ts';
 import { gradingWanted } from '../policies/grading.ts';
+import { ratingsAreKnown, replyIsKnown } from '../policies/outcomes.ts';
 import { isPhase, proposes } from '../policies/phase-selection.ts';
 import { visibleMessages } from '../policies/progress.ts';
 import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
-import {
-  modelUnavailable,
-  phaseMayBeSkipped,
-  phaseMayRepeat,
-  phaseSaved,
-  sourceMayRecover,
-} from '../policies/recovery.ts';
+import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat, phaseSaved } from '../policies/recovery.ts';
+import { searchHasFailed, searchIsDone, sourceMayRecover } from '../policies/search.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
-import { modelMayWrite } from '../policies/synthesis/writing.ts';
+import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
 import { budgetExhausted, comparisonWanted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
 
@@ -40,6 +37,11 @@ export const chainGuards = {
     const proposal = assessment?.proposal ?? '';
     return { holds: !isPhase(proposal), inputs: { proposal } };
   },
+  searchIsDone: ({ context }: Args): GuardResult => searchIsDone(context),
+  searchHasFailed: ({ context }: Args): GuardResult => searchHasFailed(context),
+  callIsDue: ({ context }: Args): GuardResult => callIsDue(context),
+  replyIsKnown: ({ context }: Args): GuardResult => replyIsKnown(context),
+  ratingsAreKnown: ({ context }: Args): GuardResult => ratingsAreKnown(context),
   directedTo: ({ context }: Args, { phase }: { phase: Phase }): GuardResult => proposes(context.direction, phase),
   directionIsPhase: (_: Args, { phase }: { phase: string }): GuardResult => ({
     holds: isPhase(phase),
@@ -47,7 +49,7 @@ export const chainGuards = {
   }),
   directionPossible: ({ context }: Args, { phase }: { phase: string }): GuardResult =>
     directionPossible(context, phase),
-  sourceMayRecover: ({ context }: Args, { error }: { error: unknown }): GuardResult => sourceMayRecover(context, error),
+  sourceMayRecover: ({ context }: Args): GuardResult => sourceMayRecover(context),
   consentNeeded: ({ context }: Args): GuardResult => consentNeeded(context),
   consentDecided: ({ context }: Args): GuardResult => consentDecided(context),
   consentSettled: ({ context }: Args): GuardResult => consentSettled(context),
@@ -64,5 +66,6 @@ export const chainGuards = {
   modelUnavailable: ({ context }: Args): GuardResult => modelUnavailable(context),
   phaseMayRepeat: ({ context }: Args): GuardResult => phaseMayRepeat(context),
   phaseMayBeSkipped: ({ context }: Args): GuardResult => phaseMayBeSkipped(context),
+  answerIsFinal: ({ context }: Args): GuardResult => answerIsFinal(context),
   modelMayWrite: ({ context }: Args): GuardResult => modelMayWrite(context),
 };

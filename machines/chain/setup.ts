@@ -1,7 +1,7 @@
-import { assign, emit, enqueueActions, setup } from 'xstate';
+import { assign, type DoneActorEvent, type ErrorActorEvent, emit, enqueueActions, setup } from 'xstate';
 import type { LoopReport } from '../contracts/action-state.ts';
-import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
-import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import type { AttemptOutcome, EarlyReply, ModelsReport, UsageReport } from '../contracts/attempt.ts';
+import type { ChainInput, ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
 import type { Interruption } from '../contracts/decision.ts';
 import type { ChainEvent, EmittedEvent } from '../contracts/events.ts';
@@ -14,6 +14,7 @@ import { guardsOf } from '../guards.ts';
 import { withComparison } from '../policies/assessment.ts';
 import { readChoice, resolveConsent } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
+import { brokenReply, earlyCall, settleEarly } from '../policies/early-calls.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { settleGrading } from '../policies/grading.ts';
 import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
@@ -21,7 +22,7 @@ import * as outcomes from '../policies/outcomes.ts';
 import { overrule, settleOverrides, undoOperation } from '../policies/overrides.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
-import { nextSourceRetry } from '../policies/recovery.ts';
+import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
 import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
@@ -56,7 +57,13 @@ const vocabulary = setup({
     context: {} as ChainState,
     input: {} as ChainInput,
     output: {} as FinalAnswer,
-    events: {} as ChainEvent | LoopReport,
+    events: {} as
+      | ChainEvent
+      | LoopReport
+      | DoneActorEvent<Retrieval, 'search'>
+      | ErrorActorEvent<unknown, 'search'>
+      | DoneActorEvent<EarlyReply, 'early'>
+      | ErrorActorEvent<unknown, 'early'>,
     emitted: {} as EmittedEvent,
   },
   actors: missingChainActors,
@@ -109,6 +116,18 @@ const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
   phase_failed: 'a phase failed',
   model_unavailable: 'the model was unavailable',
 };
+
+/** Ends the call that started early. */
+function endEarly(
+  { early }: ChainState,
+  enqueue: Enqueuer['enqueue'] & { readonly stopChild: (id: string) => void },
+  result: EarlyReply,
+): void {
+  enqueue.stopChild('early');
+  if (early === null) return;
+  enqueue.assign({ early: { ...early, result } });
+  enqueue.emit(emittedEvents.earlyEnd({ ...early, result }));
+}
 
 const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
 
@@ -189,11 +208,50 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
 
-    assignPassages: assign((_, found: Retrieval) => ({ retrieval: { found, failure: null } })),
-    recordRateLimit: assign(({ context }, { error }: Thrown) => ({ sourceRetry: nextSourceRetry(context, error) })),
-    recordSourceFailure: assign((_, { error, query }: Thrown & { query: string }) => ({
-      retrieval: { found: { query, passages: [], widened: false }, failure: unexpectedFailure(error).message },
-    })),
+    completeKnownPhase: enqueueActions(assignThenEmit((state, _: unknown) => outcomes.settleKnown(state), phaseEnds)),
+    startSearch: enqueueActions(({ context, enqueue }) => {
+      const search = searchToStart(context);
+      if (search === null) return;
+      enqueue.stopChild('search');
+      enqueue.assign({ search });
+      enqueue.spawnChild('retrievePassages', { id: 'search', input: search.input });
+    }),
+    assignFound: enqueueActions(({ context, enqueue }, found: Retrieval) => {
+      enqueue.stopChild('search');
+      enqueue.assign(endSearch(context, { found, error: null }));
+    }),
+    assignSearchError: enqueueActions(({ context, enqueue }, { error }: Thrown) => {
+      enqueue.stopChild('search');
+      enqueue.assign(endSearch(context, { found: null, error: sourceError(error) }));
+    }),
+    backOff: assign(({ context }) => backOff(context)),
+    takeSearch: assign(({ context }) => takeSearch(context)),
+
+    callEarly: enqueueActions(({ context, enqueue }, { task }: { task: EarlyCall['task'] }) => {
+      const call = earlyCall(context, task);
+      if (call === null) return;
+      enqueue.assign({ early: call.early });
+      enqueue.emit(emittedEvents.earlyStart(call.early));
+      enqueue.spawnChild('callAhead', { id: 'early', input: call.input });
+    }),
+    assignEarly: enqueueActions(({ context, enqueue }, result: EarlyReply) => endEarly(context, enqueue, result)),
+    failEarly: enqueueActions(({ context, enqueue }, { error }: Thrown) =>
+      endEarly(context, enqueue, brokenReply(error)),
+    ),
+    discardEarly: enqueueActions(({ context, enqueue }) => {
+      const { early } = context;
+      if (early === null) return;
+      if (early.result === null) {
+        enqueue.stopChild('early');
+        enqueue.emit(emittedEvents.earlyEnd(early));
+      }
+      enqueue.assign(settleEarly(context));
+    }),
+    stopSearch: enqueueActions(({ context, enqueue }) => {
+      if (context.search === null) return;
+      enqueue.stopChild('search');
+      enqueue.assign({ search: null });
+    }),
 
     assignMeasures: assign(({ context }, measures: ContextMeasures) =>
       assignMeasures(progress.visibleMessages(context), measures),
@@ -202,6 +260,7 @@ export const chainSetup = vocabulary.extend({
     evaluateByPolicy: assign(({ context }) => ({
       evaluation: proposedEvaluation(context, NOT_RATED),
     })),
+    assignKnownEvaluation: assign(({ context }) => outcomes.settleKnownEvaluation(context)),
     assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleEvaluation(context, outcome)),
     assignSummaries: assign(({ context }, outcome: AttemptOutcome) => assignSummaries(context, outcome)),
     assignConsent: enqueueActions(
@@ -237,9 +296,6 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
 
-    completeAssessment: enqueueActions(
-      assignThenEmit((state, outcome: AttemptOutcome) => outcomes.settleAssessment(state, outcome), phaseEnds),
-    ),
     assignChange: assign(({ context }, { change }: { change: number | null }) => ({
       assessment: withComparison(context.assessment, change),
     })),

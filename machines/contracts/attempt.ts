@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
 import type { ModelStatus } from './model-status.ts';
+import type { Phase } from './phase.ts';
 import { type Price, priceSchema, type TokenUsage, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
 
 /**
@@ -133,6 +134,11 @@ export interface AttemptInput {
   readonly input: unknown;
   /** Instructions for the prompt, in addition to its own text; by default none. */
   readonly instructions?: string | null;
+  /**
+   * Other phases that the reply is for too. The value is then an object with a valid member for the task, and one for each of these
+   * phases whose part is valid.
+   */
+  readonly sharedWith?: readonly Phase[];
   readonly policy: AttemptPolicy;
   /** What is known of the models; by default nothing. */
   readonly models?: readonly ModelStatus[];
@@ -186,6 +192,25 @@ export const nextCallSchema = z.object({
   feedback: z.nullable(feedbackSchema),
 });
 export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
+
+/** The input of a model call that starts before its phase: the first call of an attempt. */
+export interface CallAheadInput {
+  readonly attemptId: string;
+  readonly task: string;
+  readonly attempt: AttemptInput;
+}
+
+/**
+ * The result of one model call that started early: a validated value, or why there is none. Times are in milliseconds since the epoch by
+ * the run's clock. Nothing of it is charged yet.
+ */
+export interface EarlyReply {
+  readonly value: unknown;
+  readonly failure: Failure | null;
+  readonly usage: TokenUsage;
+  readonly openedAtMs: number;
+  readonly atMs: number;
+}
 
 /** The output of the attempt machine: a validated value, or the last failure. `prose`: the model answered in prose. */
 export type AttemptOutcome<Value = unknown> =

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ActionState } from './action-state.ts';
 import { attachmentSchema } from './attachment.ts';
-import { somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
+import { type CallInFlight, type EarlyReply, somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
   approvalSchema,
@@ -16,9 +16,10 @@ import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { type Message, messageSchema } from './message.ts';
 import type { ModelStatus } from './model-status.ts';
-import type { Retrieval } from './passage.ts';
+import type { Retrieval, RetrievePassagesInput } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
+import { ONE_CALL_PER_PHASE, profileSchema } from './profile.ts';
 import type { FinalAnswer, Step, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
@@ -57,6 +58,8 @@ export const chainInputSchema = z.object({
   startedAtMs: z.number(),
   limits: limitsSchema,
   thresholds: thresholdsSchema,
+  /** How each phase gets its reply. Older journals have none. */
+  profile: z._default(profileSchema, ONE_CALL_PER_PHASE),
   /** The smallest context window of the models. */
   contextWindowTokens: z.number().check(z.positive()),
   /** Number of fallback models, which take over when the model before has no retry left. */
@@ -104,6 +107,8 @@ export interface SourceRetry {
 export interface Evaluation {
   /** Whether the model answered in prose. */
   readonly prose: boolean;
+  /** The attempt that rated the messages; null if none did. */
+  readonly attemptId: string | null;
   readonly reply: UnderstandingReply;
   readonly measures: ContextMeasures;
   readonly operations: readonly ContextOperation[];
@@ -118,6 +123,42 @@ export interface SessionState {
   readonly messages: readonly Message[];
   readonly left: readonly Message[];
   readonly gaveWay: number;
+}
+
+/** The replies of one call to the phases after the one that made it, until these take them. */
+export interface SharedReplies {
+  readonly attemptId: string;
+  readonly cycle: number;
+  readonly replies: { readonly [P in Phase]?: unknown };
+}
+
+/** What an error of a source says: its message, and whether the source limits its rate. */
+export interface SourceError {
+  readonly message: string;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly retryAfterMs: number | null;
+}
+
+/** A search of the documents. `result` is null while it is in progress. */
+export interface Search {
+  readonly input: RetrievePassagesInput;
+  readonly result:
+    | { readonly found: Retrieval; readonly error: null }
+    | { readonly found: null; readonly error: SourceError }
+    | null;
+}
+
+/**
+ * The model call of a phase, if it started before the phase. The phase uses the reply only if it would make the same call, by the `digest`
+ * of everything that the prompt is rendered from. `call` is what is charged if it is aborted.
+ */
+export interface EarlyCall {
+  readonly task: 'observation' | 'yield';
+  readonly digest: string;
+  readonly attemptId: string;
+  readonly call: CallInFlight;
+  readonly result: EarlyReply | null;
 }
 
 /** The reports of the invoked machines. If these are aborted, their usage is charged and their results are kept. */
@@ -138,6 +179,8 @@ export interface ChainState extends ChainInput {
   /** What the run has learned about the first model and its fallbacks, in order. */
   readonly models: readonly ModelStatus[];
   readonly envelope: Envelope;
+  /** The content that the last phase received. */
+  readonly received: string;
   readonly recursion: RecursionState;
   readonly results: PhaseResults;
   /** The results of the steps, oldest first: the newest 64, each of at most 4,000 characters. */
@@ -148,6 +191,10 @@ export interface ChainState extends ChainInput {
   readonly history: ContextDocument;
   /** How often the user overruled an operation. */
   readonly overrides: number;
+  readonly shared: SharedReplies | null;
+  readonly early: EarlyCall | null;
+  /** Set from Action until Experience takes its result. */
+  readonly search: Search | null;
   /** Set between Experience's search and its model call. */
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */

@@ -102,6 +102,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     step: z.int(),
     summary: z.string(),
     failure: z.nullable(failureSchema),
+    /** The attempt that the reply is from; null without a model call. Absent if the phase failed, and in older journals. */
+    attemptId: z.exactOptional(z.nullable(z.string())),
   }),
   z.object({
     type: z.literal('operations'),

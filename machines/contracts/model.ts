@@ -1,5 +1,6 @@
 import type { AttachedFile } from './attachment.ts';
 import type { Failure } from './failure.ts';
+import type { Phase } from './phase.ts';
 import type { TokenUsage } from './usage.ts';
 
 /**
@@ -31,7 +32,8 @@ export interface ToolOffer {
 /**
  * One call of a language model. `turns` is the rendered prompt. `outputSchema` is the JSON Schema of the reply, an
  * object at its root; `schemaName` names it (and the tool, if the reply is a tool call). `input` is the typed input of
- * the prompt, for models that do not read prompts. `task` is the purpose of the call, for example a phase of the chain.
+ * the prompt, for models that do not read prompts. `task` is the purpose of the call, for example a phase of the chain. `phases` are the
+ * phases that one call replies to, in order, if it replies to several: the reply has a member for each.
  *
  * `tools` are offered beside the reply, only to a model with `nativeTools`, and never as an empty list: in either reply
  * form, a call of one of them replaces the reply. `turnsWithoutTools` is the same prompt with the tools described as
@@ -39,6 +41,7 @@ export interface ToolOffer {
  */
 export interface ModelRequest {
   readonly task: string;
+  readonly phases?: readonly Phase[];
   readonly turns: readonly ChatTurn[];
   readonly schemaName: string;
   readonly outputSchema: Readonly<Record<string, unknown>>;

@@ -30,6 +30,13 @@ export interface SearchOptions {
   readonly signal: AbortSignal;
 }
 
+/** What Experience searches for: at most `limit` passages, none with a relevance below `minRelevance` (0..1). */
+export interface RetrievePassagesInput {
+  readonly query: string;
+  readonly limit: number;
+  readonly minRelevance: number;
+}
+
 /**
  * The search interface.
  *

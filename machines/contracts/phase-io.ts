@@ -95,8 +95,15 @@ export const actionReplySchema = z.object({
 });
 export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 
-/** The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. */
-const anyResult = { step: z.int().check(z.gte(1)), prose: z.boolean() };
+/**
+ * The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. `attemptId`: the
+ * attempt that the reply is from, which may be that of an earlier phase; null without a model call, absent in older journals.
+ */
+const anyResult = {
+  step: z.int().check(z.gte(1)),
+  prose: z.boolean(),
+  attemptId: z.exactOptional(z.nullable(z.string())),
+};
 
 /**
  * The result of Action: the reply that classified the request, and what its capability loop has done so far, in all Actions of
@@ -221,6 +228,8 @@ export const yieldReplySchema = z.object({
   usedMessageIds: z.array(z.string()),
   /** Whether the answer only says that nothing was found. */
   noEvidence: z._default(z.boolean(), false),
+  /** Doubts about the answer, for its reader. */
+  notes: z._default(z.string(), ''),
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 

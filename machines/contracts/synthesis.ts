@@ -36,6 +36,8 @@ export const synthesisOutcomeSchema = z.discriminatedUnion('type', [
     prose: z.boolean(),
   }),
   z.object({ type: z.literal('failed'), fallback: z.enum(FALLBACKS), error: z.string(), usage: usageSchema }),
+  /** Yield's answer is the final one, so no model was asked for another. */
+  z.object({ type: z.literal('drafted'), usage: usageSchema }),
   z.object({ type: z.literal('composed'), why: z.string(), usage: usageSchema }),
 ]);
 export type SynthesisOutcome = Readonly<z.infer<typeof synthesisOutcomeSchema>>;
@@ -175,7 +177,7 @@ function stepOf(step: Dictionary): Step {
 
 const textOf = (value: Dictionary | JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-const draftSchema = z.object({ text, confidence: share, usedMessageIds: texts });
+const draftSchema = z.object({ text, confidence: share, usedMessageIds: texts, notes: z._default(text, '') });
 export type Draft = Readonly<z.infer<typeof draftSchema>>;
 
 /**

@@ -1,10 +1,12 @@
-import type { AttemptOutcome } from '../contracts/attempt.ts';
-import type { ChainState } from '../contracts/chain-state.ts';
+import type { AttemptExecution, AttemptOutcome } from '../contracts/attempt.ts';
+import type { ChainState, SharedReplies } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
+import { earlyReply, settleEarly } from './early-calls.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { phaseDeadlineMs } from './limits.ts';
 import { withAborted } from './model-status.ts';
@@ -12,17 +14,90 @@ import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { informativeFailure } from './recovery.ts';
+import { policyReply, sharedReply, sharersOf } from './shared-calls.ts';
 import { proposedEvaluation } from './understanding.ts';
 import { addCost, addUsage, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
+/** Settles a phase with the outcome of its attempt. In Yield, the answer is also assessed, and the cycle counts as completed. */
 export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
   const chargedState = { ...state, ...charged };
   if (!outcome.ok)
     return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
-  return { ...charged, ...completePhase(chargedState, phaseOutput(chargedState, phase, outcome.value, outcome.prose)) };
+  const { value, prose, execution } = outcome;
+  const attemptId = callOf(execution);
+  if (sharersOf(state, phase).length === 0)
+    return { ...charged, ...settleReply(chargedState, phase, { value, prose, attemptId }) };
+  // Prose replies to its own phase only.
+  const { [phase]: own, ...others } = value as SharedReplies['replies'];
+  const shared = { attemptId: execution.id, cycle: state.recursion.cycle, replies: prose ? {} : others };
+  return { ...charged, shared, ...settleReply(chargedState, phase, { value: own, prose, attemptId }) };
+}
+
+/** Returns the id of an execution; null if it made no call. */
+const callOf = ({ id, usage }: AttemptExecution): string | null => (usage.modelCalls === 0 ? null : id);
+
+/** A reply to a phase. `attemptId`: the attempt it is from; null if no model was called. */
+interface GivenReply {
+  readonly value: unknown;
+  readonly prose: boolean;
+  readonly attemptId: string | null;
+}
+
+function settleReply(state: ChainState, phase: Phase, given: GivenReply): Change {
+  const output = phaseOutput(state, phase, given.value, given.prose);
+  const settled = completePhase(state, output, given.attemptId);
+  if (phase !== 'yield') return settled;
+  const now = { ...state, ...settled };
+  const { completedCycles } = state.recursion;
+  return {
+    ...settled,
+    assessment: assess(now, visibleMessages(now), given.value as YieldReply),
+    recursion: { ...state.recursion, completedCycles: completedCycles + 1 },
+  };
+}
+
+/** Returns the reply that the current phase has without a call of its own, and why; null if it has none. */
+function knownReply(state: ChainState): (GivenReply & { readonly by: string }) | null {
+  const { phase, shared } = state;
+  const byPolicy = policyReply(state, phase);
+  if (byPolicy !== undefined) return { by: 'policy', value: byPolicy, prose: false, attemptId: null };
+  const part = sharedReply(state, phase);
+  if (part !== undefined) return { by: 'shared call', value: part, prose: false, attemptId: shared?.attemptId ?? null };
+  const early = earlyReply(state);
+  return early && { by: 'early call', value: early.value, prose: false, attemptId: early.attemptId };
+}
+
+/** Whether the current phase has its reply without a call of its own: by policy, from a shared call, or from one that started early. */
+export function replyIsKnown(state: ChainState): GuardResult {
+  const known = knownReply(state);
+  return { holds: known !== null, inputs: { by: known?.by ?? null } };
+}
+
+/** Whether a shared call has rated the messages of the context, unless Understanding was entered early to make the context fit. */
+export function ratingsAreKnown(state: ChainState): GuardResult {
+  const { detour, shared } = state;
+  const isKnown = sharedReply(state, 'understanding') !== undefined;
+  return { holds: isKnown && !detour, inputs: { attempt: isKnown ? (shared?.attemptId ?? null) : null, detour } };
+}
+
+/** Returns the state without the reply that the current phase takes; an early call is charged. */
+function takeReply(state: ChainState, by: string): Change {
+  if (by === 'early call') return settleEarly(state);
+  const { phase, shared } = state;
+  if (by === 'policy' || shared === null) return {};
+  const { [phase]: _, ...replies } = shared.replies;
+  return { shared: { ...shared, replies } };
+}
+
+/** Completes the phase with the reply that it has without a call of its own. */
+export function settleKnown(state: ChainState): Change {
+  const known = knownReply(state);
+  if (known === null) return {};
+  const taken = takeReply(state, known.by);
+  return { ...taken, ...settleReply({ ...state, ...taken }, state.phase, known) };
 }
 
 /**
@@ -41,35 +116,36 @@ export function settleAborted(state: ChainState, cause: string): Change {
   const chargedState = { ...state, ...charged };
   return {
     ...charged,
-    ...completePhase(chargedState, phaseOutput(chargedState, 'action', loopResult(abortLoop(loop, cause)))),
+    ...completePhase(
+      chargedState,
+      phaseOutput(chargedState, 'action', loopResult(abortLoop(loop, cause))),
+      callOf(loop.execution),
+    ),
   };
 }
 
 /** First half of Understanding: the proposed operations. None applies before consent is settled. */
 export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
   if (!outcome.ok) return settlePhase(state, 'understanding', outcome);
-  const reply = outcome.value as UnderstandingReply;
+  const { value, prose, execution } = outcome;
   return {
-    ...chargeExecution(state, outcome.execution),
-    evaluation: proposedEvaluation(state, reply, outcome.prose),
+    ...chargeExecution(state, execution),
+    evaluation: proposedEvaluation(state, value as UnderstandingReply, { prose, attemptId: callOf(execution) }),
   };
+}
+
+/** The same with the ratings of a shared call. */
+export function settleKnownEvaluation(state: ChainState): Change {
+  const known = knownReply(state);
+  if (known === null) return {};
+  const evaluation = proposedEvaluation(state, known.value as UnderstandingReply, known);
+  return { ...takeReply(state, known.by), evaluation };
 }
 
 /** Second half of Understanding: consent is settled, the operations are appended. */
 export function applyEvaluation(state: ChainState): Change {
-  return completePhase(state, phaseOutput(state, 'understanding', state.evaluation?.reply));
-}
-
-/** First half of Yield: the answer is recorded and assessed, and the cycle counts as completed. */
-export function settleAssessment(state: ChainState, outcome: AttemptOutcome): Change {
-  const settled = settlePhase(state, 'yield', outcome);
-  if (!outcome.ok) return settled;
-  const now = { ...state, ...settled };
-  return {
-    ...settled,
-    assessment: assess(now, visibleMessages(now), outcome.value as YieldReply),
-    recursion: { ...now.recursion, completedCycles: now.recursion.completedCycles + 1 },
-  };
+  const { evaluation } = state;
+  return completePhase(state, phaseOutput(state, 'understanding', evaluation?.reply), evaluation?.attemptId);
 }
 
 /** Fails the phase because its actor threw, which is a bug or a missing actor. */

@@ -7,6 +7,7 @@ import { instructionsFor } from './instructions.ts';
 import { phaseDeadlineMs } from './limits.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
+import { sharersOf } from './shared-calls.ts';
 import { summaryInput } from './understanding.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
@@ -25,7 +26,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
     passages: state.retrieval?.found.passages ?? [],
   }),
   intention: (state) => ({ phase: 'intention', ...common(state) }),
-  observation: (state) => ({ phase: 'observation', ...common(state) }),
+  observation: (state) => ({ phase: 'observation', ...common(beforeIntention(state)) }),
   understanding: (state) => ({ phase: 'understanding', ...common(state) }),
   yield: (state) => ({
     phase: 'yield',
@@ -73,11 +74,13 @@ function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInpu
 /** Returns the input of the current phase's attempt. */
 export function phaseAttempt(state: ChainState): AttemptInput {
   const { phase } = state;
+  const sharedWith = sharersOf(state, phase);
   return {
     id: executionId(state, phase),
     task: phase,
     input: phaseInput(state, phase),
     instructions: instructionsFor(state, phase),
+    ...(sharedWith.length > 0 && { sharedWith }),
     policy: attemptPolicy(state, phase),
     models: state.models,
     hasParent: true,
@@ -94,6 +97,14 @@ export function summaryAttempt(state: ChainState): AttemptInput {
     models: state.models,
     hasParent: true,
   };
+}
+
+/** Returns the state with the context that Intention received, because Observation reads the same: their calls may run at the same time. */
+function beforeIntention(state: ChainState): ChainState {
+  const { envelope, received } = state;
+  return envelope.phase === 'intention'
+    ? { ...state, envelope: { ...envelope, content: received, operations: [] } }
+    : state;
 }
 
 function common(state: ChainState) {
@@ -144,22 +155,16 @@ function flags({ results, retrieval }: ChainState): readonly Flag[] {
   return raised;
 }
 
-/** Returns the search query: the request, and what the last search left missing. */
-export function searchQuery({ request, results }: ChainState): string {
-  const missing = results.experience?.reply.missing.slice(0, 8) ?? [];
-  return [request, ...missing].join(' ');
-}
-
 /** Returns the limits of one task's model calls: the calls and tokens that the run has left. */
 export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
-  const { limits, usage, phase } = state;
-  const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls);
+  const { limits, usage, phase, early } = state;
+  const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
   const parentMs = phaseDeadlineMs(limits, phase);
   return { ...callLimits(state, task), parentMs, maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
 }
 
 /** Returns the tokens that the run has left for its phases. */
-function remainingTokens({ limits, usage }: ChainState): number {
+export function remainingTokens({ limits, usage }: ChainState): number {
   return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
 

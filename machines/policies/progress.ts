@@ -53,6 +53,7 @@ export function initialState(input: ChainInput): ChainState {
     models: newModels(input.fallbackModels),
     messages,
     envelope: { phase: null, content: '', operations: [] },
+    received: '',
     recursion: {
       mode: input.mode,
       cycle: 1,
@@ -68,6 +69,9 @@ export function initialState(input: ChainInput): ChainState {
     history: contextDocument(messages),
     overrides: 0,
     costs: {},
+    shared: null,
+    early: null,
+    search: null,
     retrieval: null,
     sourceRetry: null,
     consentAsked: false,
@@ -156,15 +160,20 @@ export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<Cha
 }
 
 /** Completes the phase: applies the incoming operations and puts its own into the envelope. */
-export function completePhase(state: ChainState, output: PhaseOutput): Partial<ChainState> {
+export function completePhase(
+  state: ChainState,
+  output: PhaseOutput,
+  attemptId: string | null = null,
+): Partial<ChainState> {
   const { phase, step } = output.result;
   const done = { stepId: `s${step}`, phase, content: clipped(output.content, STEP_CHARS) };
   return {
     messages: visibleMessages(state),
     applied: state.envelope.operations,
     history: newestOf(append(state.history, state.envelope.operations)),
+    received: state.envelope.content,
     envelope: { phase, content: output.content, operations: output.operations },
-    results: { ...state.results, [phase]: output.result },
+    results: { ...state.results, [phase]: { ...output.result, attemptId } },
     steps: [...state.steps.slice(1 - KEPT_STEPS), done],
     retrieval: null,
     measures: null,

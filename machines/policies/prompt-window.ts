@@ -3,6 +3,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { applyOperations, asksConsent } from './context.ts';
 import { visibleMessages } from './progress.ts';
+import { callModeOf } from './shared-calls.ts';
 import { contextTokens, evaluateContext, NOT_RATED } from './understanding.ts';
 import { tokensAllowed } from './usage.ts';
 
@@ -22,13 +23,14 @@ export function contextMustShrink(state: ChainState): GuardResult {
 }
 
 /**
- * Whether a model is asked to rate the context: the context fits into a prompt, and Understanding was not entered early
- * to make it fit.
+ * Whether a model is asked to rate the context: the profile says so, the context fits into a prompt, and Understanding was not
+ * entered early to make it fit.
  */
 export function modelMayRate(state: ChainState): GuardResult {
   const { detour } = state;
   const fits = promptFits(state);
-  return { holds: fits.holds && !detour, inputs: { ...fits.inputs, detour } };
+  const calls = callModeOf(state, 'understanding');
+  return { holds: fits.holds && !detour && calls !== 'policy', inputs: { ...fits.inputs, detour, calls } };
 }
 
 /** Whether the messages in the prompt are within the limit. */

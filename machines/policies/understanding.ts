@@ -84,13 +84,17 @@ export function evaluateContext(
   const { assessments } = reply;
   const added = addedTokensOf(state, messages);
   const { operations } = planRetention({ ...planInputs(state), ...measures, messages, added, assessments, mayAsk });
-  return { reply, prose: false, measures, operations };
+  return { reply, prose: false, attemptId: null, measures, operations };
 }
 
 /** Returns the evaluation to be decided about: what the policy proposes, marked for approval. */
-export function proposedEvaluation(state: ChainState, reply: UnderstandingReply, prose = false): Evaluation {
+export function proposedEvaluation(
+  state: ChainState,
+  reply: UnderstandingReply,
+  { prose, attemptId }: Pick<Evaluation, 'prose' | 'attemptId'> = { prose: false, attemptId: null },
+): Evaluation {
   const evaluation = evaluateContext(state, visibleMessages(state), reply);
-  return { ...evaluation, prose, operations: withApproval(evaluation.operations, state.approval) };
+  return { ...evaluation, prose, attemptId, operations: withApproval(evaluation.operations, state.approval) };
 }
 
 function planInputs({ request, recursion, lastMessageAtMs, thresholds, limits, ...state }: ChainState) {

@@ -77,7 +77,7 @@ export function estimatedUsage(promptChars: number, replyChars: number): TokenUs
 }
 
 /** Returns the number of characters in the texts of a JSON value, at any depth. */
-function textChars(json: unknown): number {
+export function textChars(json: unknown): number {
   if (typeof json === 'string') return json.length;
   if (typeof json !== 'object' || json === null) return 0;
   return Object.values(json).reduce((sum: number, value) => sum + textChars(value), 0);

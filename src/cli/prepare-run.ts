@@ -6,6 +6,7 @@ import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
+import type { ProfileName } from '../../machines/contracts/profile.ts';
 import type { ContentPart } from '../engine/content.ts';
 import { parsePhase, parseSessionId, type Turn } from '../engine/runtime/run-options.ts';
 import { createPostChain, type PostChain } from '../index.ts';
@@ -41,6 +42,7 @@ export interface RunFlags extends ServerFlags {
   readonly sessionFile?: string;
   readonly model?: string;
   readonly fallbackModel?: readonly string[];
+  readonly profile?: ProfileName;
   readonly maxCycles?: number;
   /** Seconds. */
   readonly timeout?: number;
@@ -113,6 +115,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       ...(documents && { documents: documents.source }),
       capabilities: tools.capabilities,
       ...(instructions !== undefined && { instructions }),
+      ...(flags.profile !== undefined && { profile: flags.profile }),
       consent: 'ask',
       ...(sessions && { sessions }),
       ...(journals && { journals }),

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { ProfileName } from '../../machines/contracts/profile.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import {
   collect,
@@ -14,6 +15,7 @@ import {
 import { addRecordedRunCommands } from './recorded-run-commands.ts';
 import type { BuiltIn } from './run-inputs.ts';
 
+const PROFILE_NAMES: readonly ProfileName[] = ['thorough', 'balanced', 'lean'];
 const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['calculator', 'current_time', 'search_documents', 'read_passage'];
 
 /** Returns the command line. Each command's code is loaded when it runs: `postchain --version` loads none of it. */
@@ -57,6 +59,12 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--reasoning-effort <level>', 'how long a reasoning model thinks, for example "low"')
     .option('--service-tier <tier>', 'processing tier of the model server, for example "flex"')
     .option('--no-stream', 'request each reply of the model server as one response')
+    .addOption(
+      new Option(
+        '--profile <profile>',
+        'model calls per answer: thorough (7 in one cycle), balanced (4, the default) or lean (3)',
+      ).choices(PROFILE_NAMES),
+    )
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
     .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)
     .option(

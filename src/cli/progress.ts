@@ -2,11 +2,11 @@ import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
-import { PHASES, type Task } from '../../machines/contracts/phase.ts';
+import { PHASES, type Phase, type Task } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
-import { hasPart, phaseFinding } from '../journal/phase-finding.ts';
+import { hasPart, phaseFinding, replyValue } from '../journal/phase-finding.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */
@@ -29,6 +29,9 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   let cycle = 0;
   let askedConsent = false;
   let contextEntries: readonly Entry[] = [];
+  /** The search starts with Action; its result is shown with Experience. */
+  let search: Entry | null = null;
+  let phase: Phase | null = null;
   return (event) => {
     if (event.type === 'partial') return screen.status(event.task, partialText(event));
     if (event.type === 'phase-start') {
@@ -36,12 +39,18 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
       if (event.cycle !== cycle) screen.line(`Cycle ${event.cycle}`);
       cycle = event.cycle;
       askedConsent = false;
-      screen.status(event.phase, '');
+      phase = event.phase;
+      if (search !== null && phase === 'experience') {
+        screen.entry(search);
+        search = null;
+      }
+      screen.status(phase, '');
     }
     if (event.type === 'consent-asked') askedConsent = true;
     if (event.type === 'context-evaluated') contextEntries = contextLines(event, askedConsent);
     const entry = entryOf(event, findingOf(event), event.atMs - startedAtMs);
-    if (entry !== null) screen.entry(entry);
+    if (event.type === 'retrieval' && phase !== 'experience') search = entry;
+    else if (entry !== null) screen.entry(entry);
     if (event.type === 'phase-end') {
       for (const line of contextEntries) screen.entry(line);
       contextEntries = [];
@@ -55,8 +64,8 @@ function createFindings(): (entry: JournalEntry) => string {
   const replies = new Map<string | undefined, unknown>();
   return (entry) => {
     if (entry.type === 'call-start') tasks.set(entry.call, entry.task);
-    if (entry.type === 'call-event' && entry.event.type === 'reply.ended') {
-      const { value } = entry.event.reply;
+    const value = entry.type === 'call-event' ? replyValue(entry) : undefined;
+    if (entry.type === 'call-event' && value !== undefined) {
       replies.set(tasks.get(entry.call), value);
       for (const phase of PHASES) if (hasPart(phase, value)) replies.set(phase, value);
     }

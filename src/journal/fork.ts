@@ -149,13 +149,16 @@ function findRecorded(
   return { find: (_, activity) => answers.take(callKey(activity, { runId })), keyOf: (call) => keys.get(call) };
 }
 
+/** The actors of model calls: of a phase, and of one that has started early. */
+const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'callAhead']);
+
 /** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
 function editedCall(entries: readonly JournalEntry[], at: number): number {
   const prompt = entries[at];
   const call = entries.findLast(
     (entry) =>
       entry.type === 'call-start' &&
-      entry.actor === 'readReply' &&
+      MODEL_CALLS.has(entry.actor) &&
       prompt?.type === 'prompt' &&
       entry.seq < at &&
       entry.attemptId === prompt.attemptId,
@@ -167,8 +170,10 @@ function editedCall(entries: readonly JournalEntry[], at: number): number {
 /** Replaces the turns of the first call with this key. */
 function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: string): EditRequest {
   let isDone = false;
+  // The call may have started early, or not.
+  const sent = (text = '') => text.slice(text.indexOf(' '));
   return (input, request) => {
-    if (isDone || callKey({ actor: 'readReply', input }, { runId }) !== key) return null;
+    if (isDone || sent(callKey({ actor: 'readReply', input }, { runId })) !== sent(key)) return null;
     isDone = true;
     const edited = withFiles(turns, filesOf(request));
     return { ...request, turns: edited, ...(request.turnsWithoutTools && { turnsWithoutTools: edited }) };

@@ -1,3 +1,5 @@
+import type { EarlyReply } from '../../machines/contracts/attempt.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import { count } from '../internal/printable.ts';
@@ -22,6 +24,12 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 };
 
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
+
+/** Returns the value of the model's reply that a call ended with, also of a call that started early; undefined if there is none. */
+export function replyValue({ actor, event }: Extract<JournalEntry, { type: 'call-event' }>): unknown {
+  if (event.type === 'reply.ended') return event.reply.value;
+  return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
+}
 
 /** Whether a recorded reply has a member for the phase. */
 export const hasPart = (phase: Phase, reply: unknown): boolean => Object.hasOwn(Object(reply), phase);

@@ -1,3 +1,6 @@
+import type { ReadReplyInput } from '../../machines/attempt/actors.ts';
+import { callInput, initialAttemptState } from '../../machines/attempt/state.ts';
+import type { CallAheadInput } from '../../machines/contracts/attempt.ts';
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/events.ts';
 import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
@@ -69,18 +72,24 @@ export function callKey(
   { actor, input }: Pick<Activity, 'actor' | 'input'>,
   { runId }: Pick<RunStart, 'runId'>,
 ): string {
-  const request = actor === 'readReply' ? modelRequestOf(input as Readonly<Record<string, unknown>>) : input;
+  const request = modelCallOf({ actor, input }) ?? input;
   const text = (JSON.stringify(request) ?? '').replaceAll(JSON.stringify(runId), '"run"');
   return `${actor} ${wideDigest(text)}`;
 }
 
-const modelRequestOf = ({ task, model, input, instructions, feedback }: Readonly<Record<string, unknown>>) => ({
-  task,
-  model,
-  input,
-  instructions,
-  feedback,
-});
+/** Returns what a model call sends, whether it started early or not; null for any other activity. */
+function modelCallOf(activity: Pick<Activity, 'actor' | 'input'>) {
+  const call = modelCallInput(activity);
+  if (call === null) return null;
+  const { task, model, input, instructions, sharedWith, feedback } = call;
+  return { task, model, input, instructions, sharedWith, feedback };
+}
+
+/** Returns the input of a model call, whether it started early or not; null for any other activity. */
+export function modelCallInput({ actor, input }: Pick<Activity, 'actor' | 'input'>): ReadReplyInput | null {
+  if (actor === 'readReply') return input as ReadReplyInput;
+  return actor === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
+}
 
 /** Whether a call has a recorded result. */
 export function isAnswered({ events }: RecordedCall): boolean {

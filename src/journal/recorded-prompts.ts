@@ -7,10 +7,11 @@ import type { Task } from '../../machines/contracts/phase.ts';
 import { shownAttachments } from '../../machines/policies/attachments.ts';
 import { promptDigest, requestDigest } from '../engine/prompts/describe-prompt.ts';
 import type { Prompt } from '../engine/prompts/prompt.ts';
-import { promptSpec } from '../engine/prompts/prompt-spec.ts';
-import { requestOf } from '../engine/prompts/request.ts';
+import { createSpecs } from '../engine/prompts/prompt-spec.ts';
+import { type PromptSpec, requestOf } from '../engine/prompts/request.ts';
 import { type PostChainOptions, resolveOptions } from '../engine/runtime/options.ts';
 import { runStartOf } from './journal-lines.ts';
+import { modelCallInput } from './recorded-calls.ts';
 import { replaySteps, requireSameChart } from './replay.ts';
 
 /** The request of a model call, rebuilt from the replayed state of a run and the templates of its prompts. */
@@ -44,13 +45,14 @@ export function* promptSteps(
   const start = runStartOf(entries);
   requireSameChart(start);
   const parts = resolveOptions(options);
+  const specFor = createSpecs(parts.prompts);
   const latest = new Map<string, ReadReplyInput>();
   const calls = new Map<number, { readonly input: ReadReplyInput; readonly digest: string }>();
   yield* replaySteps(start, entries, parts, {
     executor: {
-      execute(_, { actor, input }) {
-        const call = input as ReadReplyInput;
-        if (actor === 'readReply') latest.set(call.attemptId, call);
+      execute(_, activity) {
+        const call = modelCallInput(activity);
+        if (call !== null) latest.set(call.attemptId, call);
       },
       wait: () => () => {},
     },
@@ -69,7 +71,7 @@ export function* promptSteps(
           `The prompt of entry ${seq} cannot be rebuilt: the run does not replay up to there, or the entry is not a prompt.`,
         );
       const files = shownAttachments(call.input.task, call.input.input).map(withEmptyData);
-      return rebuilt(parts.prompts[call.input.task as Task], { ...call, files }, start);
+      return rebuilt(parts.prompts[call.input.task as Task], specFor(call.input), { ...call, files }, start);
     },
   };
 }
@@ -84,10 +86,15 @@ interface RecordedCall {
 const withEmptyData = (attachment: Attachment): AttachedFile => ({ ...attachment, data: '' });
 
 /** The journal does not record the form of a request, so each is tried until the digest fits. */
-function rebuilt(prompt: Prompt, { input, files, digest }: RecordedCall, start: RunStart): RebuiltPrompt {
+function rebuilt(
+  prompt: Prompt,
+  spec: PromptSpec,
+  { input, files, digest }: RecordedCall,
+  start: RunStart,
+): RebuiltPrompt {
   const { name, version } = prompt;
   const forms = [false, true].flatMap((native) =>
-    REPLY_FORMS.map((form) => requestOf(promptSpec(prompt), input, form, native, files)),
+    REPLY_FORMS.map((form) => requestOf(spec, input, form, native, files)),
   );
   const verified = forms.find((request) => requestDigest(request) === digest);
   if (verified !== undefined) return { name, version, request: verified, isVerified: true, note: null };

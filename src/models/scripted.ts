@@ -106,6 +106,8 @@ export function always(entry: ScriptEntry): Always {
 /**
  * Returns a model that sends scripted replies, for tests. It uses no timer and no randomness, so its runs are reproducible.
  *
+ * A call that several phases share gets the next reply of each of them.
+ *
  * Unlike other models it throws, from the iterator, for a call without a scripted reply: PostChainError `unscripted_call`. That is a
  * mistake in the test, not a failure of a model.
  *
@@ -129,10 +131,17 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
     calls,
     stream(request, { signal }) {
       calls.push(request);
-      const call = (counts.get(request.task) ?? 0) + 1;
-      counts.set(request.task, call);
+      const numbered = (task: string): (() => ScriptedReply) => {
+        const call = (counts.get(task) ?? 0) + 1;
+        counts.set(task, call);
+        return () => replyTo(script, { ...request, task }, call, options);
+      };
+      const own = numbered(request.task);
       return send(
-        () => transmissionOf(replyTo(script, request, call, options), request, options.usage ?? null),
+        () => {
+          const reply = withParts(own(), request, (phase) => numbered(phase)());
+          return transmissionOf(reply, request, options.usage ?? null);
+        },
         chunkChars,
         signal,
       );
@@ -156,6 +165,29 @@ function replyTo(
     'unscripted_call',
     `scriptedModel: call ${call} of the task "${task}" has no reply; add one to the script, or use ${task}: always(reply).`,
   );
+}
+
+/**
+ * Adds the replies to the other phases of a shared call to that of the first, as members. If the first is text or a failure, it is the whole
+ * reply; if another is, its part is missing.
+ */
+function withParts(
+  first: ScriptedReply,
+  { task, phases = [] }: ModelRequest,
+  replyOf: (phase: string) => ScriptedReply,
+): ScriptedReply {
+  const others = phases.filter((phase) => phase !== task);
+  const own = replyIn(first);
+  if (others.length === 0 || own === undefined || Object.hasOwn(own, task)) return first;
+  const parts = others.map((phase) => [phase, replyIn(replyOf(phase))] as const);
+  const reply = Object.fromEntries([[task, own], ...parts].filter(([, part]) => part !== undefined));
+  return isDirective(first) ? { ...first, reply } : { reply };
+}
+
+/** Returns the object that a scripted reply sends; undefined if it is text or a failure. */
+function replyIn(scripted: ScriptedReply): object | undefined {
+  if (!isDirective(scripted)) return scripted;
+  return 'reply' in scripted ? Object(scripted.reply) : undefined;
 }
 
 /** A task may have the name of a member of Object.prototype. */

@@ -29,6 +29,9 @@ function namesOf(actions: readonly unknown[]): readonly string[] {
   });
 }
 
+/** Actors that an action starts, because they outlive the state that starts them. */
+const SPAWNED_BY: Readonly<Record<string, string>> = { callAhead: 'callEarly', retrievePassages: 'startSearch' };
+
 const BUILT_IN = /^xstate\./;
 
 describe.each(MACHINES)('the %s chart', (_, machine) => {
@@ -110,9 +113,26 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     const used = JSON.stringify(machine.config);
     for (const name of [
       ...Object.keys(machine.implementations.guards),
-      ...Object.keys(machine.implementations.actors),
+      ...Object.keys(machine.implementations.actors).map((actor) => SPAWNED_BY[actor] ?? actor),
     ]) {
       expect(used, name).toContain(`"${name}"`);
+    }
+  });
+
+  test('handles the end and the error of every actor that an action starts, wherever that happens', () => {
+    const starters = Object.keys(machine.implementations.actors).flatMap((actor) => SPAWNED_BY[actor] ?? []);
+    for (const starter of starters) {
+      const id = starter === 'startSearch' ? 'search' : 'early';
+      const [handling] = nodes.filter(({ transitions }) => transitions.has(`xstate.done.actor.${id}`));
+      expect(handling?.transitions.has(`xstate.error.actor.${id}`)).toBe(true);
+      expect(namesOf(handling?.exit ?? [])).toContain(id === 'search' ? 'stopSearch' : 'discardEarly');
+      const starting = nodes.filter((node) =>
+        [node.entry, ...transitionsOf(node).map(({ actions }) => actions)].some((actions) =>
+          namesOf(actions).includes(starter),
+        ),
+      );
+      expect(starting.length).toBeGreaterThan(0);
+      for (const { path } of starting) expect(path.slice(0, handling?.path.length)).toEqual(handling?.path);
     }
   });
 

@@ -122,7 +122,7 @@ function attemptReplying(reply: unknown, clock: Clock, continuations: readonly u
     action: [{ reply }],
     continuation: continuations.map((continuation) => ({ reply: continuation })),
   });
-  const specFor = (task: string) => promptSpec(prompts[task as Task]);
+  const specFor = ({ task }: { readonly task: string }) => promptSpec(prompts[task as Task]);
   const callScope = () => ({ clock, observer: noopCallObserver });
   return {
     model,

@@ -7,13 +7,7 @@ import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { UnderstandingReply } from '../../machines/contracts/phase-io.ts';
 import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../machines/contracts/synthesis.ts';
 import { decideToComplete, decideToContinue } from '../../machines/policies/decisions.ts';
-import {
-  applyEvaluation,
-  settleAssessment,
-  settleEvaluation,
-  settlePhase,
-  timeOutPhase,
-} from '../../machines/policies/outcomes.ts';
+import { applyEvaluation, settleEvaluation, settlePhase, timeOutPhase } from '../../machines/policies/outcomes.ts';
 import { isPhase } from '../../machines/policies/phase-selection.ts';
 import { enterPhase, initialState } from '../../machines/policies/progress.ts';
 import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from '../../machines/policies/yield-rules.ts';
@@ -190,6 +184,7 @@ export const replyArbitraries: { readonly [P in Phase]: fc.Arbitrary<unknown> } 
     rationale: replyText,
     usedMessageIds: few(messageId),
     noEvidence: fc.boolean(),
+    notes: replyText,
   }),
 };
 
@@ -234,7 +229,7 @@ function runSteps(start: ChainState, steps: readonly Step[]): ChainState {
     else if (phase === 'understanding') {
       change(settleEvaluation(state, succeeded(values.understanding as UnderstandingReply)));
       change(applyEvaluation(state));
-    } else if (phase === 'yield') change(settleAssessment(state, succeeded(values.yield)));
+    } else if (phase === 'yield') change(settlePhase(state, 'yield', succeeded(values.yield)));
     else change(settlePhase(state, phase, succeeded(values[phase])));
     if (phase !== 'yield') {
       phase = PHASES[PHASES.indexOf(phase) + 1] ?? 'action';

@@ -172,7 +172,7 @@ export function startAttemptWithModel(
     onPartial: ({ attemptId, task, attempt }: CallInfo, value: unknown) =>
       void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
   };
-  const specFor = (task: string) => promptSpec(prompts[task as Task]);
+  const specFor = ({ task }: { readonly task: string }) => promptSpec(prompts[task as Task]);
   const callScope = () => ({ clock, observer: watcher });
   const machine = provideAttempt({ models: [model], specFor, replyForm: 'text', callScope });
   const actor = createActor(machine, {

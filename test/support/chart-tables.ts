@@ -4,6 +4,7 @@ import type { ActionState } from '../../machines/contracts/action-state.ts';
 import type { StopReason } from '../../machines/contracts/capability.ts';
 import type { ChainState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
 import type { DecisionRule } from '../../machines/policies/decisions.ts';
 import { addedTokens, attributeChars } from '../../machines/policies/message-attributes.ts';
 import { visibleMessages } from '../../machines/policies/progress.ts';
@@ -403,6 +404,21 @@ export const ACTION_TABLE: readonly ActionRow[] = [
 /** Every end of an attempt charges one call, but for an error, which says nothing of one. A timer may leave a call behind that is lost. */
 const isBudgetSpent = ({ usage, limits }: ChainState, name: string): boolean =>
   usage.modelCalls + (/^(attempt|action): (?!error)/.test(name) ? 1 : 0) >= limits.maxModelCalls;
+
+/** Where a phase has its reply from, and what is known before it. */
+const hasOwnCall =
+  (phase: keyof ChainState['profile']) =>
+  ({ profile }: ChainState): boolean =>
+    profile[phase] === 'own';
+const isPart =
+  (phase: Phase) =>
+  ({ shared, recursion }: ChainState): boolean =>
+    shared?.cycle === recursion.cycle && phase in shared.replies;
+const isSearching = ({ search }: ChainState): boolean => search !== null && search.result === null;
+const isRateLimited = ({ search, limits }: ChainState): boolean =>
+  search?.result?.error?.status === 429 && limits.maxTransportRetries > 0;
+const isUnderWay = ({ early }: ChainState): boolean => early !== null && early.result === null;
+const hasReplied = ({ early }: ChainState): boolean => early?.result?.failure === null;
 const mayRepeat = ({ phaseRetries, limits }: ChainState): boolean => phaseRetries < limits.maxPhaseRetries;
 const isLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.completedCycles + 1 >= limits.maxCycles;
 const isInLastCycle = ({ recursion, limits }: ChainState): boolean => recursion.cycle >= limits.maxCycles;
@@ -445,6 +461,15 @@ const endedBy =
   ({ interruption, decision }: ChainState): boolean =>
     interruption === null && decision?.rule === rule;
 
+/** The same, and a model writes the answer unless the profile says that a good one in Yield is final. */
+const answeredBy =
+  (rule: DecisionRule) =>
+  (state: ChainState, there: string): boolean =>
+    endedBy(rule)(state) && (there === 'writing') === (state.profile.writing === 'always' || !QUALITY.has(rule));
+
+/** Rules that hold because the answer is good. */
+const QUALITY: ReadonlySet<DecisionRule> = new Set(['confidenceReached', 'answerConverged', 'taskComplete']);
+
 /** Y6: each cycle is counted, whoever says where the next begins. */
 const startsNextCycle = (after: ChainState, _: string, before: ChainState): boolean =>
   after.recursion.cycle === before.recursion.cycle + 1;
@@ -452,6 +477,16 @@ const startsNextCycle = (after: ChainState, _: string, before: ChainState): bool
 /** Y2: of an answer that is the same. */
 const isConverged = ({ thresholds, recursion }: ChainState): boolean =>
   recursion.completedCycles > 0 && thresholds.change > 0;
+
+/** Y2: what started early for Yield counts only if it was asked for the same context; else Yield asks now. */
+function takesEarlyAnswer(_: ChainState, there: string, { early }: ChainState): boolean {
+  if (early === null || early.result?.failure !== null)
+    return there === 'yield.assessing' || isUnderWayAt(early, there);
+  return true;
+}
+
+const isUnderWayAt = (early: ChainState['early'], there: string): boolean =>
+  early !== null && early.result === null && there === 'yield.choosing';
 
 /** U9: whether an event decides about every operation that the user is asked about. */
 function isSettledBy({ evaluation }: ChainState, name: string): boolean {
@@ -472,9 +507,9 @@ const UNDERSTANDING = ['understanding.measuring', ...AFTER_MEASURING];
 
 const ENTRY_STATES: Readonly<Record<string, readonly string[]>> = {
   action: ['action'],
-  experience: ['experience.retrieving'],
+  experience: ['experience.searching', 'experience.backingOff', 'experience.reading', 'intention'],
   intention: ['intention'],
-  observation: ['observation'],
+  observation: ['observation', 'observation.choosing'],
   understanding: UNDERSTANDING,
   yield: ['yield.assessing'],
 };
@@ -483,7 +518,8 @@ const PHASES = Object.keys(ENTRY_STATES);
 const MODEL_STATES: Readonly<Record<string, readonly [string, readonly string[]]>> = {
   action: ['action', ENTRY_STATES['experience'] ?? []],
   'experience.reading': ['experience', ENTRY_STATES['intention'] ?? []],
-  intention: ['intention', ENTRY_STATES['observation'] ?? []],
+  // The reply of the phase after it may be known.
+  intention: ['intention', [...(ENTRY_STATES['observation'] ?? []), ...UNDERSTANDING]],
   observation: ['observation', UNDERSTANDING],
   'understanding.evaluating': ['understanding', ENTRY_STATES['yield'] ?? []],
 };
@@ -491,12 +527,14 @@ const MODEL_STATES: Readonly<Record<string, readonly [string, readonly string[]]
 const CYCLING = [
   'recalling',
   'action',
-  'experience.retrieving',
+  'experience.searching',
   'experience.backingOff',
   'experience.reading',
   'intention',
+  'observation.choosing',
   'observation',
   ...UNDERSTANDING,
+  'yield.choosing',
   'yield.grading',
   'yield.comparing',
   'yield.awaitingDirection',
@@ -535,6 +573,32 @@ const VALID_IN_YIELD = /^attempt: (?!connection lost|invalid reply|refused|error
 const WRITING_ENDS = /^(attempt|after synthesisDeadline|run\.(cancelled|interrupted))/;
 
 export const CHAIN_TABLE: readonly ChainRow[] = [
+  // C5: the search starts with Action, and its result waits for Experience. A search outlives a phase that the user leaves out.
+  { from: ['experience.searching'], on: /^retrievePassages: done$/, to: ['experience.reading'], by: 'C5' },
+  {
+    from: ['experience.searching'],
+    on: /: too many requests$/,
+    when: ({ sourceRetry, limits }) => (sourceRetry?.retries ?? 0) < limits.maxTransportRetries,
+    to: ['experience.backingOff'],
+    by: 'C5',
+  },
+  { from: ['experience.searching'], on: /^retrievePassages: /, to: ['experience.reading'], by: 'C5' },
+  { from: [...CYCLING, 'yield.assessing'], on: /^retrievePassages: /, to: ['the same'], by: 'C5' },
+  // C1: a call that started early waits for its phase.
+  { from: ['observation.choosing'], on: /^callAhead: done$/, to: UNDERSTANDING, by: 'C1' },
+  { from: ['observation.choosing'], on: /^callAhead: /, to: ['observation'], by: 'C1' },
+  {
+    from: ['yield.choosing'],
+    on: /^callAhead: done$/,
+    when: isLastCycle,
+    to: FINISHING,
+    so: endedBy('cycleLimitReached'),
+    by: 'Y2',
+  },
+  { from: ['yield.choosing'], on: /^callAhead: done$/, to: FINISHING, so: answeredBy('confidenceReached'), by: 'Y2' },
+  { from: ['yield.choosing'], on: /^callAhead: /, to: ['yield.assessing'], by: 'C1' },
+  { from: [...CYCLING, 'yield.assessing'], on: /^callAhead: /, to: ['the same'], by: 'C1' },
+
   // C8: what is in flight reports to the chain; nothing else changes.
   {
     from: [...CYCLING, 'yield.assessing', 'writing'],
@@ -544,7 +608,20 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   },
 
   // U9, U12: the user may overrule or undo at any time. A question of which nothing is left is settled.
-  { from: ['understanding.awaitingConsent'], on: /^context\./, when: isSettledBy, to: ['yield.assessing'], by: 'U9' },
+  {
+    from: ['understanding.awaitingConsent'],
+    on: /^context\./,
+    when: isSettledBy,
+    to: ['yield.assessing', 'yield.choosing', ...FINISHING],
+    so: takesEarlyAnswer,
+    by: 'U9',
+  },
+  {
+    from: ['observation.choosing', 'yield.choosing'],
+    on: /^context\.(overruled|undone)/,
+    to: ['the same', 'observation', 'yield.assessing'],
+    by: 'U9, U12: another context is another prompt',
+  },
   {
     from: [...CYCLING, 'yield.assessing', 'writing', 'remembering'],
     on: /^context\.(overruled|undone)/,
@@ -629,40 +706,74 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   {
     from: ['recalling'],
     on: /^(recallSession|after sessionDeadline)/,
-    to: ['action', 'experience.retrieving'],
+    to: ['action', ...(ENTRY_STATES['experience'] ?? [])],
     by: 'C4',
   },
 
-  // C1: the order of the phases.
-  { from: ['action'], on: /: replied$/, to: ['experience.retrieving'], by: 'C1' },
-  { from: ['experience.reading'], on: /: replied$/, to: ['intention'], by: 'C1' },
-  { from: ['intention'], on: /: replied$/, to: ['observation'], by: 'C1' },
-  { from: ['observation'], on: /: replied$/, when: needsMeasuring, to: ['understanding.measuring'], by: 'C1, U10' },
+  // C1: the order of the phases, wherever a reply is from.
+  { from: ['action'], on: /: replied$/, when: isSearching, to: ['experience.searching'], by: 'C1, C5' },
+  { from: ['action'], on: /: replied$/, when: isRateLimited, to: ['experience.backingOff'], by: 'C1, C5' },
   {
-    from: ['observation'],
+    from: ['action'],
     on: /: replied$/,
-    when: fitsWindow,
-    to: ['understanding.measuring', 'understanding.evaluating'],
-    // The reply is a message too.
-    so: (after, there) => (there === 'understanding.measuring') === needsMeasuring(after),
-    by: 'C1, U7, U10',
+    when: ({ profile }) => profile.experience === 'policy',
+    to: ['intention'],
+    by: 'C1: nothing to read',
   },
-  { from: ['observation'], on: /: replied$/, to: AFTER_RATING, by: 'C1, U10' },
+  { from: ['action'], on: /: replied$/, to: ['experience.reading'], by: 'C1' },
+  { from: ['experience.reading'], on: /: replied$/, when: hasOwnCall('experience'), to: ['intention'], by: 'C1' },
+  { from: ['experience.reading'], on: /, intention invalid$/, to: ['intention'], by: 'C1' },
+  { from: ['experience.reading'], on: /, observation invalid$/, to: ['observation'], by: 'C1' },
+  {
+    from: ['intention'],
+    on: /: replied$/,
+    when: (state) => hasOwnCall('observation')(state) && isUnderWay(state),
+    to: ['observation.choosing'],
+    by: 'C1',
+  },
+  {
+    from: ['intention'],
+    on: /: replied$/,
+    when: (state) => hasOwnCall('observation')(state) && !hasReplied(state),
+    to: ['observation'],
+    by: 'C1',
+  },
+  { from: ['intention'], on: /, observation invalid$/, to: ['observation'], by: 'C1' },
+  {
+    from: ['experience.reading', 'intention', 'observation'],
+    on: /: replied/,
+    when: needsMeasuring,
+    to: ['understanding.measuring'],
+    by: 'C1, U10',
+  },
+  ...['intention', 'observation'].flatMap((from): readonly ChainRow[] => [
+    {
+      from: [from],
+      on: /, understanding invalid$/,
+      to: ['understanding.measuring', ...AFTER_MEASURING],
+      by: 'C1, U7, U10: a part that is invalid is asked for',
+    },
+    {
+      from: [from],
+      on: /: replied$/,
+      when: (state) => fitsWindow(state) && hasOwnCall('understanding')(state),
+      to: ['understanding.measuring', 'understanding.evaluating'],
+      // The reply is a message too.
+      so: (after, there) => (there === 'understanding.measuring') === needsMeasuring(after),
+      by: 'C1, U7, U10',
+    },
+    { from: [from], on: /: replied$/, to: ['understanding.measuring', ...AFTER_RATING], by: 'C1, U10' },
+  ]),
   { from: ['understanding.evaluating'], on: /: replied$/, to: AFTER_RATING, so: isSummarized, by: 'C1, U5, U7' },
 
-  // C5: an empty search is none that failed, a rate limit backs off, a dead source degrades.
-  { from: ['experience.retrieving'], on: /: done$/, to: ['experience.reading'], by: 'C5' },
-  {
-    from: ['experience.retrieving'],
-    on: /: too many requests$/,
-    when: ({ sourceRetry, limits }) => (sourceRetry?.retries ?? 0) < limits.maxTransportRetries,
-    to: ['experience.backingOff'],
-    by: 'C5',
-  },
-  { from: ['experience.retrieving'], on: /: (too many requests|error)$/, to: ['experience.reading'], by: 'C5' },
-  { from: ['experience.backingOff'], on: /^after sourceBackoff$/, to: ['experience.retrieving'], by: 'C5' },
-  ...failureRows('experience.retrieving', /^after phaseDeadline$/, 'experience', ['intention']),
+  // C5: after a rate limit, the search is repeated.
+  { from: ['experience.backingOff'], on: /^after sourceBackoff$/, to: ['experience.searching'], by: 'C5' },
+  ...failureRows('experience.searching', /^after phaseDeadline$/, 'experience', ['intention']),
   ...failureRows('experience.backingOff', /^after phaseDeadline$/, 'experience', ['intention']),
+
+  // A phase that is done again makes its call itself.
+  { from: ['observation.choosing'], on: /^after phaseDeadline$/, to: ['observation'], by: 'Y9' },
+  { from: ['yield.choosing'], on: /^after phaseDeadline$/, to: ['yield.assessing'], by: 'Y9' },
 
   ...Object.entries(MODEL_STATES).flatMap(modelRows),
 
@@ -671,13 +782,14 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['understanding.awaitingConsent'],
     on: /^(consent\.given|after consentDeadline)/,
     when: isDetour,
-    to: ['action', 'experience.retrieving'],
+    to: ['action', ...(ENTRY_STATES['experience'] ?? [])],
     by: 'U8, U10',
   },
   {
     from: ['understanding.awaitingConsent'],
     on: /^(consent\.given|after consentDeadline)/,
-    to: ['yield.assessing'],
+    to: ['yield.assessing', 'yield.choosing', ...FINISHING],
+    so: takesEarlyAnswer,
     by: 'U8',
   },
   {
@@ -690,7 +802,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   {
     from: ['understanding.measuring'],
     on: /: measured$/,
-    when: fitsWindowAsMeasured,
+    when: (state) => fitsWindowAsMeasured(state) && !isPart('understanding')(state),
     to: ['understanding.evaluating'],
     by: 'U7, U10',
   },
@@ -710,16 +822,16 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['yield.assessing'],
     on: /: in prose$/,
     when: ({ hasEmbeddings, assessment }) => !hasEmbeddings || assessment === null,
-    to: ['writing'],
-    so: endedBy('answerIsProse'),
+    to: FINISHING,
+    so: answeredBy('answerIsProse'),
     by: 'A14',
   },
   // Y2: when a cycle is the last.
   {
     from: ['yield.assessing'],
     on: /: confident$/,
-    to: ['writing'],
-    so: endedBy('confidenceReached'),
+    to: FINISHING,
+    so: answeredBy('confidenceReached'),
     by: 'Y2',
   },
   {
@@ -733,23 +845,23 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['yield.assessing'],
     on: /: same answer$/,
     when: isConverged,
-    to: ['writing'],
-    so: endedBy('answerConverged'),
+    to: FINISHING,
+    so: answeredBy('answerConverged'),
     by: 'Y2',
   },
   {
     from: ['yield.assessing'],
     on: /: same answer, task complete$/,
     when: isConverged,
-    to: ['writing'],
-    so: endedBy('answerConverged'),
+    to: FINISHING,
+    so: answeredBy('answerConverged'),
     by: 'Y2: before the task',
   },
   {
     from: ['yield.assessing'],
     on: /task complete$/,
-    to: ['writing'],
-    so: endedBy('taskComplete'),
+    to: FINISHING,
+    so: answeredBy('taskComplete'),
     by: 'Y1, Y2',
   },
   {
@@ -758,8 +870,8 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     when: ({ recursion: { history }, assessment, thresholds }) =>
       history.filter((turn) => turn.target === 'yield' && turn.fingerprint === assessment?.fingerprint).length + 1 >=
       thresholds.loopRepeats,
-    to: ['writing'],
-    so: endedBy('loopDetected'),
+    to: FINISHING,
+    so: answeredBy('loopDetected'),
     by: 'Y7',
   },
   // Y3, Y4, Y5: where the next one begins.
@@ -767,7 +879,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['yield.assessing'],
     on: /: (unsure|same answer)/,
     when: ({ hasDocuments }) => hasDocuments,
-    to: ['experience.retrieving'],
+    to: ENTRY_STATES['experience'] ?? [],
     by: 'Y3: nothing was found',
   },
   { from: ['yield.assessing'], on: /no proposal$/, to: ['action', ...UNDERSTANDING], by: 'Y3' },
@@ -787,20 +899,20 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     from: ['yield.grading'],
     on: /^(gradeAnswer|after phaseDeadline)/,
     when: isInLastCycle,
-    to: ['writing'],
+    to: FINISHING,
     so: endedBy('cycleLimitReached'),
     by: 'Y1, Y2',
   },
   {
     from: ['yield.grading'],
     on: /^(gradeAnswer|after phaseDeadline)/,
-    to: ['writing', 'yield.comparing', ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
+    to: [...FINISHING, 'yield.comparing', ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
     by: 'Y1, Y2',
   },
   {
     from: ['yield.comparing'],
     on: /^(compareAnswers|after phaseDeadline)/,
-    to: ['writing', ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
+    to: [...FINISHING, ...PHASES.flatMap((phase) => ENTRY_STATES[phase] ?? [])],
     by: 'Y2',
   },
 

@@ -306,7 +306,7 @@ export const synthesisInputSample: SynthesisInput = {
   run: {
     answer: 'In 1932.',
     noEvidence: false,
-    draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'] },
+    draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'], notes: '' },
     messages: [aMessage()],
     phases: ['action'],
     mode: 'automatic',

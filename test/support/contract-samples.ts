@@ -8,6 +8,7 @@ import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '..
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseResults } from '../../machines/contracts/phase-io.ts';
+import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { initialState } from '../../machines/policies/progress.ts';
 
@@ -165,6 +166,7 @@ export const results = {
     phase: 'action',
     step: 1,
     prose: false,
+    attemptId: 's1.action',
     reply: { response: 'It was 1932.', confidence: 0.6, calls: [{ capability: 'draft', arguments: '{}' }] },
     results: [aCapabilityResult()],
     runs: 1,
@@ -179,6 +181,7 @@ export const results = {
     phase: 'experience',
     step: 2,
     prose: false,
+    attemptId: 's2.experience',
     reply: { summary: 'The papers say 1932.', relevantPassageIds: ['p1'], missing: ['the day'], confidence: 0.8 },
     retrieval: { query: 'bridge', passages: [aPassage()], widened: false },
     sourceFailure: null,
@@ -187,6 +190,7 @@ export const results = {
     phase: 'intention',
     step: 3,
     prose: false,
+    attemptId: 's3.intention',
     reply: {
       goal: 'the year of opening',
       alternatives: ['the year of design'],
@@ -200,6 +204,7 @@ export const results = {
     phase: 'observation',
     step: 4,
     prose: false,
+    attemptId: 's4.observation',
     reply: {
       insights: ['1932 is named twice'],
       undigested: false,
@@ -213,6 +218,7 @@ export const results = {
     phase: 'understanding',
     step: 5,
     prose: false,
+    attemptId: 's5.understanding',
     reply: { integrated: 'Opened in 1932.', assessments: [{ messageId: 'm1', relevance: 0.9, reason: 'on topic' }] },
     statistics: {
       messagesBefore: 4,
@@ -245,6 +251,7 @@ export const results = {
     phase: 'yield',
     step: 6,
     prose: false,
+    attemptId: 's6.yield',
     reply: {
       answer: 'In 1932.',
       confidence: 0.95,
@@ -255,6 +262,7 @@ export const results = {
       rationale: 'two sources agree',
       usedMessageIds: ['p1'],
       noEvidence: false,
+      notes: '',
     },
   },
 } as const satisfies PhaseResults;
@@ -306,6 +314,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   startedAtMs: 1_700_000_000_000,
   limits: someLimits(),
   thresholds: someThresholds(),
+  profile: ONE_CALL_PER_PHASE,
   contextWindowTokens: 8_000,
   fallbackModels: 0,
   attachments: [],

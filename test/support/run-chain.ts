@@ -6,6 +6,7 @@ import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
 import { chainInput, createActors } from '../../src/engine/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/engine/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
@@ -66,11 +67,15 @@ export function startScripted(
   return { run: chain.run({ request: 'Is it so?', ...run }), model, clock };
 }
 
-/** A chain on a scripted model and a simulated clock, which asks for consent. */
+/**
+ * A chain on a scripted model and a simulated clock, which asks for consent. By default, each phase makes a call of its own when the one
+ * before it has ended, so that a test can script, count and interrupt the calls one by one.
+ */
 export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
   const clock = new TestClock();
   const model = plannedModel(plan);
-  return { chain: createPostChain({ newId: () => 'run-1', consent: 'ask', ...options, model, clock }), model, clock };
+  const defaults = { newId: () => 'run-1', consent: 'ask', profile: ONE_CALL_PER_PHASE } as const;
+  return { chain: createPostChain({ ...defaults, ...options, model, clock }), model, clock };
 }
 
 export { settle } from '../../src/testing/settle.ts';
@@ -127,7 +132,7 @@ export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = 
     return typeof entry === 'function' ? entry(request) : entry;
   });
   const clock = new SimulatedClock();
-  const options = { model, clock, consent: 'ask' as const, limits: { maxCycles: 3 } };
+  const options = { model, clock, consent: 'ask' as const, profile: ONE_CALL_PER_PHASE, limits: { maxCycles: 3 } };
   const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
   const actor = createActor(createChainMachine(createActors(options)), { input, clock });
   const facts: EmittedEvent[] = [];

@@ -54,7 +54,7 @@ export function composeFrom(read: ReadSynthesisInput, outcome: SynthesisOutcome)
       explanation,
       missingFields: missingFields(read),
       synthesis: {
-        writtenBy: outcome.type === 'written' ? 'model' : 'engine',
+        writtenBy: outcome.type === 'written' || outcome.type === 'drafted' ? 'model' : 'engine',
         fallback: outcome.type === 'failed' ? outcome.fallback : null,
         error: outcome.type === 'failed' ? outcome.error : null,
       },
@@ -82,7 +82,7 @@ function textOf(input: SynthesisInput, outcome: SynthesisOutcome, explanation: s
     return { text: answerText, confidence: writtenConfidence(input, outcome.reply), usedMessageIds, notes };
   }
   const draft = bestDraft(input);
-  if (hasVisibleText(draft.text)) return { ...draft, notes: '' };
+  if (hasVisibleText(draft.text)) return draft;
   return { ...draft, text: `No answer was reached. ${explanation}`.trim(), confidence: 0, notes: '' };
 }
 
@@ -369,7 +369,8 @@ export function bestDraft({ run, executionResults, convergenceAssessment }: Synt
   const text = texts.find(hasVisibleText);
   if (text === undefined) return NO_DRAFT;
   const { confidence } = convergenceAssessment;
-  return { text, confidence: run.draft === null && isShare(confidence) ? confidence : 0, usedMessageIds: [] };
+  const sure = run.draft === null && isShare(confidence) ? confidence : 0;
+  return { ...NO_DRAFT, text, confidence: sure };
 }
 
 const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;

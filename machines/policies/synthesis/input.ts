@@ -116,11 +116,12 @@ function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draf
   const action = results.action?.reply;
   const passages = results.experience?.retrieval.passages ?? retrieval?.found.passages ?? [];
   const found = results.experience?.reply;
-  const drafts: readonly Draft[] = [
+  const drafts: readonly Omit<Draft, 'notes'>[] = [
     {
       text: answer?.answer ?? '',
       confidence: assessment?.confidence ?? 0,
       usedMessageIds: answer?.usedMessageIds ?? [],
+      ...(answer && { notes: answer.notes }),
     },
     {
       text: results.understanding?.reply.integrated ?? '',
@@ -132,7 +133,7 @@ function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draf
     { text: listed(passages), confidence: 0, usedMessageIds: passages.map(({ id }) => id) },
     { text: envelope.content, confidence: 0, usedMessageIds: [] },
   ];
-  return drafts.find(({ text }) => hasVisibleText(text)) ?? NO_DRAFT;
+  return { ...NO_DRAFT, ...drafts.find(({ text }) => hasVisibleText(text)) };
 }
 
 function listed(passages: readonly Passage[]): string {

@@ -27,6 +27,9 @@ export function lateOutcome(usage: Usage): SynthesisOutcome {
   return failedOutcome('model', 'it timed out', usage);
 }
 
+/** Returns the outcome if Yield's answer is the final one. */
+export const draftedOutcome: SynthesisOutcome = { type: 'drafted', usage: NO_USAGE };
+
 /** Returns the outcome without a finished model call. `why` is shown to the user unless it is empty. */
 export function composedOutcome(why: string, usage: Usage = NO_USAGE): SynthesisOutcome {
   return { type: 'composed', why, usage };

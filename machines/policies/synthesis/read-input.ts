@@ -14,7 +14,7 @@ export interface InputProblem {
   readonly received: string;
 }
 
-export const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [] };
+export const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [], notes: '' };
 
 /** The values of missing fields. An object here is read member by member. */
 const FALLBACKS = {

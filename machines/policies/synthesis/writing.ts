@@ -16,9 +16,10 @@ import { deadlines } from '../limits.ts';
 import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
 import { instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
+import { hasConverged } from '../yield-rules.ts';
 import { composeAnswer } from './compose.ts';
 import { synthesisInput } from './input.ts';
-import { composedOutcome, failedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
+import { composedOutcome, draftedOutcome, failedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
 import { readSynthesisInput } from './read-input.ts';
 
 /** How to write the answer: by a model from part of the input, or composed without one, and why. */
@@ -245,6 +246,27 @@ function charsOfText(text: string): number {
   return chars;
 }
 
+/**
+ * Whether Yield's answer is the final one, so that no model writes another: the profile allows it, a rule found the answer good, and
+ * the answer is the current cycle's, valid (not prose), and supported by the evidence.
+ */
+export function answerIsFinal(state: ChainState): GuardResult {
+  const { profile, results, recursion, assessment } = state;
+  const reply = results.yield;
+  const isCurrent = reply !== null && reply.step === recursion.step && hasVisibleText(reply.reply.answer);
+  const { modelConfidence = 0 } = assessment?.evidence ?? {};
+  const inputs = {
+    writing: profile.writing,
+    converged: hasConverged(state),
+    current: isCurrent,
+    prose: reply?.prose ?? false,
+    confidence: assessment?.confidence ?? 0,
+    modelConfidence,
+  };
+  const isSound = inputs.converged && isCurrent && !inputs.prose && inputs.confidence >= modelConfidence;
+  return { holds: profile.writing === 'if-needed' && isSound, inputs };
+}
+
 /** Whether a model may write the final answer: it is available, and there is a reserve of tokens for it. */
 export function modelMayWrite(state: ChainState): GuardResult {
   const plan = planOf(state);
@@ -295,6 +317,7 @@ export function answerOf(state: ChainState): FinalAnswer {
 }
 
 function planOf(state: ChainState): WritingPlan {
+  if (answerIsFinal(state).holds) return { asks: false, outcome: draftedOutcome };
   const { input } = readSynthesisInput(synthesisInput(state));
   return planWriting(input, state.contextWindowTokens, instructionTokens(state));
 }

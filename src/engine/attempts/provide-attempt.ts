@@ -1,16 +1,31 @@
-import { assign, fromCallback } from 'xstate';
+import { assign, fromCallback, type PromiseActorLogic } from 'xstate';
 import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
+import { callInput, initialAttemptState, stallMs } from '../../../machines/attempt/state.ts';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
-import type { AttemptEvent, Reply, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
+import type {
+  AttemptEvent,
+  CallAheadInput,
+  EarlyReply,
+  Reply,
+  ReplyEvent,
+  Validation,
+} from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/attachments.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
-import { type ActivityDispatcher, inlineDispatcher, syncOrPromiseActivity } from '../activities.ts';
+import { onAbort } from '../../internal/async.ts';
+import {
+  type ActivityArgs,
+  type ActivityDispatcher,
+  inlineDispatcher,
+  promiseActivity,
+  syncOrPromiseActivity,
+} from '../activities.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../clock.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../prompts/request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
@@ -42,31 +57,33 @@ export function provideAttempt({
 }
 
 interface Validator {
+  readonly validate: (input: ValidateReplyInput) => Validation | Promise<Validation>;
   /** The actor for asynchronous schemas, and for the value that the policy gives. */
   readonly validateReply: ValidateReply;
   /** Adds the validation to the end of a reply, unless the schema is asynchronous. */
-  readonly withValidation: (event: ReplyEvent, task: string) => AttemptEvent;
+  readonly withValidation: (event: ReplyEvent, call: ReadReplyInput) => AttemptEvent;
 }
 
 /** Returns what validates replies against the schema of their prompt. A schema is called once per reply. */
-export function createValidator(specFor: (task: string) => PromptSpec, dispatcher: ActivityDispatcher): Validator {
+export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatcher): Validator {
   const pending = new WeakMap<object, Promise<Validation>>();
-  const validate = ({ task, value }: ValidateReplyInput) => {
-    const { shape } = specFor(task);
-    return shape.validate(shape.unwrap(value));
+  const validate = (input: ValidateReplyInput) => {
+    const { shape } = specFor(input);
+    return shape.validate(shape.unwrap(input.value));
   };
   const isRecorded = () => dispatcher.isRecorded?.('validateReply') === true;
   return {
+    validate,
     validateReply: syncOrPromiseActivity(
       'validateReply',
       (input) => pending.get(Object(input.value)) ?? validate(input),
       dispatcher,
     ),
-    withValidation(event, task) {
+    withValidation(event, { task, sharedWith }) {
       if (event.type !== 'reply.ended' || event.reply.failure !== null || isRecorded()) return event;
       const { value } = event.reply;
       try {
-        const validation = validate({ task, value });
+        const validation = validate({ task, ...(sharedWith && { sharedWith }), value });
         if (!(validation instanceof Promise)) return { ...event, validation };
         pending.set(Object(value), validation);
       } catch {
@@ -75,6 +92,54 @@ export function createValidator(specFor: (task: string) => PromptSpec, dispatche
       return event;
     },
   };
+}
+
+/**
+ * Returns the `callAhead` actor of the chain: it makes the first call of an attempt and validates the reply. A call that hangs or stalls
+ * fails after the time that the attempt would give it.
+ */
+export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
+  const { validate } = createValidator(parts.specFor, parts.dispatcher);
+  const callAhead = async ({ input, signal }: ActivityArgs<CallAheadInput>): Promise<EarlyReply> => {
+    const call = callInput(initialAttemptState(input.attempt));
+    const { reply, openedAtMs, atMs } = await replyWithin(parts, call, signal);
+    const { failure, usage, value } = reply;
+    const validation = failure === null ? await validate({ ...call, value }) : { ok: false as const, failure };
+    return validation.ok
+      ? { value: validation.value, failure: null, usage, openedAtMs, atMs }
+      : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
+  };
+  return promiseActivity('callAhead', callAhead, parts.dispatcher);
+}
+
+type ReplyEnd = Extract<ReplyEvent, { type: 'reply.ended' }>;
+
+/** Reads a reply to its end, or until no part of it has arrived for too long. */
+function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortSignal): Promise<ReplyEnd> {
+  const { clock } = parts.callScope();
+  const { policy } = call;
+  const openedAtMs = clock.now();
+  return new Promise((resolve) => {
+    let timer: unknown;
+    const expect = (code: string, waitMs: number): void => {
+      clock.clearTimeout(timer);
+      timer = clock.setTimeout(() => {
+        abort();
+        const reply = unread(failureOf('transport', code, `No part of the reply arrived within ${waitMs} ms.`));
+        resolve({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, promptChars: null, reply });
+      }, waitMs);
+    };
+    const abort = readReply(parts, call, (event) => {
+      if (event.type !== 'reply.ended') return expect('stalled', stallMs(policy));
+      clock.clearTimeout(timer);
+      resolve(event);
+    });
+    expect('no_reply', policy.firstChunkMs);
+    onAbort(signal, () => {
+      clock.clearTimeout(timer);
+      abort();
+    });
+  });
 }
 
 /** Identifies a call in progress. `attempt` counts from 1. */
@@ -111,6 +176,9 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
+/** Returns the spec of a call. */
+export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
+
 interface CallScope {
   readonly clock: Clock;
   readonly observer: CallObserver;
@@ -122,7 +190,7 @@ interface ReadReplyParts {
   readonly editRequest?: EditRequest | undefined;
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
-  readonly specFor: (task: string) => PromptSpec;
+  readonly specFor: SpecSource;
   readonly replyForm: ReplyForm;
   /** Returns the clock and the observer of a call that starts, and how it reads the files of the run. */
   readonly callScope: () => CallScope;
@@ -140,7 +208,7 @@ function createReadReply(parts: ReadReplyParts, withValidation: Validator['withV
       execute: (report) => {
         abort = readReply(parts, input, report);
       },
-      onEvent: (event) => sendBack(withValidation(event as ReplyEvent, input.task)),
+      onEvent: (event) => sendBack(withValidation(event as ReplyEvent, input)),
     });
     return () => {
       release();
@@ -245,7 +313,7 @@ function callOf(
   const model = models[call.model];
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
-  const spec = specFor(call.task);
+  const spec = specFor(call);
   const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
   return { model, spec, request: editRequest?.(call, request) ?? request };
 }

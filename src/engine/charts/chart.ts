@@ -49,31 +49,44 @@ function visit(node: AnyStateNode, parent: string | null, states: ChartState[], 
   });
   const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
   for (const group of [...node.transitions.values(), node.always ?? []])
-    for (const [index, transition] of group.entries()) transitions.push(transitionOf(transition, index, delays));
+    for (const [index, transition] of group.entries())
+      transitions.push(transitionOf(transition, index, { delays, invokes: node.invoke }));
   for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
 }
 
 function transitionOf(
   { source, target, eventType, guard, actions }: AnyTransitionDefinition,
   index: number,
-  delays: ReadonlyMap<string, string>,
+  state: EventSources,
 ): ChartTransition {
   return {
     source: source.id,
     target: (target ?? []).map(({ id }) => id),
-    event: eventName(eventType, delays),
+    event: eventName(eventType, state),
     guard: guard === undefined ? null : guardLabel(guard),
     otherwise: guard === undefined && index > 0,
     actions: actions.map(nameOf),
   };
 }
 
-function eventName(eventType: string, delays: ReadonlyMap<string, string>): string {
+/** The delays of a state by event type, and the actors that it invokes. */
+interface EventSources {
+  readonly delays: ReadonlyMap<string, string>;
+  readonly invokes: readonly { readonly id: string }[];
+}
+
+const ACTOR_END = /^xstate\.(done|error)\.actor\.(.+)$/u;
+
+/**
+ * Returns the name of an event in a chart: `after` with the delay, `done` or `error` of an actor of the state, `search: done` of an actor
+ * that an action has spawned, or the event type.
+ */
+export function eventName(eventType: string, { delays, invokes }: EventSources): string {
   const delay = delays.get(eventType);
   if (delay !== undefined) return `after ${delay}`;
-  if (eventType.startsWith('xstate.done.')) return 'done';
-  if (eventType.startsWith('xstate.error.')) return 'error';
-  return eventType;
+  const [, end, actor] = ACTOR_END.exec(eventType) ?? [];
+  if (end !== undefined) return invokes.some(({ id }) => id === actor) ? end : `${actor}: ${end}`;
+  return eventType.startsWith('xstate.done.') ? 'done' : eventType;
 }
 
 function nameOf(action: unknown): string {

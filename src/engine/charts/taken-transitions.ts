@@ -33,11 +33,15 @@ export function transitionFinder({ transitions }: Chart): (taken: TakenTransitio
 const sameIds = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && left.every((id, index) => id === right[index]);
 
+const SPAWNED_END = /^(.+): (done|error)$/u;
+
 /** Whether XState's name of an event matches a chart's. An eventless transition is recorded with the event that led to it. */
 export function eventMatches(named: string, raw: string, source: string): boolean {
   if (named === '' || named === raw) return true;
   if (named === 'done') return raw.startsWith('xstate.done.');
   if (named === 'error') return raw.startsWith('xstate.error.');
+  const [, actor, end] = SPAWNED_END.exec(named) ?? [];
+  if (end !== undefined) return raw === `xstate.${end}.actor.${actor}`;
   if (named.startsWith('after ')) return raw === `xstate.after.${named.slice('after '.length)}.${source}`;
   return wildcardMatches(named, raw);
 }

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
-import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
-import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { PHASES, type Phase, type PromptName, type Task } from '../../../machines/contracts/phase.ts';
+import { type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
 import { zodJsonSchema } from '../../internal/zod-json-schema.ts';
@@ -13,7 +13,7 @@ import { phaseContext, phaseSystem } from './registry.ts';
 import type { PromptSpec } from './request.ts';
 
 /** Whether a prompt begins like the built-in prompts of the phases and has the same reply, so that providers cache what precedes its task. */
-const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
+export const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
   system === phaseSystem && user === phaseContext && output === replySchemas[name as Phase];
 
 const specs = new WeakMap<Prompt, PromptSpec>();
@@ -34,16 +34,67 @@ export function promptSpec(prompt: Prompt): PromptSpec {
   return spec;
 }
 
+/**
+ * Returns the spec of one call that replies to several phases, whose prompts have the shared reply. The value is an object with the reply to
+ * the first phase, which must be valid, and the valid replies to the others.
+ */
+function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
+  const { fromProse } = first;
+  const all = [first, ...others];
+  return {
+    ...replyOf(first),
+    shape: sharedShapeOf(first.name as Phase, others.map(({ name }) => name) as Phase[]),
+    phases: all.map(({ name }) => name) as Phase[],
+    turns: (input) => {
+      requireInput(first, input);
+      const { request } = input as PhaseInput;
+      // Only the first task says what the cycle is for.
+      const tasks = all.map(({ name, task }, at) =>
+        task?.((at === 0 ? input : { ...(input as PhaseInput), phase: name, prompt: request }) as never),
+      );
+      return turnsWithTask(first, input, `${tasks.join('\n\n')}\n${replyWith(all)}`);
+    },
+    fromProse: fromProse && ((text) => ({ [first.name]: fromProse(text) })),
+  };
+}
+
+/** Returns the specs of a chain's calls: of a task, and of one that a phase shares with others. */
+export function createSpecs(
+  prompts: Readonly<Record<PromptName, Prompt>>,
+): (call: { readonly task: string; readonly sharedWith?: readonly Phase[] | undefined }) => PromptSpec {
+  const shared = new Map<string, PromptSpec>();
+  return ({ task, sharedWith = [] }) => {
+    const prompt = prompts[task as Task];
+    if (sharedWith.length === 0) return promptSpec(prompt);
+    const key = [task, ...sharedWith].join();
+    const spec =
+      shared.get(key) ??
+      sharedSpec(
+        prompt,
+        sharedWith.map((phase) => prompts[phase]),
+      );
+    shared.set(key, spec);
+    return spec;
+  };
+}
+
 function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
+  requireInput(prompt, input);
+  return turnsWithTask(prompt, input, taskOf(prompt, input));
+}
+
+function requireInput(prompt: Prompt, input: unknown): void {
   const read = z.safeParse(prompt.input, input);
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = issue?.path.join('.') || 'the input';
     throw new TypeError(`The prompt "${prompt.name}" received an invalid input: ${where}: ${issue?.message}`);
   }
+}
+
+function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly ChatTurn[] {
   const system = prompt.system(input as never);
   const user = prompt.user(input as never);
-  const task = taskOf(prompt, input);
   return [
     { role: 'system', content: system },
     task === ''
@@ -55,7 +106,15 @@ function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
 /** Returns the end of the user turn: the task of the prompt, and the member of the reply to answer with. */
 function taskOf(prompt: Prompt, input: unknown): string {
   const task = prompt.task?.(input as never) ?? '';
-  return hasSharedReply(prompt) ? `${task}\nReply with the member "${prompt.name}" only.` : task;
+  return hasSharedReply(prompt) ? `${task}\n${replyWith([prompt])}` : task;
+}
+
+function replyWith(prompts: readonly Prompt[]): string {
+  const members = prompts.map(({ name }) => `"${name}"`);
+  const last = members.pop();
+  return members.length === 0
+    ? `Reply with the member ${last} only.`
+    : `Reply with the members ${members.join(', ')} and ${last} only.`;
 }
 
 /** Returns the reply to a prompt. */
@@ -113,6 +172,27 @@ function phaseShape(phase: Phase): OutputShape {
     unwrapPartial: (given) => (hasMembers(given) ? given[phase] : isEmpty(given) ? undefined : given),
     validate: (value) =>
       hasMembers(value) ? mapMaybePromise(validate(reply, phase, value), partOf) : validate(own, phase, value),
+  };
+}
+
+/**
+ * Returns the shape of one reply to several phases: the reply to the first must be valid, and the others are left out if they are invalid.
+ */
+function sharedShapeOf(first: Phase, others: readonly Phase[]): OutputShape {
+  const own = phaseShape(first);
+  const parts = others.map((phase) => ({ phase, validate: phaseShape(phase).validate }));
+  const withParts = (validation: Validation, value: unknown): Validation => {
+    if (!validation.ok || !hasMembers(value))
+      return validation.ok ? { ok: true, value: { [first]: validation.value } } : validation;
+    const valid = parts.flatMap(({ phase, validate: check }) => {
+      const part = check({ [phase]: value[phase] });
+      return part instanceof Promise || !part.ok ? [] : [[phase, part.value]];
+    });
+    return { ok: true, value: Object.fromEntries([[first, validation.value], ...valid]) };
+  };
+  return {
+    ...own,
+    validate: (value) => mapMaybePromise(own.validate(value), (validation) => withParts(validation, value)),
   };
 }
 

@@ -140,7 +140,7 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',
-    version: 6,
+    version: 7,
     purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
@@ -163,7 +163,7 @@ ${capabilityList(capabilities)}`,
   }),
   experience: definePrompt({
     name: 'experience',
-    version: 3,
+    version: 4,
     purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
@@ -180,7 +180,7 @@ List the information that is still missing to answer the request.`,
   }),
   intention: definePrompt({
     name: 'intention',
-    version: 3,
+    version: 4,
     purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
@@ -203,7 +203,7 @@ Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
   }),
   observation: definePrompt({
     name: 'observation',
-    version: 3,
+    version: 4,
     purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
@@ -220,7 +220,7 @@ Set "undigested" to true if an insight has not been used yet.`,
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 4,
+    version: 5,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -238,7 +238,7 @@ The list of messages states the cycle, importance, tags and links of each, the m
   }),
   yield: definePrompt({
     name: 'yield',
-    version: 6,
+    version: 7,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
@@ -250,7 +250,7 @@ The list of messages states the cycle, importance, tags and links of each, the m
         `Phase: Yield. Give the best answer so far, the ids of the messages that support it, and your confidence in it.
 Write the answer in the language of the request.
 State whether the task is complete, how sufficient the information is, and whether a tool is needed.
-Set "noEvidence" to true if the answer only says that nothing was found.
+Set "noEvidence" to true if the answer only says that nothing was found. Put doubts for the reader into "notes".
 Set "proposedPhase" to the phase to continue with (${input.phases.join(', ')}), or to null.`,
         input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
         `Answer of the previous cycle:\n${input.previousAnswer === '' ? '(none)' : noteBlock('yield', input.previousAnswer)}`,
@@ -266,6 +266,7 @@ Set "proposedPhase" to the phase to continue with (${input.phases.join(', ')}), 
       rationale: 'The model answered in prose.',
       usedMessageIds: [],
       noEvidence: false,
+      notes: '',
     }),
   }),
   continuation: definePrompt({

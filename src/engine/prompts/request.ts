@@ -1,6 +1,7 @@
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../../machines/contracts/attempt.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
+import type { Phase } from '../../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../../machines/policies/attachments.ts';
 import { TOKENS_PER_CHAR } from '../../../machines/policies/usage.ts';
 import type { OutputShape } from '../schemas/output-shape.ts';
@@ -25,6 +26,8 @@ export interface ToolUse<Input> {
 export interface PromptSpec extends ToolUse<unknown> {
   readonly schemaName: string;
   readonly shape: OutputShape;
+  /** The phases that the reply is for, in order, if it is for several. */
+  readonly phases?: readonly Phase[];
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly ChatTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
@@ -65,6 +68,7 @@ export function requestOf(
   ];
   const request = {
     task,
+    ...(spec.phases && { phases: spec.phases }),
     turns: complete(spec.toolsInWords?.(input) ?? ''),
     schemaName,
     outputSchema: shape.jsonSchema,

@@ -7,12 +7,7 @@ import type {
 import { actionGuards } from '../../../machines/action/guards.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { attemptGuards } from '../../../machines/attempt/guards.ts';
-import type {
-  AppendTurnInput,
-  ChainActors,
-  RecallSessionInput,
-  RetrievePassagesInput,
-} from '../../../machines/chain/actors.ts';
+import type { AppendTurnInput, ChainActors, RecallSessionInput } from '../../../machines/chain/actors.ts';
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
 import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
@@ -26,8 +21,14 @@ import type {
 import type { Grading, GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
-import { type PassageSource, type Retrieval, retrievalSchema } from '../../../machines/contracts/passage.ts';
-import type { PromptName, Task } from '../../../machines/contracts/phase.ts';
+import {
+  type PassageSource,
+  type Retrieval,
+  type RetrievePassagesInput,
+  retrievalSchema,
+} from '../../../machines/contracts/passage.ts';
+import type { PromptName } from '../../../machines/contracts/phase.ts';
+import type { Profile } from '../../../machines/contracts/profile.ts';
 import type { RecalledSession, SessionStore } from '../../../machines/contracts/session.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
@@ -37,11 +38,11 @@ import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
 import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
-import { type CallObserver, type EditRequest, provideAttempt } from '../attempts/provide-attempt.ts';
+import { type CallObserver, createCallAhead, type EditRequest, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
 import { requestDigest } from '../prompts/describe-prompt.ts';
 import type { Prompt } from '../prompts/prompt.ts';
-import { promptSpec } from '../prompts/prompt-spec.ts';
+import { createSpecs } from '../prompts/prompt-spec.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
@@ -71,6 +72,7 @@ export interface ChainParts extends Omit<ActorParts, 'scope'> {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly thresholds: Thresholds;
+  readonly profile: Profile;
   readonly consent: Consent;
   readonly approval: Approval;
   readonly prices: PriceTable | null;
@@ -105,17 +107,20 @@ function guardLogOf(machineId: string, scope: ScopeSource): () => GuardLog {
 export function createChainActors(parts: ActorParts): ChainActors {
   const { scope } = parts;
   const dispatcher = scopedDispatcher(scope);
-  const attempt = provideAttempt({
+  const calls = {
     models: parts.models,
-    specFor: (task) => promptSpec(parts.prompts[task as Task]),
+    specFor: createSpecs(parts.prompts),
     replyForm: parts.replyForm,
     editRequest: parts.editRequest,
     dispatcher,
-    hooks: recordedHooks(parts.policies.rules, scope),
     callScope: () => {
       const { clock, observer, fileOf } = scope();
       return { clock, observer: callObserver(observer), ...(fileOf && { fileOf }) };
     },
+  };
+  const attempt = provideAttempt({
+    ...calls,
+    hooks: recordedHooks(parts.policies.rules, scope),
     guards: recordGuards(attemptGuards, guardLogOf(attemptMachine.id, scope)),
   });
   const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({
@@ -126,6 +131,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
   return {
     attempt,
     action,
+    callAhead: createCallAhead(calls),
     retrievePassages: createRetrievePassages(parts),
     measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(
       'measureContext',

@@ -22,6 +22,7 @@ import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './a
 import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
 import { memorySessions } from './memory-sessions.ts';
+import { type ProfileOption, profileOptionSchema, resolveProfile } from './profile.ts';
 import { type ChainPolicy, resolvePolicies } from './retry-rules.ts';
 
 /** The options of `createPostChain`; each has a default. */
@@ -32,6 +33,11 @@ export interface PostChainOptions {
   readonly fallbackModels?: readonly ChatModel[];
   /** Prices by model id: the answer then includes the run's cost. */
   readonly prices?: PriceTable;
+  /**
+   * How many model calls an answer takes: `thorough` (7 in one cycle), `balanced` (4, the default) or `lean` (3), or settings of your own by
+   * phase.
+   */
+  readonly profile?: ProfileOption;
   /** What Experience searches. */
   readonly documents?: PassageSource;
   /** Compares messages with the request, and answers with each other, by meaning; by default they are compared by words. */
@@ -110,6 +116,7 @@ const optionsSchema = z.strictObject({
     ),
   ),
   decider: z.optional(z.custom(isDecider, 'expected a function, modelDecider or null')),
+  profile: z.optional(profileOptionSchema),
   limits: z.prefault(limitsSchema, {}),
   thresholds: z.prefault(thresholdsSchema, {}),
   consent: z.optional(consentSchema),
@@ -181,6 +188,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
   return {
     limits,
     thresholds,
+    profile: resolveProfile(options.profile, { prompts: used, hasDocuments: options.documents !== undefined }),
     prices: options.prices ?? null,
     newRunId: options.newId ?? (() => globalThis.crypto.randomUUID()),
     models,

@@ -112,7 +112,7 @@ export function createChainInput(
   parts: ChainParts,
 ): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
   const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
-  const { consent, approval, policies, grader } = parts;
+  const { consent, approval, policies, grader, profile } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
   requireAcceptingModel(models, files);
@@ -126,6 +126,7 @@ export function createChainInput(
   const input = {
     limits,
     thresholds,
+    profile,
     runId: parts.newRunId(),
     request: request.text,
     origin: startAt,

@@ -1,4 +1,4 @@
-import type { Chart } from '../../engine/charts/chart.ts';
+import { type Chart, eventName } from '../../engine/charts/chart.ts';
 import type { RunCharts } from '../wire.ts';
 import { type MachineOutline, machineOutline, type StateOutline, type TransitionOutline } from './machine-outline.ts';
 import { decodeDefinition } from './messages.ts';
@@ -97,17 +97,9 @@ function chartTransition({ target, eventType, guard, actions }: TransitionOutlin
   return {
     source: state.id,
     target: target.map(({ id }) => id),
-    event: eventName(eventType, state.delays),
+    event: eventName(eventType, state),
     guard,
     otherwise: guard === null && index > 0,
     actions,
   };
-}
-
-function eventName(eventType: string, delays: ReadonlyMap<string, string>): string {
-  const delay = delays.get(eventType);
-  if (delay !== undefined) return `after ${delay}`;
-  if (eventType.startsWith('xstate.done.')) return 'done';
-  if (eventType.startsWith('xstate.error.')) return 'error';
-  return eventType;
 }

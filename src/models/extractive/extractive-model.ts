@@ -1,12 +1,12 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
-import { TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
+import { type Phase, TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
 import { phaseInputSchema, type Replies, summaryInputSchema } from '../../../machines/contracts/phase-io.ts';
 import { synthesisInputSchema } from '../../../machines/contracts/synthesis.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { inTurns, type Steps } from '../../internal/async.ts';
-import { replySummary, replySynthesis, replyTo } from './replies.ts';
+import { repliesTo, replySummary, replySynthesis, replyTo } from './replies.ts';
 
 /**
  * Returns the built-in extractive model (no LLM). It fills the reply to each of the chain's tasks by quoting paragraphs, lists and table
@@ -46,7 +46,7 @@ async function* parts(request: ModelRequest, chunkChars: number, signal: AbortSi
 }
 
 /** Returns the reply as JSON text with scores of four decimals, or a failure, and lets timers fire meanwhile. */
-async function replyText({ task, input }: ModelRequest, signal: AbortSignal): Promise<string | Failure> {
+async function replyText({ task, phases, input }: ModelRequest, signal: AbortSignal): Promise<string | Failure> {
   const failure = (code: string, text: string): Failure => {
     const message = text.replace(/\s+/g, ' ');
     return { stage: 'unexpected', code, message, retryable: false, retryAfterMs: null, status: null, issues: [] };
@@ -57,7 +57,7 @@ async function replyText({ task, input }: ModelRequest, signal: AbortSignal): Pr
     return failure('task_unknown', `unknown task ${JSON.stringify(task)}; ${expected}`);
   }
   try {
-    const reply = await inTurns(replyOf(known.data, input), signal);
+    const reply = await inTurns(replyOf(known.data, input, phases), signal);
     return JSON.stringify(reply, (_, value) => (typeof value === 'number' ? Number(value.toFixed(4)) : value));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
@@ -66,7 +66,7 @@ async function replyText({ task, input }: ModelRequest, signal: AbortSignal): Pr
 }
 
 /** Returns the reply to a task, in steps. Throws if the input is not that of the task. */
-function* replyOf(task: Task, input: unknown): Steps<Replies[Task]> {
+function* replyOf(task: Task, input: unknown, phases: readonly Phase[] = []): Steps<Replies[Task] | Partial<Replies>> {
   // The wait before the first step lets the program do something else between two replies.
   yield;
   if (task === 'synthesis') return yield* replySynthesis(synthesisInputSchema.parse(input));
@@ -74,5 +74,5 @@ function* replyOf(task: Task, input: unknown): Steps<Replies[Task]> {
   if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
   const given = phaseInputSchema.parse(input);
   if (given.phase !== task) throw new TypeError(`the task ${task} received the input of ${given.phase}`);
-  return yield* replyTo(given);
+  return phases.length > 1 ? yield* repliesTo(given, phases) : yield* replyTo(given);
 }

@@ -1,4 +1,6 @@
+import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
+import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { PhaseInput, Replies, SummaryInput } from '../../../machines/contracts/phase-io.ts';
 import type { SynthesisInput } from '../../../machines/contracts/synthesis.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/compose.ts';
@@ -62,9 +64,40 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
         rationale: missing.length === 0 ? `${found}.` : `${found}; it lacks ${quoted(missing)}.`,
         usedMessageIds: ids,
         noEvidence: ids.length === 0,
+        notes: noteOn(ids, missing),
       };
     }
   }
+}
+
+/** Replies to several phases with one call: each later one also reads the passages and the summary of the first, if that is Experience. */
+export function* repliesTo(input: PhaseInput, phases: readonly Phase[]): Steps<Partial<Replies>> {
+  const first = yield* replyTo(input);
+  const replies: Record<string, unknown> = { [input.phase]: first };
+  const messages = [
+    ...input.messages,
+    ...(input.phase === 'experience' ? messagesOf(input, first as Replies['experience']) : []),
+  ];
+  for (const phase of phases.filter((each) => each !== input.phase))
+    replies[phase] = yield* replyTo({ ...input, phase, messages } as PhaseInput);
+  return replies;
+}
+
+const MESSAGE = { createdAtMs: 0, tags: [], importance: 0.5, links: [], references: [], source: null };
+
+function messagesOf(
+  { cycle, passages, messages }: Extract<PhaseInput, { phase: 'experience' }>,
+  { summary, relevantPassageIds }: Replies['experience'],
+): readonly Message[] {
+  const message = { ...MESSAGE, cycle, phase: 'experience' } as const;
+  const known = new Set(messages.map(({ id }) => id));
+  const results = passages
+    .filter(({ id }) => !known.has(id))
+    .map((passage): Message => ({ ...message, ...asResult(passage), role: 'search' }));
+  return [
+    ...results,
+    { ...message, id: 'summary', role: 'assistant', content: summary, references: relevantPassageIds },
+  ];
 }
 
 const asResult = ({ id, heading, text }: Passage): Text => {
@@ -86,12 +119,17 @@ function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>
   return { goal, alternatives, clarity: count && Math.min(1, 0.3 + 0.15 * count), unclearIntent: count === 0 };
 }
 
+/** Returns a note on how an answer was made. */
+function noteOn(ids: readonly string[], missing: readonly string[]): string {
+  const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
+  const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;
+  return `Made without a language model: ${made}.${lacking}`;
+}
+
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
 export function* replySynthesis(input: SynthesisInput): Steps<Replies['synthesis']> {
   const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.run.messages.filter(isResult));
-  const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
-  const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;
-  const notes = `Made without a language model: ${made}.${lacking}`;
+  const notes = noteOn(ids, missing);
   const draft = bestDraft(input);
   if (ids.length > 0 || isEmptyAnswer(draft.text)) return { answerText: text, confidence, usedMessageIds: ids, notes };
   return { answerText: draft.text, confidence: draft.confidence, usedMessageIds: [...draft.usedMessageIds], notes };

@@ -2,14 +2,15 @@ import type { SnapshotFrom } from 'xstate';
 import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { ActionInput, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
-import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
-import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { AttemptInput, CallAheadInput } from '../../../machines/contracts/attempt.ts';
+import type { ChainInput, ChainState, Search } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
+import { PHASES, type Phase, type Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
 import { consentRequest } from '../../../machines/policies/consent.ts';
+import { NO_FAILURE } from '../../../machines/policies/failures.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { measuringPays, summariesWanted } from '../../../machines/policies/understanding.ts';
@@ -75,9 +76,31 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
   };
 }
 
-/** Returns the replies to a task that guards treat differently. Guards read only the replies in Yield. */
-function repliesTo(task: Task, state: ChainState): Readonly<Record<string, unknown>> {
-  return task === 'yield' ? yieldReplies(state) : { replied: replies[task] };
+/**
+ * Returns the replies to a task that guards treat differently. Guards read only the replies in Yield, and which of the phases that share
+ * a call have a valid part.
+ */
+function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): Readonly<Record<string, unknown>> {
+  if (task === 'yield') return yieldReplies(state);
+  if (sharedWith.length === 0) return { replied: replies[task as Task] };
+  const partsFor = (phases: readonly Phase[]) =>
+    Object.fromEntries([task as Phase, ...phases].map((phase) => [phase, replies[phase]]));
+  return {
+    replied: partsFor(sharedWith),
+    ...Object.fromEntries(
+      sharedWith.map((invalid) => [
+        `replied, ${invalid} invalid`,
+        partsFor(sharedWith.filter((one) => one !== invalid)),
+      ]),
+    ),
+  };
+}
+
+/** What a call that started early returns. */
+function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
+  const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
+  const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };
+  return [done(reply), done({ ...reply, value: null, failure: NO_FAILURE }, 'no valid reply'), fails()];
 }
 
 const proseAnswer = (input: AttemptInput): Outcome =>
@@ -109,12 +132,13 @@ const USER_EVENTS: readonly ChainEvent[] = [
 export const chainChart = {
   machine: chainMachine,
   inputs: {
-    'a question': inputOf({}),
+    'a question': inputOf({ profile: 'thorough' }),
     'with session, documents and embeddings': inputOf(
-      {},
+      { profile: { extends: 'lean', experience: 'shared' } },
       { sessionId: 's' },
       { hasDocuments: true, hasEmbeddings: true },
     ),
+    'with documents': inputOf({ profile: 'thorough', limits: { maxCycles: 2 } }, {}, { hasDocuments: true }),
     'with a capability': inputOf({ capabilities: [LOOKUP] }),
     'manual mode': inputOf({ thresholds: { change: 0 } }, { mode: 'manual' }),
     'a long history': inputOf(
@@ -145,14 +169,14 @@ export const chainChart = {
       },
     ),
     'with a grader': inputOf({ limits: { maxCycles: 2 } }, {}, { hasGrader: true, hasEmbeddings: true }),
-    'few model calls': inputOf({ limits: { maxModelCalls: 8 } }),
+    'few model calls': inputOf({ profile: 'thorough', limits: { maxModelCalls: 8 } }),
     'no convergence': inputOf({ thresholds: { change: 0 } }),
   },
   outcomes: {
     attempt: (input, { context }) => {
       const { task } = input as AttemptInput;
       const outcomes = [
-        ...attemptOutcomes(input as AttemptInput, repliesTo(task as Task, context as ChainState)),
+        ...attemptOutcomes(input as AttemptInput, repliesTo(input as AttemptInput, context as ChainState)),
         ...(task === 'yield' ? [proseAnswer(input as AttemptInput)] : []),
       ];
       // A report affects only how many calls are left after an abort, which matters only if few are left.
@@ -175,6 +199,7 @@ export const chainChart = {
         ? [sends(loopInProgress(input as ActionInput), 'reports a capability run')]
         : []),
     ],
+    callAhead: (input) => earlyReplies(input as CallAheadInput),
     retrievePassages: (input) => {
       const { query } = input as { readonly query: string };
       return [done({ query, passages: [], widened: false }), fails(RATE_LIMITED, 'too many requests'), fails()];
@@ -223,6 +248,9 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
     completed: recursion.completedCycles,
     phaseRetries: context.phaseRetries,
     detour: context.detour,
+    early: context.early && [context.early.task, context.early.result && context.early.result.failure === null],
+    search: context.search && statusOf(context.search),
+    shared: context.shared?.cycle === recursion.cycle ? Object.keys(context.shared.replies) : [],
     consentAsked: context.consentAsked,
     repeats: assessment?.repeats,
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
@@ -245,6 +273,9 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
 }
 
 const FEW_CALLS = 8;
+
+const statusOf = ({ result }: Search) =>
+  result === null ? 'in progress' : (result.error?.status ?? result.error !== null);
 
 const planOf = (context: ChainState) => [
   consentRequest(context.evaluation?.operations ?? [], visibleMessages(context)) !== null,

@@ -1,9 +1,9 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { activeNodes } from '../../internal/xstate-internals.ts';
+import { activeNodes, actorNames } from '../../internal/xstate-internals.ts';
 import { nodesOf } from '../structure/chart-structure.ts';
 
-/** What an invoked actor can do: finish, fail, or send its parent an event and keep running. */
+/** What an actor can do: finish, fail, or send its parent an event and keep running. */
 export type Outcome =
   | { readonly kind: 'done'; readonly name: string; readonly output: unknown }
   | { readonly kind: 'error'; readonly name: string; readonly error: unknown }
@@ -44,10 +44,11 @@ export interface Occurrence {
   readonly actor: string | null;
 }
 
-export interface InvokedActor {
-  /** Id of the invoking state. */
+/** An actor that a state invokes, or that an action has spawned. */
+export interface RunningActor {
+  /** Id of the invoking state, or of the machine. */
   readonly state: string;
-  /** Id of the invocation. */
+  /** Id of the actor. */
   readonly id: string;
   readonly src: string;
 }
@@ -83,8 +84,9 @@ export function occurrencesOf(
     });
   }
 
-  function ofActor({ id, src, state }: InvokedActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
-    const given = outcomes[id] ?? outcomes[src] ?? [];
+  function ofActor({ id, src, state }: RunningActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+    const given = outcomes[id] ?? outcomes[src];
+    if (given === undefined) throw missingOutcomes(src, `${machine.id} spawns`);
     const input = snapshot.children[id]?.options?.input;
     return (typeof given === 'function' ? given(input, snapshot) : given).map((outcome) => ({
       kind: outcome.kind,
@@ -97,16 +99,37 @@ export function occurrencesOf(
 }
 
 /** Returns all actors that a machine invokes. */
-export function actorsOf(machine: AnyStateMachine): readonly InvokedActor[] {
+export function actorsOf(machine: AnyStateMachine): readonly RunningActor[] {
   return nodesOf(machine).flatMap(invokedBy);
 }
 
-/** Returns the actors that the active states invoke. */
-export function activeActors(snapshot: AnyMachineSnapshot): readonly InvokedActor[] {
-  return activeNodes(snapshot).flatMap(invokedBy);
+/** Returns the actors that the active states invoke, and those that actions have spawned. */
+export function activeActors(snapshot: AnyMachineSnapshot): readonly RunningActor[] {
+  return [...activeNodes(snapshot).flatMap(invokedBy), ...spawnedActors(snapshot)];
 }
 
-const invokedBy = (node: AnyStateNode): readonly InvokedActor[] =>
+/** Returns the actors that actions have spawned and not stopped. */
+export function spawnedActors({ children, machine }: AnyMachineSnapshot): readonly RunningActor[] {
+  const ids = Object.keys(children);
+  if (ids.length === 0) return [];
+  const invoked = invokedIds(machine);
+  return ids.flatMap((id) => {
+    const src = children[id]?.src;
+    return invoked.has(id) || src === undefined
+      ? []
+      : [{ state: machine.root.id, id, src: typeof src === 'string' ? src : id }];
+  });
+}
+
+const idsInvokedBy = new WeakMap<AnyStateMachine, ReadonlySet<string>>();
+
+function invokedIds(machine: AnyStateMachine): ReadonlySet<string> {
+  const ids = idsInvokedBy.get(machine) ?? new Set(actorsOf(machine).map(({ id }) => id));
+  idsInvokedBy.set(machine, ids);
+  return ids;
+}
+
+const invokedBy = (node: AnyStateNode): readonly RunningActor[] =>
   node.invoke.map(({ id, src }) => ({ state: node.id, id, src: typeof src === 'string' ? src : id }));
 
 function eventOf(outcome: Outcome, id: string): EventObject {
@@ -150,18 +173,22 @@ function labelOf({ type, ...payload }: EventObject): string {
 
 function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
   const actors = actorsOf(machine);
-  const unknown = Object.keys(outcomes).find((name) => !actors.some(({ id, src }) => name === id || name === src));
+  const known = new Set([...actors.flatMap(({ id, src }) => [src, id]), ...actorNames(machine)]);
+  const unknown = Object.keys(outcomes).find((name) => !known.has(name));
   if (unknown !== undefined) {
-    const known = [...new Set(actors.map(({ src }) => src))].join(', ');
+    const names = [...new Set([...actors.map(({ src }) => src), ...actorNames(machine)])].join(', ');
     throw new PostChainError(
       'invalid_option',
-      `"outcomes.${unknown}" does not match an actor of ${machine.id}, which invokes ${known || 'no actors'}`,
+      `"outcomes.${unknown}" does not match an actor of ${machine.id}, which starts ${names || 'no actors'}`,
     );
   }
   const missing = actors.find(({ id, src }) => outcomes[id] === undefined && outcomes[src] === undefined);
-  if (missing !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `"outcomes.${missing.src}" is missing (${missing.state} invokes this actor); pass for example { '${missing.src}': [done(output), fails(error)] }, or [] if the actor never ends`,
-    );
+  if (missing !== undefined) throw missingOutcomes(missing.src, `${missing.state} invokes`);
+}
+
+function missingOutcomes(src: string, who: string): PostChainError {
+  return new PostChainError(
+    'invalid_option',
+    `"outcomes.${src}" is missing (${who} this actor); pass for example { '${src}': [done(output), fails(error)] }, or [] if the actor never ends`,
+  );
 }

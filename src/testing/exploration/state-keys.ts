@@ -1,10 +1,11 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
+import { spawnedActors } from './occurrences.ts';
 
 /**
- * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, and the
- * abstraction; without an abstraction, the entire context and output.
+ * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, its spawned
+ * actors, and the abstraction; without an abstraction, the entire context and output.
  */
 export function createStateKey(abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined) {
   return (snapshot: AnyMachineSnapshot): string => {
@@ -12,7 +13,7 @@ export function createStateKey(abstraction: ((snapshot: AnyMachineSnapshot) => u
     const rest = abstraction === undefined ? { context, output } : abstraction(snapshot);
     try {
       if (abstraction === undefined) requireNoCollection(context);
-      return JSON.stringify([value, status, rest, historyOf(snapshot)]) ?? '';
+      return JSON.stringify([value, status, rest, historyOf(snapshot), ...spawnedIds(snapshot)]) ?? '';
     } catch (cause) {
       throw new PostChainError(
         'exploration_failed',
@@ -22,6 +23,11 @@ export function createStateKey(abstraction: ((snapshot: AnyMachineSnapshot) => u
     }
   };
 }
+
+const spawnedIds = (snapshot: AnyMachineSnapshot): readonly string[] =>
+  spawnedActors(snapshot)
+    .map(({ id }) => id)
+    .sort();
 
 /** JSON leaves out the contents of a Map or Set, so different ones would be equal. */
 function requireNoCollection(context: unknown): void {

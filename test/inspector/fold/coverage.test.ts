@@ -51,10 +51,14 @@ describe('coverage of the charts', () => {
     expect([...new Set(silent.map(({ event }) => event))].sort()).toEqual([
       'context.overruled',
       'context.undone',
+      'early: done',
+      'early: error',
       'loop.progressed',
       'models.learned',
       'run.adjusted',
       'run.directed',
+      'search: done',
+      'search: error',
       'usage.reported',
     ]);
     expect(all).toBe(ownCharts.charts.reduce((sum, { transitions }) => sum + transitions.length, 0) - silent.length);

@@ -3,6 +3,7 @@ import type { AttemptState } from '../../../machines/attempt/state.ts';
 import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { AttemptExecution } from '../../../machines/contracts/attempt.ts';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
+import type { Phase } from '../../../machines/contracts/phase.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { aChainInput } from '../../support/contract-samples.ts';
 
@@ -56,6 +57,9 @@ describe('the contexts of the machines', () => {
     expectTypeOf<Open<ChainState, 'state'>>().toEqualTypeOf<
       | `state.capabilities[].arguments.${string}`
       | `state.results.action.results[].arguments.${string}`
+      | `state.shared.replies.${Phase}`
+      | 'state.early.call.input'
+      | 'state.early.result.value'
       | 'state.inFlight.usage.call.input'
       | 'state.inFlight.loop.usageInFlight.call.input'
       | `state.inFlight.loop.${'input.capabilities[].arguments' | 'step[].arguments' | 'step[].result.arguments' | 'results[].arguments'}.${string}`

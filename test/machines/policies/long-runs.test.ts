@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { decideToContinue } from '../../../machines/policies/decisions.ts';
-import { settleAssessment, settlePhase } from '../../../machines/policies/outcomes.ts';
+import { settlePhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, failPhase, initialState } from '../../../machines/policies/progress.ts';
 import { recency } from '../../../machines/policies/relevance.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
@@ -30,7 +30,7 @@ const reply = (cycle: number) => ({
 function cycled(state: ChainState, cycle: number): ChainState {
   let now: ChainState = { ...state, ...enterPhase(state, 'yield') };
   now = { ...now, ...settlePhase(now, 'intention', failed()) };
-  now = { ...now, ...settleAssessment(now, succeeded(reply(cycle))) };
+  now = { ...now, ...settlePhase(now, 'yield', succeeded(reply(cycle))) };
   now = { ...now, messages: state.messages, envelope: state.envelope };
   return { ...now, ...decideToContinue(now, 'nextPhaseChosen', 'action') };
 }
@@ -68,7 +68,7 @@ describe('a run of 1,000 cycles', () => {
         failures: given.failures,
         assessment: given.assessment,
       };
-      const settled = { ...state, ...settleAssessment(state, succeeded(reply(5_000))) };
+      const settled = { ...state, ...settlePhase(state, 'yield', succeeded(reply(5_000))) };
       loopDetected(settled);
       decideToContinue(settled, 'nextPhaseChosen', 'action');
       failPhase(settled, 'action', { ...at(cycle).failures[0] }.failure as never);

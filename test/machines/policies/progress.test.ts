@@ -2,14 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { phaseInputSchema } from '../../../machines/contracts/phase-io.ts';
-import {
-  applyEvaluation,
-  settleAssessment,
-  settleEvaluation,
-  settlePhase,
-} from '../../../machines/policies/outcomes.ts';
-import { executionId, phaseInput, searchQuery } from '../../../machines/policies/phase-input.ts';
+import { applyEvaluation, settleEvaluation, settlePhase } from '../../../machines/policies/outcomes.ts';
+import { executionId, phaseInput } from '../../../machines/policies/phase-input.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
+import { searchInput } from '../../../machines/policies/search.ts';
 import { tokensAllowed } from '../../../machines/policies/usage.ts';
 import { chainStateArbitrary } from '../../support/arbitraries.ts';
 import {
@@ -98,14 +94,14 @@ describe('transitions between phases', () => {
   });
 
   it('[C5] search for the request and for what the last search did not find', () => {
-    expect(searchQuery(aState({ results: { ...results, experience: results.experience } }))).toBe(
+    expect(searchInput(aState({ results: { ...results, experience: results.experience } })).query).toBe(
       'When was the bridge opened? the day',
     );
   });
 
   it('[Y6] count a cycle as completed when Yield answers, but not when it fails', () => {
-    expect(settleAssessment(entered, succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
-    expect(settleAssessment(entered, failed()).recursion).toBeUndefined();
+    expect(settlePhase(entered, 'yield', succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
+    expect(settlePhase(entered, 'yield', failed()).recursion).toBeUndefined();
   });
 
   it('[A5] keep every state JSON-serializable', () => {

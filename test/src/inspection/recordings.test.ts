@@ -1,6 +1,7 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../src/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
@@ -50,7 +51,7 @@ describe('a recording', () => {
   it('is sent without the bytes of its files, live and from a store', async () => {
     const journals = memoryJournals();
     const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
-    const run = createPostChain({ model, journals, newId: () => 'run-1' }).run({
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals, newId: () => 'run-1' }).run({
       request: [{ type: 'image', image: 'iVBORw0KGgo=', filename: 'photo.png' }],
     });
     await run.answer;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
 import { createPostChain, createStructuredOutput } from '../../../src/index.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -124,7 +125,7 @@ describe('a model that does not stream', () => {
 
   it('[A6] answers a whole run', async () => {
     const server = await serverFor((body) => JSON.stringify(replies[taskOf(body)]));
-    const answer = await createPostChain({ model: unstreamed(server.baseURL) }).run({
+    const answer = await createPostChain({ profile: ONE_CALL_PER_PHASE, model: unstreamed(server.baseURL) }).run({
       request: 'Is it so?',
     }).answer;
     expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });

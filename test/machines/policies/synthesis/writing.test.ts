@@ -47,7 +47,7 @@ describe('calling a model for the answer', () => {
     ['its prompt exceeds the reserve', withReserve(300), 'does not fit into the 300 tokens'],
     [
       'the draft alone exceeds the reserve',
-      withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [] } }),
+      withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [], notes: '' } }),
       'does not fit into the 8000 tokens',
     ],
   ])('[E9] is skipped without a failure when %s', (_, input, why) => {
@@ -85,7 +85,7 @@ describe('the input shown to the model', () => {
       search('little', 4_000, { importance: 0.1 }),
       search('new', 4_000, { importance: 0.9 }),
     ];
-    const draft = { text: 'It was so.', confidence: 1, usedMessageIds: ['used'] };
+    const draft = { text: 'It was so.', confidence: 1, usedMessageIds: ['used'], notes: '' };
     const steps = [{ stepId: 's1', phase: 'action', content: 'a'.repeat(4_000) }];
     const shownOf = (tokens: number) => {
       const fit = fitPrompt(deepFreeze(anInput({ messages, draft }, { executionResults: steps })), tokens);
@@ -135,7 +135,7 @@ describe('the input shown to the model', () => {
         reserve: fc.constantFrom(700, 1_000, 2_000, 8_000),
       })
       .map(({ request, rationale, draft, messages, steps, reserve }) => ({
-        ...withReserve(reserve, { messages, draft: { text: draft, confidence: 1, usedMessageIds: [] } }),
+        ...withReserve(reserve, { messages, draft: { text: draft, confidence: 1, usedMessageIds: [], notes: '' } }),
         request,
         executionResults: steps,
         convergenceAssessment: { change: null, confidence: 1, rationale },
@@ -155,7 +155,7 @@ describe('the input shown to the model', () => {
 
   it('[E9] is counted by script: less Chinese text fits', () => {
     const messages = [search('a', 3_000, { content: '潮水很低'.repeat(750) })];
-    const draft = { text: '潮', confidence: 1, usedMessageIds: [] };
+    const draft = { text: '潮', confidence: 1, usedMessageIds: [], notes: '' };
     expect(asked(planWriting(withReserve(3_000, { messages, draft }), WINDOW)).input.run.messages).toEqual([]);
     expect(asked(planWriting(withReserve(8_000, { messages, draft }), WINDOW)).input.run.messages).toHaveLength(1);
   });

@@ -57,7 +57,7 @@ describe('a chart as a Mermaid diagram', () => {
     const { chain } = machinesByName;
     if (chain === undefined) throw new Error('no chain');
     expect(mermaid(chartOf(chain), { depth: 1 })).not.toContain('experience');
-    expect(mermaid(chartOf(chain), { depth: 2 })).not.toContain('retrieving');
-    expect(mermaid(chartOf(chain), { depth: 3 })).toContain('retrieving');
+    expect(mermaid(chartOf(chain), { depth: 2 })).not.toContain('searching');
+    expect(mermaid(chartOf(chain), { depth: 3 })).toContain('searching');
   });
 });

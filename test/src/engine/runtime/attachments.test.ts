@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
 import { readContent } from '../../../../src/engine/content.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
@@ -54,7 +55,7 @@ structuredClone(detached, { transfer: [detached] });
 
 function start(run: Partial<RunOptions> = {}, options: PostChainOptions = {}, accepts: readonly string[] = FILES) {
   const model = scriptedModel({}, { otherwise: replies, accepts });
-  const chain = createPostChain({ model, newId: () => 'run-1', ...options });
+  const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, newId: () => 'run-1', ...options });
   return { model, chain, run: chain.run({ request: REQUEST, ...run }) };
 }
 
@@ -103,7 +104,7 @@ describe('files of a request', () => {
       },
       { accepts: FILES },
     );
-    await createPostChain({ model }).run({ request: REQUEST }).answer;
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: REQUEST }).answer;
     const calls = model.calls.filter(({ task }) => task === 'action');
     expect(calls.map((call) => filesOf(call).length)).toEqual([1, 1]);
     expect(calls[1]?.turns.map(({ files = [] }) => files.length)).toEqual([0, 1, 0, 0]);
@@ -296,7 +297,9 @@ describe('a model that does not accept a file', () => {
     for (const fallbackFirst of [false, true]) {
       const blind = scriptedModel({}, { otherwise: replies });
       const [model, fallback] = fallbackFirst ? [blind, unreachable] : [unreachable, blind];
-      const run = createPostChain({ model, fallbackModels: [fallback] }).run({ request: REQUEST });
+      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, fallbackModels: [fallback] }).run({
+        request: REQUEST,
+      });
       const { metadata } = await run.answer;
       expect(metadata.reason).toBe('model_unavailable');
       expect(entriesOf(run, 'recovery')[0]?.failure).toMatchObject({ code: 'connection_failed', message: 'no route' });
@@ -306,7 +309,7 @@ describe('a model that does not accept a file', () => {
 
   it('must have an array of media types in `accepts`', () => {
     const model = { ...scriptedModel({}), accepts: 'image/png' as unknown as string[] };
-    expect(errorOf(() => createPostChain({ model })).message).toBe(
+    expect(errorOf(() => createPostChain({ profile: ONE_CALL_PER_PHASE, model })).message).toBe(
       'model: expected a model whose accepts is an array of media types; received an object with id, contextWindowTokens, accepts, nativeTools, calls.',
     );
     expect(errorOf(() => openaiModel({ model: 'x', apiKey: 'k', accepts: ['images'] })).message).toBe(
@@ -361,7 +364,9 @@ describe('the journal of a run with files', () => {
   it('resumes a run whose process died, with the files', async () => {
     const journals = memoryJournals();
     const hanging = scriptedModel({ action: [{ hang: true }] }, { accepts: FILES });
-    const dead = createPostChain({ model: hanging, journals, newId: () => 'run-1' }).run({ request: REQUEST });
+    const dead = createPostChain({ profile: ONE_CALL_PER_PHASE, model: hanging, journals, newId: () => 'run-1' }).run({
+      request: REQUEST,
+    });
     const entries = [...dead.journal];
     const again = memoryJournals();
     const writer = again.create('run-1');
@@ -369,7 +374,7 @@ describe('the journal of a run with files', () => {
     await writer.close();
     dead.cancel();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
-    const run = await createPostChain({ model, journals: again }).resume('run-1');
+    const run = await createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1');
     expect((await run.answer).status).toBe('completed');
     expect(filesOf(model.calls[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
   });
@@ -422,7 +427,9 @@ describe('the journal of a run with files', () => {
     await writer.write(cut(entries.slice(0, call)));
     await writer.close();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
-    await expect(createPostChain({ model, journals: again }).resume('run-1')).rejects.toMatchObject({
+    await expect(
+      createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1'),
+    ).rejects.toMatchObject({
       code: 'invalid_journal',
       message:
         'The journal does not contain [hidden].png (image/png, 11 B); expected the bytes of every file. Start a new run with the file.',
@@ -453,7 +460,10 @@ describe('files in the context', () => {
         { type: 'image' as const, image: btoa(`photo number ${at}`), mediaType: 'image/png', filename: `${at}.png` },
       ],
     }));
-    const ask = createPostChain({ model, consent: 'ask' }).run({ request: 'Which bridge is the oldest?', history });
+    const ask = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'ask' }).run({
+      request: 'Which bridge is the oldest?',
+      history,
+    });
     for await (const event of ask.events) {
       if (event.type !== 'consent-asked') continue;
       expect(event.request.items[0]?.preview).toMatch(/^Photo \d \[Attached: \d\.png \(image\/png, 14 B\)\]$/);
@@ -464,7 +474,10 @@ describe('files in the context', () => {
     const shown = model.calls.filter(({ task }) => task === 'yield').map((call) => filesOf(call).length);
     expect(shown[0]).toBeLessThan(6);
 
-    const kept = createPostChain({ model, consent: 'keep' }).run({ request: 'Which bridge is the oldest?', history });
+    const kept = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'keep' }).run({
+      request: 'Which bridge is the oldest?',
+      history,
+    });
     await kept.answer;
     expect(entriesOf(kept, 'consent-asked')).toEqual([]);
     expect(filesOf(model.calls.findLast(({ task }) => task === 'yield') as ModelRequest)).toHaveLength(6);
@@ -477,7 +490,7 @@ describe('files in the context', () => {
       { otherwise: replies, accepts: FILES },
     );
     const confidenceOf = async (request: Content) => {
-      const run = createPostChain({ model, documents }).run({ request });
+      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, documents }).run({ request });
       await run.answer;
       return entriesOf(run, 'decision')[0]?.decision.inputs['confidence'];
     };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -28,7 +29,13 @@ function commonLength(one: string, other: string): number {
 describe('the prompts of a cycle', () => {
   it('begin alike: a call repeats at least 80 % of the prompt before it', async () => {
     const model = scriptedModel({}, { otherwise: replies });
-    const chain = createPostChain({ model, documents, instructions: 'Be brief.', limits: { maxCycles: 1 } });
+    const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model,
+      documents,
+      instructions: 'Be brief.',
+      limits: { maxCycles: 1 },
+    });
     await chain.run({ request: 'Is it so?' }).answer;
     const phases = model.calls.filter(isPhase);
     expect(phases).toHaveLength(6);
@@ -40,7 +47,7 @@ describe('the prompts of a cycle', () => {
 
   it('have the marker for the cache where the task begins', async () => {
     const model = scriptedModel({}, { otherwise: replies });
-    await createPostChain({ model, documents }).run({ request: 'Is it so?' }).answer;
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model, documents }).run({ request: 'Is it so?' }).answer;
     for (const { task, turns } of model.calls.filter(isPhase)) {
       const [, { content, cachedChars = 0 } = { content: '' }] = turns;
       expect(content.slice(0, cachedChars)).not.toContain('Phase:');
@@ -52,7 +59,8 @@ describe('the prompts of a cycle', () => {
     const model = scriptedModel({}, { otherwise: replies });
     const observation = { ...replies.observation, insights: ['Another insight.'] };
     const other = scriptedModel({ observation: [observation] }, { otherwise: replies });
-    for (const each of [model, other]) await createPostChain({ model: each }).run({ request: 'Is it so?' }).answer;
+    for (const each of [model, other])
+      await createPostChain({ profile: ONE_CALL_PER_PHASE, model: each }).run({ request: 'Is it so?' }).answer;
     const lastOf = ({ calls }: typeof model) => textOf(calls.filter(isPhase).at(-1) as ModelRequest);
     expect(lastOf(other)).not.toBe(lastOf(model));
   });
@@ -71,14 +79,15 @@ describe('a reply to a phase', () => {
       const reply = replies[task as keyof typeof replies];
       return task === 'synthesis' ? { reply } : { reply: form(reply, task) };
     });
-    const { status } = await createPostChain({ model }).run({ request: 'Is it so?' }).answer;
+    const { status } = await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: 'Is it so?' })
+      .answer;
     expect({ status, calls: model.calls.length }).toEqual({ status: 'completed', calls: 7 });
   });
 
   it('[A9] is corrected with the path of the error inside its member', async () => {
     const intention = [{ reply: { intention: { goal: 3 } } }, replies.intention];
     const model = scriptedModel({ intention }, { otherwise: replies });
-    await createPostChain({ model }).run({ request: 'Is it so?' }).answer;
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: 'Is it so?' }).answer;
     expect(model.calls.find(({ turns }) => turns.length > 2)?.turns.at(-1)?.content).toContain('intention.goal');
   });
 });
@@ -91,7 +100,7 @@ describe('the cost of an answer', () => {
     const script = { observation: [{ failure: {}, usage }, replies.observation] };
     const model = scriptedModel(script, { otherwise: replies, usage });
     const limits = { backoffBaseMs: 0 };
-    const chain = createPostChain({ model, limits, prices: { currency: 'EUR', models } });
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, limits, prices: { currency: 'EUR', models } });
     const { metadata } = await chain.run({ request: 'Is it so?' }).answer;
     // 200 tokens at 0.001, 800 at 0.0001 and 100 at 0.01.
     const one = 1.28;

@@ -90,7 +90,7 @@ describe('run control', () => {
     run.send({ type: 'run.directed', phase: 'dessert' });
     await settle();
     expect(entriesOf(run, 'direction-refused').map(({ received }) => received)).toEqual(['dessert']);
-    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'intention' });
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: { intention: 'calling' } });
     run.cancel();
     await run.answer;
   });

@@ -3,6 +3,7 @@ import { createActor } from 'xstate';
 import { createChainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
 import type { RunEvent } from '../../../../src/engine/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/index.ts';
@@ -53,7 +54,8 @@ describe('events of a run', () => {
 
   it('[A7] [A8] include growing partial values during a reply, before its attempt ends', async () => {
     const events = await collect(
-      createPostChain({ model: slowly({ ...replies }) }).run({ request: 'Is it so?' }).events,
+      createPostChain({ profile: ONE_CALL_PER_PHASE, model: slowly({ ...replies }) }).run({ request: 'Is it so?' })
+        .events,
     );
     const partials = events.filter((event) => event.type === 'partial' && event.task === 'synthesis') as Partials;
     const answers = partials.map(({ value }) => value.answerText ?? '');

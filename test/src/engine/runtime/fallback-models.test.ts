@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { chainInput } from '../../../../src/engine/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import { createPostChain } from '../../../../src/index.ts';
@@ -28,6 +29,7 @@ const model = (id: string, entry?: ScriptEntry, only?: Task) =>
 
 function start(options: PostChainOptions) {
   return createPostChain({
+    profile: ONE_CALL_PER_PHASE,
     clock: new SimulatedClock(),
     ...options,
     limits: { ...NO_WAIT, ...options.limits },
@@ -209,6 +211,7 @@ describe('fallback over HTTP', () => {
       const broken = await chatServer(({ response }) => answer(response));
       const whole = await serverThatAnswers();
       const chain = createPostChain({
+        profile: ONE_CALL_PER_PHASE,
         model: at(broken.baseURL),
         fallbackModels: [at(whole.baseURL)],
         limits: NO_WAIT,
@@ -228,6 +231,7 @@ describe('fallback over HTTP', () => {
     await gone.stop();
     const whole = await serverThatAnswers();
     const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
       model: at(gone.baseURL),
       fallbackModels: [at(whole.baseURL)],
       limits: NO_WAIT,

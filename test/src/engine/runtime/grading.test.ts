@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { GradingInput } from '../../../../machines/contracts/grading.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import type { AnswerGrader } from '../../../../src/engine/runtime/answer-grader.ts';
 import { createPostChain } from '../../../../src/index.ts';
@@ -103,7 +104,13 @@ describe('an own grader', () => {
   it('[promise 6] is not called by a replay, and not again by a resumed run', async () => {
     const grader = vi.fn(() => ({ completion: 0.1 }));
     const journals = memoryJournals();
-    const chain = createPostChain({ model: plannedModel(claim), grader, journals, limits: { maxCycles: 2 } });
+    const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: plannedModel(claim),
+      grader,
+      journals,
+      limits: { maxCycles: 2 },
+    });
     const run = chain.run({ request: 'Is it so?' });
     const answer = await run.answer;
     expect(grader).toHaveBeenCalledTimes(2);
@@ -116,18 +123,28 @@ describe('an own grader', () => {
     const writer = cut.create(run.runId);
     writer.write(run.journal.slice(0, first + 1));
     writer.close();
-    const later = createPostChain({ model: plannedModel(claim), grader, journals: cut, limits: { maxCycles: 2 } });
+    const later = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: plannedModel(claim),
+      grader,
+      journals: cut,
+      limits: { maxCycles: 2 },
+    });
     expect(await (await later.resume(run.runId)).answer).toMatchObject({ answerText: answer.answerText });
     expect(grader).toHaveBeenCalledTimes(3);
   });
 
   it('is refused together with a grading model, and if it is not a function', () => {
     const gradingModel = judgeThat(believed);
-    expect(() => createPostChain({ grader: () => ({}), gradingModel })).toThrow(
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, grader: () => ({}), gradingModel })).toThrow(
       'grader and gradingModel: pass one of them; received both.',
     );
-    expect(() => createPostChain({ grader: 'strict' as never })).toThrow(/grader: expected a function/);
-    expect(() => createPostChain({ gradingModel: {} as never })).toThrow(/gradingModel: expected /);
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, grader: 'strict' as never })).toThrow(
+      /grader: expected a function/,
+    );
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, gradingModel: {} as never })).toThrow(
+      /gradingModel: expected /,
+    );
   });
 });
 

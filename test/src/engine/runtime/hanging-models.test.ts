@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain, type PostChainOptions } from '../../../../src/index.ts';
 import { replay } from '../../../../src/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -36,7 +37,7 @@ function slow(clock: TestClock): ChatModel {
 }
 
 async function runAll(options: PostChainOptions & { readonly model: ChatModel }, clock = new TestClock()) {
-  const run = createPostChain({ ...options, clock }).run({ request: 'Is it so?' });
+  const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options, clock }).run({ request: 'Is it so?' });
   let isActive = true;
   void run.answer.then(() => {
     isActive = false;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPassageIndex, createPostChain, extractiveModel } from '../../../../src/index.ts';
@@ -98,7 +99,12 @@ describe('the instructions of a chain', () => {
     const documents = createPassageIndex([]);
     const answers = [undefined, RULES].map(
       (instructions) =>
-        createPostChain({ model: extractiveModel(), documents, ...(instructions && { instructions }) }).run({
+        createPostChain({
+          profile: ONE_CALL_PER_PHASE,
+          model: extractiveModel(),
+          documents,
+          ...(instructions && { instructions }),
+        }).run({
           request: 'Which bridge opened first?',
         }).answer,
     );
@@ -213,11 +219,13 @@ describe('the size of instructions', () => {
   it('is at most a quarter of the context window, those of chain and run together', () => {
     const model = scriptedModel({}, { otherwise: replies, contextWindowTokens: 4_000 });
     const instructions = 'Be brief. '.repeat(300);
-    const chain = createPostChain({ model, instructions });
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions });
     expect(() => chain.run({ request: 'x', instructions })).toThrow(
       /^instructions: expected at most 1000 tokens, a quarter of the context window; received about 1500\. Shorten them, /,
     );
-    expect(() => createPostChain({ model, instructions: '简'.repeat(1_001) })).toThrow(/received about 1001\./);
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions: '简'.repeat(1_001) })).toThrow(
+      /received about 1001\./,
+    );
     expect(plannedModel({}).contextWindowTokens / 4).toBeGreaterThan(20_000);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -14,7 +15,12 @@ describe('a wait that is longer than its phase', () => {
   it('[A13] is not started: the fallback model is called at once', async () => {
     const first = scriptedModel(() => limited, { id: 'first' });
     const second = scriptedModel({}, { id: 'second', otherwise: replies });
-    const chain = createPostChain({ model: first, fallbackModels: [second], clock: new TestClock() });
+    const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: first,
+      fallbackModels: [second],
+      clock: new TestClock(),
+    });
     const run = chain.run({ request: 'Is it so?' });
     await settle(200);
     expect(entriesOf(run, 'attempt-retry')[0]).toMatchObject({ model: 1, delayMs: 0 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { prompts } from '../../../../src/engine/prompts/registry.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
@@ -40,7 +41,9 @@ interface Scene {
 function start({ action, replyForm = 'text', nativeTools = true, capabilities = [weather] }: Scene) {
   const script = { action: [...action, always({ ...replies.action })] };
   const model = scriptedModel(script, { nativeTools, otherwise: replies });
-  const run = createPostChain({ model, capabilities, replyForm }).run({ request: 'Do I need an umbrella in Bergen?' });
+  const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities, replyForm }).run({
+    request: 'Do I need an umbrella in Bergen?',
+  });
   return { run, actions: () => model.calls.filter(({ task }) => task === 'action'), model };
 }
 
@@ -175,7 +178,9 @@ describe('a chain on a model with native tool calling', () => {
     const { tools, toolsInWords: _, fromToolCalls: __, ...mine } = prompts.action;
     for (const action of [mine, { ...mine, tools }]) {
       const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
-      await createPostChain({ model, capabilities: [weather], prompts: { action } }).run({ request: 'x' }).answer;
+      await createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], prompts: { action } }).run({
+        request: 'x',
+      }).answer;
       expect(model.calls[0]).not.toHaveProperty('tools');
     }
   });
@@ -188,7 +193,7 @@ describe('a chain on an OpenAI-compatible server', () => {
   async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
     const server = await chatServer(answer);
     const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, ...options });
-    const chain = createPostChain({ model, capabilities: [weather], replyForm });
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], replyForm });
     const run = chain.run({ request: 'Do I need an umbrella in Bergen?' });
     const { status } = await run.answer;
     const actions = server.exchanges.map(({ body }) => body).filter(isAction);

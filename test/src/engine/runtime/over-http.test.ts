@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { LLMock } from '@copilotkit/aimock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../../src/index.ts';
@@ -29,7 +30,7 @@ const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
 /** Runs with the real client against a server; only HTTP is awaited. */
 function runOn(baseURL: string, limits: PostChainOptions['limits'] = NO_WAIT): Run {
   const model = openaiModel({ model: 'gpt-4.1-mini', apiKey: 'sk-secret', baseURL });
-  return createPostChain({ model, limits }).run({ request: 'Is it so?' });
+  return createPostChain({ profile: ONE_CALL_PER_PHASE, model, limits }).run({ request: 'Is it so?' });
 }
 
 async function mockedChain(): Promise<LLMock> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -50,7 +51,7 @@ const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', base
 describe('a model that answers in prose', () => {
   it.each(Object.entries(TOOL_REPLIES))('[A14] is used in at most 10 calls if it %s', async (_, toolReply) => {
     const server = await proseServer(toolReply);
-    const run = createPostChain({ model: modelAt(server.baseURL) }).run({
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
       request: 'What does Yield decide?',
     });
     const answer = await run.answer;
@@ -70,7 +71,7 @@ describe('a model that answers in prose', () => {
 
   it('[A14] is asked for a schema, a tool call and a JSON object before its prose is used', async () => {
     const server = await proseServer(TOOL_REPLIES['answers in prose too']);
-    await createPostChain({ model: modelAt(server.baseURL) }).run({
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
       request: 'What does Yield decide?',
     }).answer;
     expect(server.exchanges.slice(0, 4).map(({ body }) => formOf(body))).toEqual([
@@ -87,7 +88,7 @@ describe('a model that answers in prose', () => {
       const isJson = formOf(body) === 'json_object';
       streaming(response).end(completion(isJson ? JSON.stringify(replyTo(body)) : PROSE));
     });
-    const answer = await createPostChain({ model: modelAt(server.baseURL) }).run({
+    const answer = await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
       request: 'Is it so?',
     }).answer;
     expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
@@ -102,7 +103,9 @@ describe('a model that answers in prose', () => {
         ? replies[request.task as keyof typeof replies]
         : { text: PROSE, replyForm: 'text' },
     );
-    const run = createPostChain({ model, clock: new TestClock() }).run({ request: 'Is it so?' });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, clock: new TestClock() }).run({
+      request: 'Is it so?',
+    });
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
     expect(model.calls.map(({ replyForm }) => replyForm)).toEqual(['text', ...Array(7).fill('tool-call')]);
     const statuses = entriesOf(run, 'model-status');
@@ -116,7 +119,7 @@ describe('a model that answers in prose', () => {
     const first = scriptedModel(() => ({ text: PROSE, replyForm: 'text' }), { id: 'first' });
     const second = scriptedModel({}, { id: 'second', otherwise: replies });
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
-    const run = createPostChain({ ...options }).run({ request: 'Is it so?' });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
     expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call', 'json-object']);
     expect(second.calls).toHaveLength(7);
@@ -128,7 +131,7 @@ describe('a model that answers in prose', () => {
     const failure = { code: 'unauthorized', retryable: false, message: 'the key was refused', status: 401 };
     const second = scriptedModel(() => ({ failure }), { id: 'second' });
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
-    const run = createPostChain({ ...options }).run({ request: 'Is it so?' });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ answerText: PROSE, metadata: { reason: 'prose_replies' } });
   });
 
@@ -136,7 +139,9 @@ describe('a model that answers in prose', () => {
     const model = scriptedModel((request) =>
       request.task === 'action' ? { text: PROSE, replyForm: 'text' } : replies[request.task as keyof typeof replies],
     );
-    const run = createPostChain({ model, clock: new TestClock() }).run({ request: 'Is it so?' });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, clock: new TestClock() }).run({
+      request: 'Is it so?',
+    });
     expect(await run.answer).toMatchObject({
       status: 'degraded',
       answerText: replies.synthesis.answerText,
@@ -164,7 +169,7 @@ describe('a model that answers in prose', () => {
     const server = await chatServer(({ response }) => {
       streaming(response).end(completion(`<think>Hm, {"a": 1}.</think>\n${PROSE}`));
     });
-    const run = createPostChain({ model: modelAt(server.baseURL) }).run({
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
       request: 'What does Yield decide?',
     });
     expect((await run.answer).answerText).toBe(PROSE);

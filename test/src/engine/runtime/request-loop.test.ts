@@ -207,7 +207,7 @@ describe('directions within a cycle', () => {
     expect(phasesOf(run).filter((phase) => phase === 'intention')).toHaveLength(3);
     const refusals = entriesOf(run, 'direction-refused').map(({ received, reason }) => `${received}: ${reason}`);
     expect(refusals).toEqual(Array(18).fill('intention: cycle_limit'));
-    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'intention' });
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: { intention: 'calling' } });
     run.cancel();
     await run.answer;
   });

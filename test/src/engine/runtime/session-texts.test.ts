@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { contextHistory } from '../../../../src/journal/context-history.ts';
@@ -77,7 +78,7 @@ describe('a session id', () => {
   );
 
   it.each([[{}], [{ recall: () => [] }], ['chat.db'], [null], [7]])('requires a valid store, not %j', (sessions) => {
-    expect(() => createPostChain({ sessions: sessions as never })).toThrow(
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, sessions: sessions as never })).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
         message: expect.stringMatching(/^sessions: expected a session store.*; received .*/),

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 
 import { chainInput, createActors } from '../../../../src/engine/runtime/bare-chain.ts';
@@ -32,7 +33,7 @@ function aChain(options: Parameters<typeof createPostChain>[0] = {}, script: Par
     runs += 1;
     return `run-${runs}`;
   };
-  return { chain: createPostChain({ newId, ...options, model }), model };
+  return { chain: createPostChain({ profile: ONE_CALL_PER_PHASE, newId, ...options, model }), model };
 }
 
 /** Returns the context shown to the model in its first call for a request. */

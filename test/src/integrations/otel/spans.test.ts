@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -72,7 +73,9 @@ describe('a run as spans', () => {
       { id: 'openai:gpt-4.1', otherwise: replies },
     );
     const second = scriptedModel({}, { id: 'llama3:8b', otherwise: replies });
-    const run = createPostChain({ model, fallbackModels: [second] }).run({ request: 'Is it so?' });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, fallbackModels: [second] }).run({
+      request: 'Is it so?',
+    });
     await run.answer;
     const telemetry = memoryTelemetry();
     await traceRun(run.journal, { ...telemetry.options, provider: 'ollama' });

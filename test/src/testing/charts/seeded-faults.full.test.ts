@@ -50,13 +50,13 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
         cycleLimitReached: ({ context: { recursion, limits } }: Args) => recursion.completedCycles > limits.maxCycles,
       },
     }),
-    /^yield\.assessing, attempt: confident → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){6}attempt: unsure, proposes yield → attempt: confident$/u,
+    /^yield\.assessing, attempt: confident → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){5}attempt: unsure, proposes yield → attempt: confident$/u,
   ],
   [
     'unlimited retries of a failed phase',
     small,
     chainMachine.provide({ guards: { phaseMayRepeat: () => true } }),
-    /^action, action: refused → action; wanted experience\.retrieving \[Y9\], after a question → action: refused$/u,
+    /^action, action: refused → action; wanted experience\.searching or .* \[Y9\], after a question → action: refused$/u,
   ],
   [
     'too low a confidence threshold',
@@ -64,7 +64,7 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
     chainMachine.provide({
       guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
     }),
-    /^yield\.assessing, attempt: task complete → writing, and what must be so is not; wanted writing \[Y1, Y2\], after a question → /u,
+    /^yield\.assessing, attempt: task complete → writing, and what must be so is not; wanted writing .* \[Y1, Y2\], after a question → /u,
   ],
   [
     'missing consent',
@@ -76,7 +76,7 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
     'a missing backoff for a rate-limited source',
     small,
     chainMachine.provide({ guards: { sourceMayRecover: () => false } }),
-    /^experience\.retrieving, retrievePassages: too many requests → experience\.reading; wanted experience\.backingOff \[C5\], after a question → action: replied → retrievePassages: too many requests$/u,
+    /^experience\.searching, retrievePassages: too many requests → experience\.reading; wanted experience\.backingOff \[C5\], after with session, documents and embeddings → recallSession: done → action: replied → retrievePassages: too many requests$/u,
   ],
   [
     'a canceled run that continues',

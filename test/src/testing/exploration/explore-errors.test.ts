@@ -33,9 +33,9 @@ describe('explore throws an error', () => {
     const outcomes = { load: [done('it')], store: [] };
     expect(caughtError(() => explore(fetching, { outcomes, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',
-      message: '"outcomes.store" does not match an actor of fetching, which invokes load',
+      message: '"outcomes.store" does not match an actor of fetching, which starts load',
     });
-    expect(caughtError(() => explore(counting, { outcomes }))?.message).toMatch(/which invokes no actors$/u);
+    expect(caughtError(() => explore(counting, { outcomes }))?.message).toMatch(/which starts no actors$/u);
   });
 
   it('for an actor without outcomes, with an example', () => {

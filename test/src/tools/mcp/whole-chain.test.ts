@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import type { Run } from '../../../../src/engine/runtime/run.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -20,7 +21,7 @@ import { entriesOf } from '../../../support/run-chain.ts';
 function runWith({ name, capabilities }: McpConnection, tool: string, args: object): Run {
   const call = { capability: `${name}_${tool}`, arguments: JSON.stringify(args) };
   const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
-  return createPostChain({ model, capabilities }).run({ request: 'Is it so?' });
+  return createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities }).run({ request: 'Is it so?' });
 }
 
 const started = async (run: Run): Promise<void> => {

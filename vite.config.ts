@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 /** The entry points of the package, by their names in `exports`; the root is `index`. */
@@ -29,7 +30,39 @@ const FULL = ['test/**/*.full.test.ts'];
 /** Tests on a real Restate server have a command of their own: `npm run test:restate`. */
 const RESTATE = ['test/restate/**', 'test/runtimes/**'];
 
+/**
+ * Marks the schemas of a module as free of side effects, so that bundlers leave out those that a program does not use. Bundlers cannot
+ * know it for themselves: zod marks its functions, but neither `z.int` nor the method `check`.
+ */
+function pureSchemas(): Plugin {
+  return {
+    name: 'pure-schemas',
+    apply: 'build',
+    // After the types are stripped.
+    enforce: 'post',
+    transform: {
+      filter: { id: /\.ts$/, code: 'zod/mini' },
+      handler(code) {
+        const variables = this.parse(code).body.flatMap((statement) => {
+          const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+          return declared?.type === 'VariableDeclaration' ? declared.declarations : [];
+        });
+        const schemas = variables.flatMap(({ init }) => {
+          const isMade = init?.type === 'CallExpression' || init?.type === 'ObjectExpression';
+          return isMade && /\bz\.\w+\(/u.test(code.slice(init.start, init.end)) ? [init] : [];
+        });
+        return schemas.reduceRight(
+          (marked, { start, end }) =>
+            `${marked.slice(0, start)}/* @__PURE__ */ (() => (${marked.slice(start, end)}))()${marked.slice(end)}`,
+          code,
+        );
+      },
+    },
+  };
+}
+
 export default defineConfig({
+  plugins: [pureSchemas()],
   build: {
     target: 'node20',
     outDir: 'dist',

@@ -145,13 +145,25 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
-const typesOf = (schema: {
-  readonly def: { readonly options: readonly { readonly shape: { readonly type: z.ZodMiniLiteral } }[] };
-}) => new Set(schema.def.options.flatMap(({ shape }) => shape.type.def.values as string[]));
+/** Returns the names in a record. Its type demands each of them. */
+const typesOf = <Type extends JournalEvent['type']>(
+  types: Readonly<Record<Type, true>>,
+): ReadonlySet<JournalEvent['type']> => new Set(Object.keys(types) as Type[]);
 
 /** The entry types that a replay feeds to the charts, and those that it copies. The charts emit all others again. */
-export const EXTERNAL_EVENTS = typesOf(externalEventSchema) as ReadonlySet<JournalEvent['type']>;
-export const ANNOTATIONS = typesOf(annotationSchema) as ReadonlySet<JournalEvent['type']>;
+export const EXTERNAL_EVENTS = typesOf<ExternalEvent['type']>({
+  delivery: true,
+  'call-event': true,
+  timer: true,
+  'run-stopped': true,
+});
+export const ANNOTATIONS = typesOf<Annotation['type']>({
+  retrieval: true,
+  'text-delta': true,
+  prompt: true,
+  attachment: true,
+  resumed: true,
+});
 
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
 const place = { seq: z.int().check(z.gte(0)), atMs: z.number() };

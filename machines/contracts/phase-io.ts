@@ -58,7 +58,8 @@ const runProgressSchema = z.object({
   maxCycles: z.int().check(z.gte(1)),
   confidences: z.readonly(z.array(z.object({ phase: phaseSchema, confidence: unitSchema }))),
   decisions: z.readonly(z.array(decisionSchema)),
-  context: z.catch(z.nullable(contextStatisticsSchema), null),
+  // Not z.catch, with which all of zod's helper functions end up in a bundle.
+  context: z.union([z.nullable(contextStatisticsSchema), z.transform(() => null)]),
   modelCalls: z.int().check(z.gte(0)),
   tokens: z.int().check(z.gte(0)),
   corrections: z.int().check(z.gte(0)),

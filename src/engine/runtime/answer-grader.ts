@@ -12,7 +12,7 @@ import { ungraded } from '../../../machines/policies/grading.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { RetryPolicy } from '../attempts/retry-policy.ts';
-import { createStructuredOutput } from '../attempts/structured-output.ts';
+import { startAttempts } from '../attempts/unwatched-attempts.ts';
 import type { Clock } from '../clock.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { promptSpec } from '../prompts/prompt-spec.ts';
@@ -71,12 +71,12 @@ export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge)
     try {
       const asked = withInstructions(turns(input), input.instructions, TO_JUDGE);
       const prompted = { prompt: asked, schema: prompt.output, jsonSchema: shape.jsonSchema, name: prompt.name };
-      const output = createStructuredOutput({ model, ...prompted, replyForm, policy, signal, clock });
+      const attempts = startAttempts({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
-        const { modelCalls, ...tokens } = output.execution.usage;
+        const { modelCalls, ...tokens } = attempts.execution().usage;
         return modelCalls === 0 ? NO_USAGE : { ...addCall(NO_USAGE, tokens, price), modelCalls };
       };
-      const grades = readGrades(judgedGradesSchema, await output.value);
+      const grades = readGrades(judgedGradesSchema, await attempts.value);
       return { grades, problem: null, usage: usage() };
     } catch (error) {
       signal.throwIfAborted();

@@ -14,7 +14,7 @@ const MIN_TEXT = 11;
 export const LEGIBLE = MIN_TEXT / FONT.label;
 
 const LABEL_LENGTH = 18;
-const JOINED_LENGTH = 30;
+const JOINED_LENGTH = 26;
 export const NAME_LENGTH = 28;
 export const BADGE_LENGTH = 22;
 

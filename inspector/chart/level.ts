@@ -251,7 +251,7 @@ function isQuiet(
 }
 
 /** Labels of different events are joined up to this length. */
-const MAX_JOINED = 30;
+const MAX_JOINED = 26;
 
 function textOf({ labels, transitions }: LevelEdge, { transitions: all }: Chart): Pick<LevelEdge, 'text' | 'more'> {
   const distinct = [...new Set(labels)];

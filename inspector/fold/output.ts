@@ -2,6 +2,7 @@ import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
+import { replyValue } from '../../src/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
 import { countUpTo } from './sorted.ts';
@@ -90,13 +91,16 @@ function chunkText(log: RunLog, seq: number | undefined): string {
   return entry?.type === 'text-delta' ? entry.text : '';
 }
 
-function replyIn(log: RunLog, seq: number): Reply | null {
+function replyIn(log: RunLog, seq: number): Pick<Reply, 'text' | 'value'> | null {
   const entry = log.entry(seq);
-  return entry.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply : null;
+  if (entry.type !== 'call-event') return null;
+  if (entry.event.type === 'reply.ended') return entry.event.reply;
+  const value = replyValue(entry);
+  return value === undefined ? null : { value, text: JSON.stringify(value) };
 }
 
 /** The value the engine read from a reply, or else what its text contains. Cached per reply. */
-function valueIn(reply: Reply): PartialValue | null {
+function valueIn(reply: Pick<Reply, 'text' | 'value'>): PartialValue | null {
   const known = values.get(reply);
   if (known !== undefined) return known;
   const { value, text } = reply;
@@ -107,7 +111,7 @@ function valueIn(reply: Reply): PartialValue | null {
   return created;
 }
 
-const values = new WeakMap<Reply, PartialValue | null>();
+const values = new WeakMap<object, PartialValue | null>();
 
 /** The fields of a reply by task, in schema order. */
 export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Replies[T] & string)[] } = {

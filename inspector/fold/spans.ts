@@ -3,7 +3,9 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
+import { isPhase } from '../../machines/policies/phase-selection.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
+import { replyValue } from '../../src/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countStartedBy, firstIndexWhere } from './sorted.ts';
 import type { TimeLine } from './time-line.ts';
@@ -81,6 +83,13 @@ export const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>([
   'reply.lost',
 ]);
 
+interface OpenCall {
+  readonly span: CallSpan;
+  readonly attemptId: string;
+  readonly actor: string;
+  readonly startedIn: Phase | null;
+}
+
 interface SpanFold {
   readonly spans: Spans;
   /** Whether a call is running. */
@@ -95,7 +104,7 @@ export function createSpanFold(): SpanFold {
   const attempts: AttemptSpan[] = [];
   const calls: CallSpan[] = [];
   const capabilities: CapabilitySpan[] = [];
-  const open = new Map<number, { readonly span: CallSpan; readonly attemptId: string }>();
+  const open = new Map<number, OpenCall>();
   /** The latest attempt of each id. */
   const newest = new Map<string, AttemptSpan>();
   let prices: readonly (Price | null)[] = [];
@@ -106,6 +115,17 @@ export function createSpanFold(): SpanFold {
     return phase?.to === null ? phase.phase : null;
   };
 
+  /** Whether a call is for a later phase than the one in progress, which therefore does not end it. */
+  const isAhead = ({ actor, startedIn }: OpenCall): boolean =>
+    actor === 'callAhead' || (actor === 'retrievePassages' && startedIn !== 'experience');
+
+  /** Ends the last attempt, unless its phase has not begun. */
+  function endLastAttempt(seq: number): void {
+    const last = attempts.at(-1);
+    const isOpen = [...open.values()].some((call) => call.attemptId === last?.attemptId && isAhead(call));
+    if (!isOpen) end(last, seq);
+  }
+
   function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
     if (span === undefined || span.to !== null) return;
     span.to = seq;
@@ -113,16 +133,20 @@ export function createSpanFold(): SpanFold {
   }
 
   /** Ends what was still running when its phase ended or another attempt started: the journal has no entry for that. */
-  function abortOpen(seq: number): void {
-    end(attempts.at(-1), seq);
+  function abortOpen(seq: number, isOver = false): void {
+    if (isOver) end(attempts.at(-1), seq);
+    else endLastAttempt(seq);
     end(capabilities.at(-1), seq);
-    for (const { span } of open.values()) end(span, seq);
-    open.clear();
+    for (const [number, call] of open)
+      if (isOver || !isAhead(call)) {
+        end(call.span, seq);
+        open.delete(number);
+      }
   }
 
   function begin(entry: EntryOf<'attempt-start'>): void {
     const { attemptId, task, attempt, model, seq } = entry;
-    end(attempts.at(-1), seq);
+    endLastAttempt(seq);
     const span: AttemptSpan = {
       attemptId,
       task,
@@ -130,7 +154,7 @@ export function createSpanFold(): SpanFold {
       from: seq,
       to: null,
       failure: null,
-      phase: phaseNow(),
+      phase: isPhase(task) ? task : phaseNow(),
       model,
       usage: null,
       cost: null,
@@ -176,10 +200,11 @@ export function createSpanFold(): SpanFold {
   function call(entry: EntryOf<'call-start'>): void {
     const { call: number, actor, task, capability, attemptId, seq } = entry;
     const subject = task ?? capability ?? '';
-    const begun = { call: number, actor, subject, phase: phaseNow(), from: seq };
-    const span: CallSpan = { ...begun, to: null, failure: null, outcome: null };
+    const startedIn = phaseNow();
+    const phase = actor === 'retrievePassages' ? 'experience' : isPhase(subject) ? subject : startedIn;
+    const span: CallSpan = { call: number, actor, subject, phase, from: seq, to: null, failure: null, outcome: null };
     calls.push(span);
-    open.set(number, { span, attemptId: attemptId ?? '' });
+    open.set(number, { span, attemptId: attemptId ?? '', actor, startedIn });
   }
 
   function callEvent({ call: number, event, seq }: EntryOf<'call-event'>): void {
@@ -189,7 +214,7 @@ export function createSpanFold(): SpanFold {
     end(started.span, seq);
     started.span.outcome = event.type;
     const attempt = newest.get(started.attemptId);
-    if (event.type === 'reply.ended' && attempt !== undefined) attempt.reply = seq;
+    if (attempt !== undefined && replyValue({ actor: started.actor, event }) !== undefined) attempt.reply = seq;
   }
 
   function take(entry: JournalEntry): void {
@@ -242,7 +267,7 @@ export function createSpanFold(): SpanFold {
       case 'run-end':
         end(phases.at(-1), seq);
         end(cycles.at(-1), phases.at(-1)?.to ?? seq);
-        abortOpen(seq);
+        abortOpen(seq, true);
         break;
       default:
     }

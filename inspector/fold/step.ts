@@ -34,13 +34,18 @@ export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at:
   return selected === undefined ? null : { all, selected };
 }
 
+const NEAR_PROMPTS = 3;
+
 /** The entry that records the prompt of a model call; null if it is not sent yet. */
 export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }: NumberedCall): number | null {
   const prompts = entries.of('prompt');
-  const seq = prompts[countUpTo(prompts, span.from - 1)];
-  if (seq === undefined || (span.to !== null && seq > span.to)) return null;
-  const entry = log.entry(seq);
-  return entry.type === 'prompt' && entry.attemptId === span.attemptId ? seq : null;
+  const first = countUpTo(prompts, span.from - 1);
+  // The prompt of a call that started early may be in between.
+  const own = prompts.slice(first, first + NEAR_PROMPTS).find((seq) => {
+    const entry = log.entry(seq);
+    return entry.type === 'prompt' && entry.attemptId === span.attemptId;
+  });
+  return own === undefined || (span.to !== null && own > span.to) ? null : own;
 }
 
 /** A run of a capability, or a search of the documents. `result` is null while it is running. */

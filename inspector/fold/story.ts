@@ -2,7 +2,7 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { hasPart, phaseFinding } from '../../src/journal/phase-finding.ts';
+import { hasPart, phaseFinding, replyValue } from '../../src/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -103,7 +103,7 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
   const { spans, timeLine } = fold;
   const { from, to, phase, failure } = span;
   const until = to ?? count - 1;
-  const { first, calls } = callsDuring(spans, from, until);
+  const { first, calls } = callsOf(spans, span, until);
   const end = to === null ? null : log.entry(to);
   const aborted = failure?.stage === 'aborted' || (end !== null && end.type !== 'phase-end');
   const row: StoryPhase = {
@@ -134,6 +134,14 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
   return row;
 }
 
+/** The model calls of a phase, which may have started before it, and the number of calls before the first. */
+function callsOf(spans: Spans, { from, step }: PhaseSpan, until: number) {
+  const { first } = callsDuring(spans, from, until);
+  const near = spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), countStartedBy(spans.attempts, until));
+  const calls = near.filter(({ attemptId }) => attemptId.startsWith(`s${step}.`));
+  return { first: calls[0] === undefined ? first : spans.attempts.indexOf(calls[0]), calls };
+}
+
 /** The model calls during these entries, and the number of calls before them. The first phase starts after its first call. */
 export function callsDuring({ attempts }: Spans, from: number, to: number) {
   const first = firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from);
@@ -151,7 +159,7 @@ function findingOf(log: RunLog, phase: Phase, calls: readonly AttemptSpan[], bef
 
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
   const entry = reply === null ? null : log.entry(reply);
-  return entry?.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
+  return (entry?.type === 'call-event' && replyValue(entry)) || null;
 }
 
 /** Calls before a phase, any of which may have replied for it: a shared call or one that started early. */

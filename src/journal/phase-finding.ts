@@ -1,5 +1,5 @@
 import type { EarlyReply } from '../../machines/contracts/attempt.ts';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import { count } from '../internal/printable.ts';
@@ -26,7 +26,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
 
 /** Returns the value of the model's reply that a call ended with, also of a call that started early; undefined if there is none. */
-export function replyValue({ actor, event }: Extract<JournalEntry, { type: 'call-event' }>): unknown {
+export function replyValue({ actor, event }: { readonly actor: string; readonly event: CallEvent }): unknown {
   if (event.type === 'reply.ended') return event.reply.value;
   return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
 }

@@ -6,6 +6,8 @@ import { ABORTED, type EntryOf, type OpenSpan, POSTCHAIN, type SpanAttributes, t
 
 interface ModelCall {
   readonly span: OpenSpan;
+  /** Whether it started before its phase: then the phases that end meanwhile do not end it. */
+  readonly isAhead: boolean;
   /** Time to the first text, in milliseconds. */
   firstMs: number | null;
   readonly text: string[];
@@ -20,7 +22,10 @@ interface ModelCallParts {
   readonly provider: string | null;
 }
 
-/** Records each attempt of a model call as a `chat` span below its phase; calls of the synthesis are below the run. */
+/**
+ * Records each attempt of a model call as a `chat` span below its phase. Calls of the synthesis, and those that start before their phase,
+ * are below the run.
+ */
 export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStart, parts: ModelCallParts) {
   const { spans, run, phases, filter } = parts;
   const tokens = createTokenTotals(spans);
@@ -28,14 +33,14 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   const open = new Map<string, ModelCall>();
   /** The parent spans of attempt series. */
   const parents = new Map<string, OpenSpan>();
-  /** A call may start before the journal records its phase. */
-  let early: EntryOf<'attempt-start'>[] = [];
+  /** Calls whose phase follows in the journal. */
+  let waiting: EntryOf<'attempt-start'>[] = [];
 
   const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
 
-  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>): void {
-    const parent = parents.get(attemptId) ?? (task === 'synthesis' ? run : phases.span());
-    parents.set(attemptId, parent);
+  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>, isAhead = false): void {
+    const parent = parents.get(attemptId) ?? (task === 'synthesis' || isAhead ? run : phases.span());
+    if (!isAhead) parents.set(attemptId, parent);
     const shared = modelOf(model);
     const prompt = prompts[task];
     const span = spans.begin({
@@ -50,23 +55,25 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'postchain.prompt.version': prompt?.version,
         'postchain.task': task,
         'postchain.attempt': attempt,
+        'postchain.early': isAhead || undefined,
       },
     });
-    open.set(attemptId, { span, firstMs: null, text: [] });
+    open.set(attemptId, { span, isAhead, firstMs: null, text: [] });
   }
 
   return {
     /** Starts a phase, and the calls that were recorded before it. */
     enterPhase(): void {
       parents.clear();
-      const pending = early;
-      early = [];
+      const pending = waiting;
+      waiting = [];
       for (const entry of pending) begin(entry);
     },
     start(entry: EntryOf<'attempt-start'>): void {
       const step = stepOf(entry.attemptId);
       if (entry.task === 'synthesis' || step === null || phases.isAt(step)) begin(entry);
-      else early.push(entry);
+      else if (phases.isBefore(step)) begin(entry, true);
+      else waiting.push(entry);
     },
     addText({ attemptId, text }: EntryOf<'text-delta'>): void {
       const call = open.get(attemptId);
@@ -101,13 +108,14 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'postchain.backoff_ms': delayMs,
       });
     },
-    /** Ends all open calls. The chart has continued without them, so no end entry will follow. */
-    abortAll(): void {
-      for (const { span } of open.values()) {
+    /** Ends the open calls of the phase, which has ended, or all calls of a run. No end entry will follow. */
+    abort(which: 'phase' | 'run'): void {
+      for (const [attemptId, { span, isAhead }] of open) {
+        if (isAhead && which === 'phase') continue;
+        open.delete(attemptId);
         tokens.addAborted(span);
         spans.end(span, ABORTED);
       }
-      open.clear();
     },
     /** Measures the tokens of aborted calls. */
     settleTokens: tokens.settle,

@@ -77,6 +77,8 @@ export function createPhases(spans: SpanLog, run: OpenSpan, filter: ContentFilte
     /** Returns the span of the current phase, or the run's span. */
     span: (): OpenSpan => phase?.span ?? run,
     isAt: (step: number): boolean => phase?.step === step,
+    /** Whether a phase before this step is in progress. */
+    isBefore: (step: number): boolean => phase !== null && phase.leftAtMs === null && phase.step < step,
   };
 }
 

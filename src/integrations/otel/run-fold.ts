@@ -47,13 +47,13 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
   function onTransition(entry: EntryOf<'transition'>): void {
     addGuardEvents(entry, spans, phases, filter);
     if (entry.machine === 'attempt' || entry.target.length === 0) return;
-    modelCalls.abortAll();
+    modelCalls.abort('phase');
     if (entry.source === CYCLING) phases.leave(entry.target.includes('synthesizing'));
   }
 
   function endRun(entry: EntryOf<'run-end'>): void {
     phases.close();
-    modelCalls.abortAll();
+    modelCalls.abort('run');
     modelCalls.settleTokens(entry.usage);
     const { reason = null } = answer?.metadata ?? {};
     const error = entry.status === 'degraded' ? filter.errorOf({ code: reason ?? '', message: null }) : null;

@@ -31,8 +31,8 @@ describe.skipIf(skipReason !== null)('interacting with the chart picture', () =>
     expect(await stateItem(page, 'experience').getAttribute('aria-expanded')).toBe('false');
     expect(await viewTransform(page)).toBe(before);
     await page.keyboard.press('ArrowRight');
-    expect(await focusedName(page)).toBe('retrieving');
-    expect(await stateItem(page, 'retrieving').isVisible()).toBe(true);
+    expect(await focusedName(page)).toBe('searching');
+    expect(await stateItem(page, 'searching').isVisible()).toBe(true);
     await page.keyboard.press('0');
     expect(await viewTransform(page)).toBe(before);
     await stateItem(page, 'yield').focus();
@@ -44,20 +44,20 @@ describe.skipIf(skipReason !== null)('interacting with the chart picture', () =>
   it('shows the inside of a state when it is opened with a second click, or zoomed in', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
-    const streaming = page.locator('.state.leaf > .name', { hasText: 'streaming' });
-    expect(await streaming.isVisible()).toBe(false);
+    const inside = page.locator('.state.leaf > .name', { hasText: 'calling' });
+    expect(await inside.isVisible()).toBe(false);
     const intention = stateItem(page, 'intention');
     await intention.locator('> .box').click();
-    expect(await streaming.isVisible()).toBe(false);
+    expect(await inside.isVisible()).toBe(false);
     await page.waitForTimeout(0);
     await intention.locator('> .box').click();
-    await streaming.waitFor();
+    await inside.waitFor();
     await page.getByRole('button', { name: 'Fit the chart' }).click();
-    await streaming.waitFor({ state: 'hidden' });
+    await inside.waitFor({ state: 'hidden' });
     const { x = 0, y = 0, width = 0, height = 0 } = (await intention.locator('> .box').boundingBox()) ?? {};
     await page.mouse.move(x + width / 2, y + height / 2);
     for (let turn = 0; turn < 12; turn += 1) await page.mouse.wheel(0, -240);
-    await streaming.waitFor();
+    await inside.waitFor();
   });
 
   it('zooms with the wheel at the pointer, pans by dragging, and resets to fit', async () => {

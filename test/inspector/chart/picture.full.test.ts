@@ -18,7 +18,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
     expect(await page.locator('.state.leaf').count()).toBe(2);
-    expect(await page.locator('.state.active').count()).toBe(4);
+    expect(await page.locator('.state.active').count()).toBe(5);
     expect(await stateItem(page, 'intention').getAttribute('aria-label')).toBe(
       'intention, active: The desired future: the goal behind the request.',
     );

@@ -46,15 +46,16 @@ const [chain] = ownCharts.charts;
 export const transitionIndex = (source: string, target: string): number =>
   chain?.transitions.findIndex((one) => one.source === source && one.target.includes(target)) ?? -1;
 const READING = 'postChain.cycling.experience.reading';
+const CALLING = 'postChain.cycling.intention.calling';
 const DECIDING = 'postChain.cycling.yield.deciding';
 
 /** The run has just entered `intention`, and its attempt is streaming. */
 export const marksInIntention = {
   active: {
-    postChain: ['postChain', 'postChain.cycling', 'intention'],
+    postChain: ['postChain', 'postChain.cycling', 'intention', CALLING],
     attempt: ['attempt', 'attempt.calling', 'attempt.calling.streaming'],
   },
-  where: { attempt: { chartId: 'postChain', stateId: 'intention' } },
+  where: { attempt: { chartId: 'postChain', stateId: CALLING } },
   taken: {
     postChain: [
       [transitionIndex('action', 'experience'), 1],
@@ -70,7 +71,7 @@ export const marksInIntention = {
 };
 /** The run has just gone back to `experience`. */
 export const marksAfterDeciding = {
-  active: { postChain: ['postChain', 'postChain.cycling', 'experience', 'postChain.cycling.experience.retrieving'] },
+  active: { postChain: ['postChain', 'postChain.cycling', 'experience', 'postChain.cycling.experience.searching'] },
   where: {},
   taken: { postChain: [[transitionIndex(DECIDING, 'experience'), 1]] },
   last: {
@@ -85,11 +86,11 @@ export const marksAfterDeciding = {
 export const marksAfterFailing = {
   active: { postChain: ['postChain', 'postChain.cycling', 'recovering'] },
   where: {},
-  taken: { postChain: [[transitionIndex('intention', 'recovering'), 1]] },
+  taken: { postChain: [[transitionIndex(CALLING, 'recovering'), 1]] },
   last: {
     chartId: 'postChain',
-    transition: transitionIndex('intention', 'recovering'),
-    source: 'intention',
+    transition: transitionIndex(CALLING, 'recovering'),
+    source: CALLING,
     target: 'recovering',
   },
   failed: { postChain: ['intention'] },

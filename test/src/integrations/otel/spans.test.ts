@@ -35,6 +35,33 @@ describe('a run as spans', () => {
     );
   });
 
+  it('has a call that starts early below the run, and a shared one once', async () => {
+    const thorough = await traceScripted({}, { profile: 'thorough' });
+    const rows = tableOf(thorough.spans).split('\n');
+    expect(rows.slice(5, 9)).toEqual([
+      '  invoke_agent intention 0–0',
+      '    chat scripted 0–0',
+      '  chat scripted 0–0',
+      '  invoke_agent observation 0–0',
+    ]);
+    const early = thorough.spans.filter(({ attributes }) => attributes['postchain.early'] === true);
+    expect(early.map(({ attributes }) => attributes['postchain.task'])).toEqual(['observation']);
+    const balanced = await traceScripted({}, { profile: 'balanced' });
+    expect(tableOf(balanced.spans).match(/chat/gu)).toHaveLength(3);
+  });
+
+  it('ends a call that starts early when the run is canceled', async () => {
+    const hangs = { hang: true } as const;
+    const { run, clock } = startScripted({ intention: hangs, observation: hangs }, { profile: 'thorough' });
+    await settle();
+    clock.increment(10);
+    run.cancel();
+    await run.answer;
+    const telemetry = memoryTelemetry();
+    await traceRun(run.journal, telemetry.options);
+    expect(tableOf(telemetry.spans()).match(/chat scripted 0–10 ! aborted/gu)).toHaveLength(2);
+  });
+
   it('records a retry with its reason, delay and status', async () => {
     const { spans } = await traceScripted({ intention: (number: number) => (number === 1 ? busy : replies.intention) });
     expect(tableOf(spans.slice(5, 8))).toBe(

@@ -1,21 +1,23 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { untraced } from './untraced.mjs';
 
 /**
  * One contender. `module` exports `measure(options)`, which returns a number or an object. Contenders with the same module share a
- * process.
+ * process, except for those that name a lane: each lane is a process.
  *
  * @typedef {object} Entrant
  * @property {string} name
  * @property {URL} module
+ * @property {string} [lane]
  * @property {Readonly<Record<string, unknown>>} [options]
  * @property {number} [rounds] Fewer rounds than the others, for a slow contender.
  * @property {number} [warmUps]
  */
 
 /**
- * Measures the entrants in turns, A B C A B C …, so that a noisy moment affects all of them. Each module has its own process for all
+ * Measures the entrants in turns, A B C A B C …, so that a noisy moment affects all of them. Each lane is one process for all
  * rounds: its code stays warm, and no contender slows another (on Node 20, LangGraph's AsyncLocalStorage probably slows other promises
  * in its process).
  *
@@ -29,27 +31,29 @@ export async function race(entrants, { rounds, warmUps }) {
   /** @type {Record<string, T[]>} */
   const measured = Object.fromEntries(entrants.map(({ name }) => [name, []]));
   try {
-    for (const { module } of entrants) {
-      if (!lanes.has(module.href)) lanes.set(module.href, await openLane(module));
+    for (const entrant of entrants) {
+      if (!lanes.has(laneOf(entrant))) lanes.set(laneOf(entrant), await openLane(entrant.module));
     }
     for (let round = -warmUps; round < rounds; round += 1) {
       for (const entrant of entrants) {
         if (round < -(entrant.warmUps ?? warmUps) || round >= (entrant.rounds ?? rounds)) continue;
-        const sample = await ask(lanes.get(entrant.module.href), entrant);
+        const sample = await ask(lanes.get(laneOf(entrant)), entrant);
         if (round >= 0) measured[entrant.name]?.push(/** @type {T} */ (sample));
       }
     }
   } finally {
-    for (const lane of lanes.values()) lane.disconnect();
+    for (const lane of lanes.values()) if (lane.connected) lane.disconnect();
   }
   return measured;
 }
+
+const laneOf = (/** @type {Entrant} */ { lane, module }) => lane ?? module.href;
 
 /** @param {URL} module */
 async function openLane(module) {
   const lane = fork(fileURLToPath(new URL('lane.mjs', import.meta.url)), [module.href], {
     execArgv: ['--expose-gc'],
-    env: { ...process.env, LANGSMITH_TRACING: 'false', LANGCHAIN_TRACING_V2: 'false' },
+    env: untraced(),
   });
   await answerOf(lane, module.href);
   return lane;

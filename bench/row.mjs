@@ -58,3 +58,20 @@ export function against(one, other, { limit, goal } = {}) {
   const holds = limit === undefined ? null : ratio <= limit;
   return { ...one, ratio, ratioTo: other.what, limit: limit ?? null, goal: goal ?? null, holds };
 }
+
+/**
+ * Returns a figure compared with a fixed limit.
+ *
+ * @param {Row} one
+ * @param {string} what The limit in words.
+ * @param {number} most The limit, in the unit of the figure.
+ * @returns {Row}
+ */
+export function withinLimit(one, what, most) {
+  const limit = row(
+    what,
+    one.samples.map(() => most),
+    one.unit,
+  );
+  return against(one, limit, { limit: 1 });
+}

@@ -8,7 +8,13 @@ const PACKAGES = {
   zod: 'node_modules/zod/package.json',
   '@langchain/langgraph': 'node_modules/@langchain/langgraph/package.json',
   '@langchain/core': 'node_modules/@langchain/core/package.json',
+  '@langchain/langgraph-checkpoint-sqlite': 'node_modules/@langchain/langgraph-checkpoint-sqlite/package.json',
+  'better-sqlite3': 'node_modules/better-sqlite3/package.json',
+  '@mastra/core': 'node_modules/@mastra/core/package.json',
+  '@mastra/libsql': 'node_modules/@mastra/libsql/package.json',
+  libsql: '../node_modules/libsql/package.json',
   ai: 'node_modules/ai/package.json',
+  '@ai-sdk/openai-compatible': 'node_modules/@ai-sdk/openai-compatible/package.json',
   'zod-stream': 'node_modules/zod-stream/package.json',
   'schema-stream': 'node_modules/schema-stream/package.json',
 };

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { against, row } from '../row.mjs';
+import { against, row, withinLimit } from '../row.mjs';
 
 const PROCESS = fileURLToPath(new URL('process.mjs', import.meta.url));
 const ROUNDS = 3;
@@ -17,18 +17,16 @@ export async function measureExplore() {
   return {
     title: 'explore the chain and run its covering paths',
     rows: [
-      against(five, limitRow('30 s', 30e6), { limit: 1 }),
+      withinLimit(five, '30 s', 30e6),
       against(row('10 cycles', twice.map(microseconds)), five, { limit: 2 }),
-      against(
+      withinLimit(
         row(
           'peak memory of the process, 5 cycles',
           once.map(({ bytes }) => bytes),
           'bytes',
         ),
-        limitRow('1 GB', 1e9, 'bytes'),
-        {
-          limit: 1,
-        },
+        '1 GB',
+        1e9,
       ),
     ],
     facts: { '5 cycles': counts(once[0]), '10 cycles': counts(twice[0]) },
@@ -40,14 +38,6 @@ const explored = (/** @type {number} */ cycles) =>
   JSON.parse(execFileSync(process.execPath, [PROCESS, String(cycles)], { encoding: 'utf8' }));
 
 const microseconds = (/** @type {{ ms: number }} */ { ms }) => ms * 1_000;
-
-/** @param {string} what @param {number} value @param {'microseconds' | 'bytes'} [unit] */
-const limitRow = (what, value, unit) =>
-  row(
-    what,
-    Array.from({ length: ROUNDS }, () => value),
-    unit,
-  );
 
 /** @param {ReturnType<typeof explored> | undefined} one */
 const counts = (one) => `${one?.states} states, ${one?.edges} edges, ${one?.paths} paths`;

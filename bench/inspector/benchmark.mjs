@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { fileURLToPath } from 'node:url';
-import { against, median, row } from '../row.mjs';
+import { median, row, withinLimit } from '../row.mjs';
 import { measureLive } from './live.mjs';
 import { startChromium } from './page.mjs';
 import { freePort } from './plain-page.mjs';
@@ -75,27 +75,12 @@ export async function measureInspector() {
 /** @param {string} what @param {readonly number[]} ms @param {number} limitMs */
 function within(what, ms, limitMs) {
   const us = ms.map((one) => one * 1_000);
-  return against(
-    row(what, us),
-    row(
-      `${limitMs} ms`,
-      us.map(() => limitMs * 1_000),
-    ),
-    { limit: 1 },
-  );
+  return withinLimit(row(what, us), `${limitMs} ms`, limitMs * 1_000);
 }
 
 /** @param {string} what @param {readonly number[]} bytes @param {number} limit */
 function bytesWithin(what, bytes, limit) {
-  return against(
-    row(what, bytes, 'bytes'),
-    row(
-      `${limit / 1e6} MB`,
-      bytes.map(() => limit),
-      'bytes',
-    ),
-    { limit: 1 },
-  );
+  return withinLimit(row(what, bytes, 'bytes'), `${limit / 1e6} MB`, limit);
 }
 
 /** @param {readonly number[]} samples @param {number} share */

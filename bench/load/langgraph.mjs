@@ -2,16 +2,8 @@ import { Annotation, END, MemorySaver, START, StateGraph } from '@langchain/lang
 import * as z from 'zod';
 // The same client as PostChain's; bench/node_modules has an older one.
 import OpenAI from '../../node_modules/openai/index.mjs';
-import { PHASES, REQUEST, schemas } from '../step/replies.mjs';
-
-const synthesis = z.object({
-  answerText: z.string(),
-  confidence: z.number(),
-  usedMessageIds: z.array(z.string()),
-  notes: z.string(),
-});
-const NODES = /** @type {const} */ ([...PHASES, 'synthesis']);
-const all = { ...schemas, synthesis };
+import { REQUEST } from '../step/replies.mjs';
+import { CALLS, callSchemas } from './calls.mjs';
 
 const State = Annotation.Root({
   request: /** @type {import('@langchain/langgraph').LastValue<string>} */ (Annotation()),
@@ -25,17 +17,17 @@ const State = Annotation.Root({
 });
 
 /**
- * Returns a function that runs the same work as a graph: seven nodes, each with one streamed call of the same client, a prompt with
+ * Returns a function that runs the same work as a graph: one node per call, each with one streamed call of the same client, a prompt with
  * all earlier replies, JSON.parse and zod, and a checkpoint in memory after each.
  *
  * @param {{ port: number }} options
  */
 export function prepare({ port }) {
   const client = new OpenAI({ apiKey: 'none', baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 3 });
-  const jsonSchemas = Object.fromEntries(NODES.map((name) => [name, z.toJSONSchema(all[name])]));
+  const jsonSchemas = Object.fromEntries(CALLS.map((name) => [name, z.toJSONSchema(callSchemas[name])]));
   /** @type {any} The graph's type contains the node names, which a loop cannot express. */
   const graph = new StateGraph(State);
-  for (const name of NODES) {
+  for (const name of CALLS) {
     graph.addNode(`${name}-node`, async (/** @type {typeof State.State} */ { request, replies }) => {
       const stream = await client.chat.completions.create({
         model: 'm',
@@ -49,14 +41,14 @@ export function prepare({ port }) {
       });
       let text = '';
       for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
-      return { replies: { [name]: all[name].parse(JSON.parse(text)) } };
+      return { replies: { [name]: callSchemas[name].parse(JSON.parse(text)) } };
     });
   }
-  for (const [at, name] of NODES.entries()) {
-    const before = NODES[at - 1];
+  for (const [at, name] of CALLS.entries()) {
+    const before = CALLS[at - 1];
     graph.addEdge(before === undefined ? START : `${before}-node`, `${name}-node`);
   }
-  graph.addEdge('synthesis-node', END);
+  graph.addEdge(`${CALLS.at(-1)}-node`, END);
   const checkpointer = new MemorySaver();
   const app = graph.compile({ checkpointer });
   return {

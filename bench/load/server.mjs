@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { PHASES, replyText } from '../step/replies.mjs';
+import { replyText } from '../step/replies.mjs';
+import { CALLS } from './calls.mjs';
 
 /** @typedef {import('../step/replies.mjs').Task} Task */
 
@@ -9,10 +10,19 @@ const NEXT_WRITE_MS = 10;
 const WRITES = 4;
 const CHUNK_CHARS = 16;
 
-const TASKS = /** @type {readonly Task[]} */ ([...PHASES, 'synthesis']);
-const writes = Object.fromEntries(TASKS.map((task) => [task, writesOf(textOf(task))]));
+/** The writes of each reply as text, and as the input of a tool of that name. */
+const texts = Object.fromEntries(CALLS.map((task) => [task, writesOf(chunksOf(task).map(contentOf), 'stop')]));
+const toolReplies = CALLS.map((task, at) =>
+  at === CALLS.length - 1 ? texts[task] : writesOf(chunksOf(task).map(inputOf(task, at)), 'tool_calls'),
+);
 
-/** A server with an OpenAI-like API, in a process of its own: it streams the reply of the task that the request names. */
+/** The requests since the parent asked for them. */
+let counts = { requests: 0, bytes: 0 };
+
+/**
+ * A server with an OpenAI-like API, in a process of its own: it streams the reply of the task that the request names. If the request has
+ * tools, it calls each in turn; the last reply is text.
+ */
 const server = createServer((request, response) => {
   let body = '';
   request.setEncoding('utf8');
@@ -20,17 +30,25 @@ const server = createServer((request, response) => {
     body += text;
   });
   request.on('end', () => {
-    const [, phase] = /Reply with the member \\"(\w+)\\"/u.exec(body) ?? [];
-    const task = phase ?? /"json_schema":\{"name":"(\w+?)(?:_reply)?"/u.exec(body)?.[1] ?? '';
-    const parts = writes[task];
+    counts.requests += 1;
+    counts.bytes += body.length;
+    const parts = partsFor(body);
     if (parts === undefined) {
       response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: `no reply for the schema "${task}"` } }));
+      response.end(JSON.stringify({ error: { message: `no reply for the request ${body.slice(0, 200)}` } }));
       return;
     }
     setTimeout(write, FIRST_WRITE_MS, response, parts, 0);
   });
 });
+
+/** @param {string} body */
+function partsFor(body) {
+  if (body.includes('"tools":[')) return toolReplies[body.split('"role":"tool"').length - 1];
+  const [, phase] = /Reply with the member \\"(\w+)\\"/u.exec(body) ?? [];
+  const task = phase ?? /"json_schema":\{"name":"(\w+?)(?:_reply)?"/u.exec(body)?.[1] ?? '';
+  return texts[task];
+}
 
 /**
  * @param {import('node:http').ServerResponse} response
@@ -50,15 +68,36 @@ function textOf(/** @type {Task} */ task) {
   return JSON.stringify({ ...JSON.parse(replyText(task, 1)), confidence: 0.95, taskComplete: true });
 }
 
-/** @param {string} text */
-function writesOf(text) {
-  const chunks = [{ role: 'assistant', content: '' }];
-  for (let at = 0; at < text.length; at += CHUNK_CHARS)
-    chunks.push({ role: 'assistant', content: text.slice(at, at + CHUNK_CHARS) });
+/** @param {Task} task */
+function chunksOf(task) {
+  const text = textOf(task);
+  const count = Math.ceil(text.length / CHUNK_CHARS);
+  return ['', ...Array.from({ length: count }, (_, at) => text.slice(at * CHUNK_CHARS, (at + 1) * CHUNK_CHARS))];
+}
+
+/** @param {string} content */
+function contentOf(content) {
+  return { role: 'assistant', content };
+}
+
+/** @param {Task} name @param {number} at */
+function inputOf(name, at) {
+  return (/** @type {string} */ text) => {
+    const opening = { id: `call_${at}`, type: 'function', function: { name, arguments: '' } };
+    const call = text === '' ? opening : { function: { arguments: text } };
+    return { role: 'assistant', tool_calls: [{ index: 0, ...call }] };
+  };
+}
+
+/**
+ * @param {readonly object[]} deltas
+ * @param {string} finish
+ */
+function writesOf(deltas, finish) {
   const usage = { prompt_tokens: 800, completion_tokens: 75, total_tokens: 875 };
   const events = [
-    ...chunks.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
-    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: finish }] },
     { choices: [], usage },
   ].map((event) => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', ...event })}\n\n`);
   const perWrite = Math.ceil(events.length / WRITES);
@@ -70,5 +109,9 @@ server.keepAliveTimeout = 60_000;
 server.listen({ port: 0, host: '127.0.0.1', backlog: 8_192 }, () => {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   process.send?.({ port: address.port });
+});
+process.on('message', () => {
+  process.send?.(counts);
+  counts = { requests: 0, bytes: 0 };
 });
 process.on('disconnect', () => process.exit(0));

@@ -2,28 +2,47 @@ import { race } from '../race.mjs';
 import { against, median, row } from '../row.mjs';
 import { MODEL_PHASES, replyText } from './replies.mjs';
 
-/** @typedef {{ microseconds: number, entries?: number, context?: number, partials?: number }} Sample */
+/** @typedef {{ microseconds: number, records?: number, context?: number, partials?: number }} Sample */
 
-/** Cycles of five steps per round: about 300 ms for each contender, so that a scheduling delay does not decide. */
-const CYCLES = { 'hand-written loop': 10_000, 'bare XState': 2_000, 'LangGraph.js': 300, PostChain: 300 };
-const contender = (/** @type {string} */ file) => new URL(file, import.meta.url);
+/** Cycles of five steps in the single long run of a round. */
+const LONG = { cycles: 300 };
+/** Runs of 100 steps, for the contenders that do the same work. */
+const SAME_WORK = { cycles: 20, runs: 5 };
+
+/**
+ * The module and options of each contender. A round takes about 300 ms for each, so that a scheduling delay does not decide.
+ *
+ * @type {Readonly<Record<string, readonly [string, Readonly<Record<string, unknown>>]>>}
+ */
+const CONTENDERS = {
+  'hand-written loop': ['hand-written.mjs', { cycles: 10_000 }],
+  'bare XState': ['bare-xstate.mjs', { cycles: 2_000 }],
+  'LangGraph.js, bare nodes': ['langgraph.mjs', LONG],
+  PostChain: ['postchain.mjs', LONG],
+  'PostChain, events read': ['postchain.mjs', { ...LONG, watched: true }],
+  'LangGraph.js, no checkpointer': ['langgraph.mjs', { ...SAME_WORK, work: 'reply' }],
+  'LangGraph.js, MemorySaver': ['langgraph.mjs', { ...SAME_WORK, work: 'reply', saver: 'memory' }],
+  'LangGraph.js, SqliteSaver': ['langgraph.mjs', { ...SAME_WORK, work: 'reply', saver: 'SQLite' }],
+  'Mastra, InMemoryStore': ['mastra.mjs', { ...SAME_WORK, loop: 'five steps', store: 'memory' }],
+  'Mastra, InMemoryStore, one step': ['mastra.mjs', { ...SAME_WORK, loop: 'one step', store: 'memory' }],
+  'Mastra, LibSQLStore': ['mastra.mjs', { ...SAME_WORK, loop: 'five steps', store: 'LibSQL' }],
+  'Mastra, LibSQLStore, one step': ['mastra.mjs', { ...SAME_WORK, loop: 'one step', store: 'LibSQL' }],
+  'AI SDK tool loop': ['ai-sdk.mjs', SAME_WORK],
+  'PostChain, memoryJournals': ['postchain.mjs', { ...SAME_WORK, store: 'memory' }],
+  'PostChain, fileJournals': ['postchain.mjs', { ...SAME_WORK, store: 'file' }],
+  'PostChain, sqliteJournals': ['postchain.mjs', { ...SAME_WORK, store: 'SQLite' }],
+};
 
 /** Measures the cost of one phase step with a model that answers immediately. */
 export async function measureStep() {
-  const options = { cycles: CYCLES.PostChain };
   /** @type {Record<string, Sample[]>} */
   const measured = await race(
-    [
-      {
-        name: 'hand-written loop',
-        module: contender('hand-written.mjs'),
-        options: { cycles: CYCLES['hand-written loop'] },
-      },
-      { name: 'bare XState', module: contender('bare-xstate.mjs'), options: { cycles: CYCLES['bare XState'] } },
-      { name: 'LangGraph.js', module: contender('langgraph.mjs'), options: { cycles: CYCLES['LangGraph.js'] } },
-      { name: 'PostChain', module: contender('postchain.mjs'), options },
-      { name: 'PostChain, events read', module: contender('postchain.mjs'), options: { ...options, watched: true } },
-    ],
+    Object.entries(CONTENDERS).map(([name, [file, options]]) => ({
+      name,
+      module: new URL(file, import.meta.url),
+      lane: name,
+      options,
+    })),
     { rounds: 11, warmUps: 4 },
   );
   const rowOf = (/** @type {string} */ name) =>
@@ -31,25 +50,43 @@ export async function measureStep() {
       name,
       (measured[name] ?? []).map(({ microseconds }) => microseconds),
     );
-  const langgraph = rowOf('LangGraph.js');
-  const replyBytes = MODEL_PHASES.map((phase) => Buffer.byteLength(replyText(phase, CYCLES.PostChain)));
-  const fact = (/** @type {string} */ name, /** @type {'entries' | 'context' | 'partials'} */ key) =>
+  const fact = (/** @type {string} */ name, /** @type {'records' | 'context' | 'partials'} */ key) =>
     median((measured[name] ?? []).map((sample) => sample[key] ?? 0));
+  const long = rowOf('PostChain');
+  const inMemory = rowOf('PostChain, memoryJournals');
+  const inSqlite = rowOf('PostChain, sqliteJournals');
+  const replyBytes = MODEL_PHASES.map((phase) => Buffer.byteLength(replyText(phase, LONG.cycles)));
   return {
-    title: `one phase step with a model that answers immediately, ${CYCLES.PostChain} cycles of five steps per round`,
+    title: `one phase step with a model that answers immediately: one run of ${LONG.cycles} cycles of five steps, then runs of ${SAME_WORK.cycles} cycles`,
     rows: [
-      against(rowOf('hand-written loop'), langgraph),
-      against(rowOf('bare XState'), langgraph),
-      against(langgraph, langgraph),
-      against(rowOf('PostChain'), langgraph, { limit: 1, goal: 0.5 }),
-      against(rowOf('PostChain, events read'), langgraph),
+      against(long, rowOf('LangGraph.js, bare nodes'), { limit: 1 }),
+      ...['LangGraph.js, bare nodes', 'hand-written loop', 'bare XState', 'PostChain, events read'].map((name) =>
+        against(rowOf(name), long),
+      ),
+      against(inMemory, rowOf('LangGraph.js, MemorySaver'), { limit: 0.5 }),
+      ...[
+        'LangGraph.js, no checkpointer',
+        'LangGraph.js, MemorySaver',
+        'Mastra, InMemoryStore',
+        'Mastra, InMemoryStore, one step',
+        'AI SDK tool loop',
+      ].map((name) => against(rowOf(name), inMemory)),
+      against(inSqlite, rowOf('LangGraph.js, SqliteSaver'), { limit: 0.5 }),
+      ...[
+        'LangGraph.js, SqliteSaver',
+        'Mastra, LibSQLStore',
+        'Mastra, LibSQLStore, one step',
+        'PostChain, fileJournals',
+      ].map((name) => against(rowOf(name), inSqlite)),
     ],
     facts: {
       'bytes per reply': median(replyBytes),
-      'journal entries per step': fact('PostChain', 'entries'),
+      'journal entries per step': fact('PostChain', 'records'),
+      'checkpoints per step, LangGraph.js': fact('LangGraph.js, MemorySaver', 'records'),
+      'snapshots per step, Mastra': fact('Mastra, InMemoryStore', 'records'),
+      'snapshots per step, Mastra, one step': fact('Mastra, InMemoryStore, one step', 'records'),
       'messages in the context at the end': fact('PostChain', 'context'),
-      'partial values read per step':
-        fact('PostChain, events read', 'partials') / (CYCLES.PostChain * MODEL_PHASES.length),
+      'partial values read per step': fact('PostChain, events read', 'partials'),
     },
   };
 }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
-import { MODEL_PHASES, schemas } from './replies.mjs';
-import { textDeltas } from './zero-latency-model.mjs';
+import { MODEL_PHASES } from './replies.mjs';
+import { readReply } from './zero-latency-model.mjs';
 
 /**
  * Measures microseconds per step of a hand-written loop: the same replies from the same stream, JSON.parse, zod, and a check of the
@@ -13,9 +13,7 @@ export async function measure({ cycles }) {
   let steps = 0;
   for (let cycle = 1, done = false; cycle <= cycles && !done; cycle += 1) {
     for (const phase of MODEL_PHASES) {
-      let text = '';
-      for await (const delta of textDeltas(phase, cycle)) text += delta;
-      const reply = schemas[phase].parse(JSON.parse(text));
+      const reply = await readReply(phase, cycle);
       if (phase === 'yield') done = /** @type {{ confidence: number }} */ (reply).confidence > 0.9;
       steps += 1;
     }

@@ -6,7 +6,7 @@ import { zeroLatencyModel } from './zero-latency-model.mjs';
 const PLENTY = 1_000_000_000;
 
 /**
- * Starts a run of that many cycles through all of PostChain: createPostChain, the charts, streamed replies, validation and the
+ * Creates a chain whose runs have that many cycles and pass through all of PostChain: the charts, streamed replies, validation and the
  * in-memory journal. The options differ from the defaults only in bounds that would end the run early, or change the
  * calls of a cycle: a crowded context starts some cycles with Understanding, and summaries need extra calls.
  *
@@ -14,7 +14,7 @@ const PLENTY = 1_000_000_000;
  * @param {(cycle: number) => void} [onCycle]
  * @param {import('../../dist/index.js').JournalStore} [journals]
  */
-export function startLongRun(cycles, onCycle, journals) {
+export function longRunChain(cycles, onCycle, journals) {
   const limits = { maxCycles: cycles, maxModelCalls: PLENTY, maxTokens: PLENTY, totalMs: PLENTY, maxSummaries: 0 };
   const thresholds = { crowdedMessages: PLENTY };
   return createPostChain({
@@ -22,7 +22,16 @@ export function startLongRun(cycles, onCycle, journals) {
     limits,
     thresholds,
     ...(journals && { journals }),
-  }).run({ request: REQUEST });
+  });
+}
+
+/**
+ * Starts a run of such a chain.
+ *
+ * @param {Parameters<typeof longRunChain>} options
+ */
+export function startLongRun(...options) {
+  return longRunChain(...options).run({ request: REQUEST });
 }
 
 /**

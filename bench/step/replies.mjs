@@ -74,6 +74,16 @@ export function replyText(task, cycle) {
   return JSON.stringify(REPLIES[task](cycle));
 }
 
+/** Returns the value of that reply. */
+export function replyAt(/** @type {Task} */ task, /** @type {number} */ cycle) {
+  return REPLIES[task](cycle);
+}
+
+/** Returns the values of all replies of a cycle. */
+export function repliesAt(/** @type {number} */ cycle) {
+  return Object.fromEntries(MODEL_PHASES.map((phase) => [phase, replyAt(phase, cycle)]));
+}
+
 const found = (/** @type {number} */ cycle) =>
   `Trial t${cycle} with batch b${cycle} at load l${cycle} gave lag g${cycle}`;
 

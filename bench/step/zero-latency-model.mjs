@@ -1,4 +1,4 @@
-import { replyText } from './replies.mjs';
+import { replyText, schemas } from './replies.mjs';
 
 /** @typedef {import('./replies.mjs').Task} Task */
 
@@ -8,6 +8,18 @@ const DELTA_CHARS = 64;
 export async function* textDeltas(/** @type {Task} */ task, /** @type {number} */ cycle) {
   const text = replyText(task, cycle);
   for (let at = 0; at < text.length; at += DELTA_CHARS) yield text.slice(at, at + DELTA_CHARS);
+}
+
+/**
+ * Reads the streamed reply of a phase and returns its validated value.
+ *
+ * @param {keyof typeof schemas} phase
+ * @param {number} cycle
+ */
+export async function readReply(phase, cycle) {
+  let text = '';
+  for await (const delta of textDeltas(phase, cycle)) text += delta;
+  return schemas[phase].parse(JSON.parse(text));
 }
 
 /**

@@ -17,15 +17,21 @@ async function* parts(text) {
 }
 
 /**
- * Measures microseconds of AI SDK's own object stream: `streamText` with `Output.object`, with all partial outputs read and the
- * validated output awaited.
+ * Reads one reply with `streamText` and `Output.object`: all partial outputs, then the validated output.
+ *
+ * @param {string} text
+ * @param {ReturnType<typeof import('../stream/text.mjs').createReader>} reader
+ */
+export async function read(text, reader) {
+  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: ReadableStream.from(parts(text)) }) });
+  const result = streamText({ model, output: Output.object({ schema: replySchema }), prompt: 'Report.' });
+  for await (const partial of result.partialOutputStream) reader.read(partial);
+  return await result.output;
+}
+
+/**
+ * Measures microseconds of AI SDK's own object stream.
  *
  * @param {{ chars: number }} options
  */
-export const measure = ({ chars }) =>
-  measureReading(chars, async (text, reader) => {
-    const model = new MockLanguageModelV3({ doStream: async () => ({ stream: ReadableStream.from(parts(text)) }) });
-    const result = streamText({ model, output: Output.object({ schema: replySchema }), prompt: 'Report.' });
-    for await (const partial of result.partialOutputStream) reader.read(partial);
-    return await result.output;
-  });
+export const measure = ({ chars }) => measureReading(chars, read);

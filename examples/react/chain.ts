@@ -2,8 +2,13 @@ import { createPassageIndex, type PartialUpdate, type PostChainOptions } from 'p
 import { model } from './model.ts';
 import { notes } from './notes.ts';
 
-/** The options of this page's chain. All of it runs in the browser. */
-export const options: PostChainOptions = { model, documents: createPassageIndex(notes), consent: 'ask' };
+/** The options of this page's chain. All of it runs in the browser. Every phase makes its own call, so that you can watch each of them. */
+export const options: PostChainOptions = {
+  model,
+  documents: createPassageIndex(notes),
+  consent: 'ask',
+  profile: 'thorough',
+};
 
 /** Returns the text of the reply being streamed, for any task. */
 export function writingOf({ task, value }: PartialUpdate): string {

@@ -11,10 +11,10 @@ export function callModeOf({ profile }: Pick<ChainState, 'profile'>, phase: Phas
 
 /**
  * Returns the phases that share the call of a phase: those after it, up to the first with a call of its own, that have neither a reply
- * yet nor run by policy.
+ * yet nor run by policy. A phase that is repeated after a failure asks for its own reply only, which a weak model more probably gives.
  */
 export function sharersOf(state: ChainState, phase: Phase): readonly Phase[] {
-  if (callModeOf(state, phase) !== 'shared') return [];
+  if (callModeOf(state, phase) !== 'shared' || state.phaseRetries > 0) return [];
   const later = PHASES.slice(PHASES.indexOf(phase) + 1);
   const next = later.slice(
     0,

@@ -146,8 +146,10 @@ function dispatch<Output, Input>(
   dispatcher: ActivityDispatcher,
   work: () => Promise<Output>,
 ): () => void {
-  const isWaiting = (): boolean => self.getSnapshot().status === 'active';
-  return dispatcher.dispatch({
+  // A stopped actor can be started again, as React's StrictMode does: its status is `active` once more, but not for this work.
+  let isStopped = false;
+  const isWaiting = (): boolean => !isStopped && self.getSnapshot().status === 'active';
+  const release = dispatcher.dispatch({
     actor,
     input,
     isWaiting,
@@ -162,6 +164,10 @@ function dispatch<Output, Input>(
       if (isWaiting()) self.send(event);
     },
   });
+  return () => {
+    isStopped = true;
+    release();
+  };
 }
 
 /** Turns an error that is thrown before the promise exists into a rejection. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { TASKS, type Task } from '../../machines/contracts/phase.ts';
+import { replies } from '../../src/testing/replies.ts';
 
 /** One request as the server got it, and the response to write to; `index` counts from 0. */
 export interface Exchange {
@@ -224,14 +225,29 @@ export function seededSizes(seed: number, most: number): () => number {
   };
 }
 
-/** Returns the task of a request, as the end of its prompt or the name of its schema states it: of a shared call the first phase. */
-export function taskOf({ messages, input, response_format: format, text, tools }: ChatBody): Task {
+/** Returns the tasks of a request, as the end of its prompt or the name of its schema states them: several if the phases share the call. */
+export function tasksOf({
+  messages,
+  input,
+  response_format: format,
+  text,
+  tools,
+}: ChatBody): readonly [Task, ...Task[]] {
   const prompt = JSON.stringify((messages ?? input)?.map(({ content }) => content) ?? []);
   const { name = tools?.[0]?.function.name } = (format?.json_schema ?? text?.format ?? {}) as {
     readonly name?: string;
   };
-  const phase = /Reply (?:with the|as all of these phases, in this order, each with its own) member:? \\"(\w+)/u.exec(
-    prompt,
-  )?.[1];
-  return TASKS.find((task) => task === phase || name === `${task}_reply`) ?? 'action';
+  const members = /Reply with the members? (.*?) only\./u.exec(prompt)?.[1] ?? '';
+  const [first, ...others] = TASKS.filter((task) => members.includes(`\\"${task}\\"`) || name === `${task}_reply`);
+  return [first ?? 'action', ...others];
+}
+
+export const taskOf = (body: ChatBody): Task => tasksOf(body)[0];
+
+/** Returns a valid reply to a request. */
+export function replyTo(body: ChatBody): object {
+  const [task, ...others] = tasksOf(body);
+  return others.length === 0
+    ? replies[task]
+    : Object.fromEntries([task, ...others].map((each) => [each, replies[each]]));
 }

@@ -29,7 +29,7 @@ export interface ServerSentEvent {
 export async function startService(chainOptions: PostChainOptions, options: ServiceOptions = {}) {
   const runs: Run[] = [];
   const asked: RunOptions[] = [];
-  const chain = createPostChain({ consent: 'ask', ...chainOptions });
+  const chain = createPostChain({ consent: 'ask', profile: 'thorough', ...chainOptions });
   const run = (given: RunOptions): Run => {
     asked.push(given);
     const started = chain.run(given);

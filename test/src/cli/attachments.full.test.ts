@@ -2,8 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
 import { aUser, cli } from '../../support/cli.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -16,8 +15,7 @@ function fileNamed(name: string): string {
 
 const server = () =>
   chatServer(({ body, response }) => {
-    const task = taskOf(body);
-    streaming(response).end(completion(JSON.stringify(replies[task])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
 describe('postchain run --attach', () => {

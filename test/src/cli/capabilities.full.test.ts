@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, startCli } from '../../support/cli.ts';
 
 const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -14,7 +14,7 @@ const calculating = () => {
   let asked = 0;
   return chatServer(({ body, response }) => {
     const task = taskOf(body);
-    let reply: object = replies[task];
+    let reply = replyTo(body);
     if (task === 'action') reply = { ...replies.action, calls: [step('calculator', { expression: '0.1 + 0.2' })] };
     if (task === 'continuation') {
       asked += 1;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 /** A server that has only the model "good". */
@@ -10,8 +10,7 @@ const serverOfOne = () =>
   chatServer(({ body, response }) => {
     if (body.model !== 'good')
       return respondWithJson(response, 404, { error: { message: 'the model does not exist' } });
-    const task = taskOf(body);
-    streaming(response).end(completion(JSON.stringify(replies[task])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
 describe('postchain run --fallback-model', () => {
@@ -53,7 +52,7 @@ describe('postchain run --fallback-model', () => {
 describe('postchain run --api, --reasoning-effort and --service-tier', () => {
   it('are sent with each request, and recorded for resume', async () => {
     const server = await chatServer(({ body, response }) => {
-      const content = [{ type: 'output_text', text: JSON.stringify(replies[taskOf(body)]) }];
+      const content = [{ type: 'output_text', text: JSON.stringify(replyTo(body)) }];
       respondWithJson(response, 200, {
         object: 'response',
         status: 'completed',
@@ -96,8 +95,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
 describe('postchain run --no-stream', () => {
   it('[A6] requests each reply as one response, and records it for resume', async () => {
     const server = await chatServer(({ body, response }) => {
-      const task = taskOf(body);
-      const message = { role: 'assistant', content: JSON.stringify(replies[task]) };
+      const message = { role: 'assistant', content: JSON.stringify(replyTo(body)) };
       respondWithJson(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
     });
     const journal = join(temporaryFolder(), 'run.jsonl');

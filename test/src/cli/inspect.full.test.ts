@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
 import { openPage, rawRequest } from '../../support/inspection-server.ts';
 
@@ -40,7 +40,7 @@ async function aWaitingModel(waitsAt: string) {
     if (method === 'GET') return void response.end('{}');
     const task = taskOf(body);
     if (task === waitsAt) await gone;
-    streaming(response).end(completion(JSON.stringify(replies[task])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
   return { go, env: { OPENAI_BASE_URL: server.baseURL, OPENAI_API_KEY: 'sk-a-key-that-is-secret' } };
 }
@@ -61,7 +61,7 @@ describe('postchain run --inspect', () => {
     model.go();
     await page.end(runId);
     await stays(started);
-    expect(started.text.stdout).toContain(replies.synthesis.answerText);
+    expect(started.text.stdout).toContain(replies.yield.answer);
     const kept = (await user.call('show', 'last', '--json')).stdout.trimEnd().split('\n');
     expect(page.lines(runId).map((line) => JSON.parse(line))).toEqual(kept.map((line) => JSON.parse(line)));
     const after = await openPage(url);

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
 import { aUser, cli } from '../../support/cli.ts';
 import { fileWith } from '../../support/journal-files.ts';
 
 const server = () =>
   chatServer(({ body, response }) => {
-    const task = taskOf(body);
-    streaming(response).end(completion(JSON.stringify(replies[task])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
 describe('postchain run --instructions', () => {

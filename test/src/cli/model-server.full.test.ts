@@ -4,14 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf, runStartOf } from '../../../src/journal/journal-lines.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const aServer = () =>
   chatServer(({ method, body, response }) => {
     if (method === 'GET') return void response.end('{}');
-    const task = taskOf(body);
-    streaming(response).end(completion(JSON.stringify(replies[task])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
 /** Runs once with this server, and keeps only the first entries, as after a kill. */

@@ -5,8 +5,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
 import { sqliteSessions } from '../../../src/journal/sqlite-sessions.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../support/chat-server.ts';
+import { chatServer, completion, replyTo, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 import { recall } from '../../support/sessions.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
@@ -17,7 +16,7 @@ const aFile = (): string => join(temporaryFolder(), 'chat.db');
 const aServer = () =>
   chatServer(({ method, body, response }) => {
     if (method === 'GET') return respondWithJson(response, 404, {});
-    streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
+    streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
 describe('postchain run --session', () => {

@@ -205,6 +205,21 @@ describe('a shared call', () => {
     expect(started.model.calls[4]?.phases).toEqual(['observation', 'understanding']);
   });
 
+  it('is followed by a call for its first phase only, if it failed', async () => {
+    const limits = { maxCorrections: 0, maxPhaseRetries: 1 };
+    const started = start(
+      { intention: (call) => (call === 1 ? { text: '{}' } : replies.intention) },
+      { ...shared, limits },
+    );
+    expect(await started.run.answer).toMatchObject({ status: 'completed' });
+    expect(started.model.calls.map(({ task, phases }) => phases ?? task).slice(2)).toEqual([
+      ['intention', 'observation', 'understanding'],
+      'intention',
+      ['observation', 'understanding'],
+      'yield',
+    ]);
+  });
+
   it('is made by the first phase that is left, if its first phase fails', async () => {
     const limits = { maxCorrections: 0, maxPhaseRetries: 0 };
     const started = start({ intention: { text: '{}' } }, { ...shared, limits });

@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 
 function chainOf(plan: Plan = {}, options: Omit<PostChainOptions, 'model'> = {}) {
-  return createPostChain({ model: plannedModel(plan), limits: { backoffBaseMs: 0 }, ...options });
+  return createPostChain({ model: plannedModel(plan), profile: 'thorough', limits: { backoffBaseMs: 0 }, ...options });
 }
 
 /** Counts 10 tokens in, of which 4 are cached, and 5 out for every call. */
@@ -102,7 +102,7 @@ describe('a chain as a language model', () => {
         yield { type: 'finish', reason: 'stop', usage: null };
       },
     };
-    const languageModel = asLanguageModel(createPostChain({ model }));
+    const languageModel = asLanguageModel(createPostChain({ model, profile: 'thorough' }));
     const { textStream, finishReason } = (stream as typeof streamText)({ model: languageModel, prompt: 'Is it so?' });
     let text = '';
     for await (const piece of textStream) {
@@ -114,7 +114,7 @@ describe('a chain as a language model', () => {
   });
 
   test('sums the usage of all calls', async () => {
-    const chain = createPostChain({ model: counting(plannedModel({})) });
+    const chain = createPostChain({ model: counting(plannedModel({})), profile: 'thorough' });
     const { usage } = await generateText({ model: asLanguageModel(chain), prompt: 'Is it so?' });
     expect(usage).toMatchObject({ inputTokens: 70, outputTokens: 35, inputTokenDetails: { cacheReadTokens: 28 } });
   });
@@ -137,7 +137,7 @@ describe('a chain as a language model', () => {
       },
     };
     const { usage } = await generateText({
-      model: asLanguageModel(createPostChain({ model })),
+      model: asLanguageModel(createPostChain({ model, profile: 'thorough' })),
       prompt: 'Is it so?',
     });
     expect([usage.inputTokenDetails.noCacheTokens, usage.outputTokenDetails.textTokens]).toEqual([0, 0]);
@@ -180,7 +180,7 @@ describe('a chain as a language model', () => {
       },
     };
     const { warnings } = await generateText({
-      model: asLanguageModel(createPostChain({ model: spy })),
+      model: asLanguageModel(createPostChain({ model: spy, profile: 'thorough' })),
       system: 'Answer in German.',
       messages: [
         { role: 'user', content: 'First question?' },
@@ -205,7 +205,7 @@ describe('a chain as a language model', () => {
     'passes the files of user messages to the chain (%s)',
     async (specificationVersion) => {
       const spy = scriptedModel({}, { otherwise: replies, accepts: ['image/*', 'application/pdf'] });
-      const model = asLanguageModel(createPostChain({ model: spy }), { specificationVersion });
+      const model = asLanguageModel(createPostChain({ model: spy, profile: 'thorough' }), { specificationVersion });
       const { warnings } = await generateText({
         model: model as LanguageModel,
         messages: [
@@ -236,7 +236,10 @@ describe('a chain as a language model', () => {
       { role: 'user' as const, content: [{ type: 'file' as const, data: 'iVBORw0KGgo=', mediaType: 'image/png' }] },
     ];
     const spy = scriptedModel({}, { otherwise: replies, accepts: ['image/png'] });
-    const { text } = await generateText({ model: asLanguageModel(createPostChain({ model: spy })), messages });
+    const { text } = await generateText({
+      model: asLanguageModel(createPostChain({ model: spy, profile: 'thorough' })),
+      messages,
+    });
     expect(text).toBe(ANSWER);
     await expect(generateText({ model: asLanguageModel(chainOf()), messages })).rejects.toMatchObject({
       code: 'unsupported_file',
@@ -247,7 +250,7 @@ describe('a chain as a language model', () => {
   test('writes an object that matches the schema with one more structured call', async () => {
     const model = counting(scriptedModel(() => ({ capital: 'Paris' })));
     const { object, usage } = await generateObject({
-      model: asLanguageModel(createPostChain({ model: counting(plannedModel({})) }), { model }),
+      model: asLanguageModel(createPostChain({ model: counting(plannedModel({})), profile: 'thorough' }), { model }),
       schema: z.object({ capital: z.string() }),
       prompt: 'What is the capital of France?',
     });
@@ -284,7 +287,9 @@ describe('a chain as a language model', () => {
         ...(calls++ === 0 && { answerText: 'A wrong start.', confidence: 7 }),
       }),
     });
-    const parts = await partsOf(asLanguageModel(createPostChain({ model, limits: { backoffBaseMs: 0 } })));
+    const parts = await partsOf(
+      asLanguageModel(createPostChain({ model, profile: 'thorough', limits: { backoffBaseMs: 0 } })),
+    );
     const text = (id: string) =>
       parts.map((part) => (part.type === 'text-delta' && part['id'] === id ? part['delta'] : '')).join('');
     expect([text('1'), text('2')]).toEqual(['A wrong start.', ANSWER]);
@@ -299,7 +304,7 @@ describe('a chain as a language model', () => {
     ['a byte order mark', '\ufeff'],
   ])('streams an answer that begins with %s once', async (_, start) => {
     const model = plannedModel({ synthesis: () => ({ ...replies.synthesis, answerText: `${start}${ANSWER}` }) });
-    const parts = await partsOf(asLanguageModel(createPostChain({ model })));
+    const parts = await partsOf(asLanguageModel(createPostChain({ model, profile: 'thorough' })));
     expect(parts.flatMap((part) => (part.type === 'text-delta' ? [part['delta']] : [])).join('')).toBe(ANSWER);
     expect(parts.filter(({ type }) => type === 'text-start')).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { useActor } from '@xstate/react';
-import { type ConsentChoice, type ConsentRequest, createActors, PHASES } from 'postchain';
+import { type ConsentChoice, type ConsentRequest, createActors, PHASES, type Phase } from 'postchain';
 import { type chainMachine, createChainMachine } from 'postchain/machines';
-import { useLayoutEffect, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import type { InputFrom } from 'xstate';
 import { options, writingOf } from './chain.ts';
 
@@ -9,11 +9,23 @@ import { options, writingOf } from './chain.ts';
 export function useChain(input: InputFrom<typeof chainMachine>) {
   const [writing, setWriting] = useState('');
   const [question, setQuestion] = useState<ConsentRequest | null>(null);
+  const current = useRef<Phase | null>(null);
   const [machine] = useState(() => {
-    const actors = createActors(options, { partial: (update) => setWriting(writingOf(update)) });
+    const actors = createActors(options, {
+      partial: (update) => {
+        // A call may start before its phase.
+        const isEarly = update.task !== current.current && PHASES.some((phase) => phase === update.task);
+        if (!isEarly) setWriting(writingOf(update));
+      },
+    });
     return createChainMachine(actors);
   });
   const [snapshot, send, actor] = useActor(machine, { input });
+  const phase = PHASES.find((one) => snapshot.matches({ cycling: one })) ?? null;
+
+  useLayoutEffect(() => {
+    current.current = phase;
+  }, [phase]);
 
   // The actor starts in an effect. A layout effect runs earlier, so no emitted event is missed.
   useLayoutEffect(() => {
@@ -23,7 +35,7 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
 
   const asks = snapshot.matches({ cycling: { understanding: 'awaitingConsent' } });
   return {
-    phase: PHASES.find((phase) => snapshot.matches({ cycling: phase })) ?? null,
+    phase,
     cycle: snapshot.context.recursion.cycle,
     messages: snapshot.context.messages,
     answer: snapshot.output ?? null,

@@ -32,8 +32,14 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   /** The search starts with Action; its result is shown with Experience. */
   let search: Entry | null = null;
   let phase: Phase | null = null;
-  return (event) => {
-    if (event.type === 'partial') return screen.status(event.task, partialText(event));
+  /** The events while the user is asked for consent: progress of a call that started early would be printed over the question. */
+  let held: JournalEntry[] | null = null;
+  const show = (event: RunEvent): void => {
+    if (event.type === 'partial') {
+      const isEarly = event.task !== phase && PHASES.some((one) => one === event.task);
+      if (!isEarly) screen.status(event.task, partialText(event));
+      return;
+    }
     if (event.type === 'phase-start') {
       startedAtMs = event.atMs;
       if (event.cycle !== cycle) screen.line(`Cycle ${event.cycle}`);
@@ -55,6 +61,15 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
       for (const line of contextEntries) screen.entry(line);
       contextEntries = [];
     }
+  };
+  return (event) => {
+    if (held === null) show(event);
+    else if (event.type === 'consent-resolved' || event.type === 'phase-end' || event.type === 'run-end') {
+      const waiting = held;
+      held = null;
+      for (const each of [...waiting, event]) show(each);
+    } else if (event.type !== 'partial') held.push(event);
+    if (event.type === 'consent-asked') held = [];
   };
 }
 

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
-import { EXTERNAL_EVENTS, type JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Run } from '../engine/runtime/run.ts';
 import type { RunEvent } from '../engine/runtime/run-events.ts';
@@ -167,7 +167,16 @@ function handleSignals(run: Pick<Run, 'cancel' | 'send'>) {
 
 const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
 
-const isExternal = ({ type }: JournalEntry): boolean => EXTERNAL_EVENTS.has(type);
+/** The events with which a waiting run continues. The events of calls are not among them: a call that started early goes on meanwhile. */
+const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
+  'delivery',
+  'consent-resolved',
+  'phase-end',
+  'run-stopped',
+  'answer',
+]);
+
+const continues = ({ type }: JournalEntry): boolean => CONTINUATIONS.has(type);
 
 /** Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply. */
 export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
@@ -188,13 +197,12 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
     ask((signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
 
   /** In a resumed run, earlier questions were answered by the process before. */
-  const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(isExternal)?.seq ?? 0) > seq;
+  const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(continues)?.seq ?? 0) > seq;
 
   return {
     onEvent(event: RunEvent): void {
       if (event.type === 'partial') return;
-      // Any external event makes a waiting run continue.
-      if (isExternal(event)) {
+      if (continues(event)) {
         waiting.abort();
         waiting = new AbortController();
       }

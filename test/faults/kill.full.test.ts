@@ -102,8 +102,8 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
     for (let round = 0; round < rounds; round += 1) {
       const { place } = createPlace(kind);
       const label = `round ${round} of seed ${SEED}`;
-      // A run makes seven calls.
-      let killedCalls = await killedAfter(kind, place, count, random.int(1, count * 5));
+      // A run makes seven calls or three.
+      let killedCalls = await killedAfter(kind, place, count, random.int(1, count * 4));
       if (random.chance(0.5)) killedCalls += await killedAfter(kind, place, count, random.int(1, count * 2));
       const { store } = someChains(kind, place, 0, () => {});
       const stored = new Map<string, readonly JournalEntry[]>();
@@ -116,14 +116,14 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
         calls += 1;
       });
       for (const run of await continueRuns(all)) {
-        expect((await run.answer).answerText, label).toBe('It is so, for certain.');
+        expect(['It is so, for certain.', 'It is so.'], label).toContain((await run.answer).answerText);
         expect(run.journalFailure, label).toBeNull();
         const before = stored.get(run.runId) ?? [];
         expect(readBack(run.journal.slice(0, before.length)), label).toEqual(before);
         expect(replay(readBack(run.journal) as JournalEntry[]).divergence, label).toBeNull();
       }
-      // At most the call that was in flight is repeated, for each run and kill.
-      expect(calls + killedCalls, label).toBeLessThanOrEqual(count * (7 + 2));
+      // At most the calls that were in flight are repeated, for each run and kill: two with a call that started early.
+      expect(calls + killedCalls, label).toBeLessThanOrEqual((count / 2) * (7 + 4 + 3 + 2));
       for (const { status } of await all.store.list()) expect(status, label).toBe('completed');
     }
   });

@@ -226,7 +226,7 @@ export function seededSizes(seed: number, most: number): () => number {
 }
 
 /** Returns the tasks of a request, as the end of its prompt or the name of its schema states them: several if the phases share the call. */
-export function tasksOf({
+function tasksOf({
   messages,
   input,
   response_format: format,

@@ -3,7 +3,8 @@ import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
 /**
- * Many runs at once, each on a chain of its own with one store. `onCall` gets the id of the run for each model call. As a program it
+ * Many runs at once, each on a chain of its own with one store; every second run has the default profile, and the others make a call per
+ * phase, some of which start early. `onCall` gets the id of the run for each model call. As a program it
  * starts the runs, or resumes those that are not complete, and prints a line per model call: `node killed-runs.mjs file|sqlite PLACE COUNT`.
  * With `stay` at the end, it prints why their journals failed, and waits to be killed.
  */
@@ -13,12 +14,14 @@ export function someChains(kind, place, count, onCall) {
     const runId = `run-${at}`;
     const model = scriptedModel(
       (call) => {
-        onCall(runId);
+        // The reply to a shared call is asked for phase by phase.
+        if (call.task === (call.phases?.[0] ?? call.task)) onCall(runId);
         return { reply: replies[call.task] };
       },
       { chunkChars: 100 },
     );
-    return { runId, chain: createPostChain({ model, journals: store, newId: () => runId }) };
+    const profile = at % 2 === 0 ? 'thorough' : 'balanced';
+    return { runId, chain: createPostChain({ model, profile, journals: store, newId: () => runId }) };
   });
   return { store, chains };
 }

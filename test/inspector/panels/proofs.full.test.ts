@@ -35,7 +35,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     expect(await callsLeft()).toBe(103);
     await proofIn(page).getByText('What is proven').click();
     expect(await proofIn(page).innerText()).toMatch(
-      /All 9,018 states and [\d,]+ steps reachable from 10 starts \(a question; /u,
+      /All 4,578 states and [\d,]+ steps reachable from 11 starts \(a question; /u,
     );
   });
 
@@ -43,16 +43,11 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     const page = await open();
     const onPath = () => page.locator('[data-line].selected').count();
     expect(await onPath()).toBe(0);
-    await select(page, 'intention');
+    await select(page, 'yield');
     const steps = page.getByRole('region', { name: 'Shortest path' }).getByRole('listitem');
-    await expect.poll(() => steps.count()).toBe(4);
+    await expect.poll(() => steps.count()).toBe(3);
     const texts = (await steps.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, ' '));
-    expect(texts).toEqual([
-      'a question (start)',
-      'action: replied experience',
-      'retrievePassages: done experience.reading',
-      'attempt: replied intention',
-    ]);
+    expect(texts).toEqual(['with a capability (start)', 'action: replied intention.calling', 'attempt: replied yield']);
     await expect.poll(onPath).toBeGreaterThan(1);
     await page.getByRole('button', { name: 'Back to the step' }).click();
     await expect.poll(onPath).toBe(0);

@@ -21,7 +21,7 @@ describe('postchain run --fallback-model', () => {
     const env = { OPENAI_BASE_URL: server.baseURL };
     const { code, stdout, stderr } = await startCli(['run', 'Is it so?', ...models, '--journal', journal], env)
       .finished;
-    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(stdout).toContain(replies.yield.answer);
     expect(code).toBe(0);
     expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
     const [firstLine] = readFileSync(journal, 'utf8').split('\n');
@@ -66,7 +66,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
       ['run', 'Is it so?', '--model', 'good', ...flags, '--journal', journal],
       env,
     ).finished;
-    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(stdout).toContain(replies.yield.answer);
     expect(code).toBe(0);
     const posted = server.exchanges.filter(({ method }) => method === 'POST');
     expect(new Set(posted.map(({ path }) => path))).toEqual(new Set(['/v1/responses']));
@@ -104,7 +104,7 @@ describe('postchain run --no-stream', () => {
       ['run', 'Is it so?', '--model', 'good', '--no-stream', '--journal', journal],
       env,
     ).finished;
-    expect(stdout).toContain(replies.synthesis.answerText);
+    expect(stdout).toContain(replies.yield.answer);
     expect(code).toBe(0);
     const posted = server.exchanges.filter(({ method }) => method === 'POST');
     expect(new Set(posted.map(({ body }) => body.stream))).toEqual(new Set([false]));

@@ -18,7 +18,7 @@ describe('postchain run --instructions', () => {
     const path = fileWith('\ufeffAnswer in French.\n');
     const ran = await call('run', 'Is it so?', '--model', 'good', '--instructions', `@${path}`);
     expect(ran).toMatchObject({ code: 0, stderr: expect.not.stringContaining('ignores') });
-    expect(systems().filter((text) => text.includes(section)).length).toBeGreaterThan(3);
+    expect(systems().filter((text) => text.includes(section)).length).toBe(3);
     const before = systems().length;
     const forked = await call('fork', 'last', '--at', '2', '--set', 'reply.response="No."');
     expect(forked.code, forked.stderr).toBe(0);

@@ -113,7 +113,7 @@ describe('without what a model needs', () => {
     expect(again).toMatchObject({ code: 0, stdout: ended.stdout });
     expect(again.stderr).toContain('This run has already ended.');
     const json = await user.call('resume', runId, '--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({ answerText: replies.synthesis.answerText });
+    expect(JSON.parse(json.stdout)).toMatchObject({ answerText: replies.yield.answer });
     expect(json.stderr).toBe('');
     const entries = await entriesOf(fileJournals(user.place).read(runId));
     expect(entries.at(-1)?.type).toBe('run-end');

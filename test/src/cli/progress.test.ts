@@ -3,6 +3,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { Pruning } from '../../../machines/contracts/phase-io.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
+import { NO_USAGE } from '../../../machines/policies/usage.ts';
 
 import { createProgress } from '../../../src/cli/progress.ts';
 import { createScreen } from '../../../src/cli/screen.ts';
@@ -160,6 +161,30 @@ describe('the phases, in the progress of a run', () => {
     progress({ ...at, type: 'call-event', call: 0, actor: 'readReply', event: replyOf(value) });
     progress({ ...at, type: 'phase-end', phase, cycle: 1, step: 1, summary: 'It is so.', failure: null });
     expect(fake.shown().slice(1).join('\n').trim()).toBe(`${phase.padEnd(14)}    0 ms  ${expected}`);
+  });
+
+  it('prints nothing of a call that started early while the user is asked for consent', () => {
+    const fake = fakeTerminal(80);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    const early = { attemptId: 's6.yield', task: 'yield', attempt: 1 } as const;
+    progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 1, step: 5 });
+    progress({ ...at, type: 'consent-asked', request: { items: [] } });
+    const asking = fake.shown();
+    progress({ type: 'partial', ...early, value: { answer: 'It is so.' } });
+    progress({
+      ...at,
+      type: 'attempt-end',
+      ...early,
+      failure: failureOf('transport', 'server_error', 'Try later.'),
+      usage: NO_USAGE,
+    });
+    expect(fake.shown()).toEqual(asking);
+    progress({ ...at, type: 'consent-resolved', by: 'user', kept: 1, summarized: 0, removed: 0 });
+    expect(fake.shown().join('\n')).toMatch(
+      /attempt 1 failed: transport\/server_error: Try later\.\n.*1 kept, 0 summarized/u,
+    );
+    progress({ type: 'partial', ...early, value: { answer: 'It is so.' } });
+    expect(fake.shown().join('\n')).not.toContain('It is so.');
   });
 
   it('wraps a long line to the terminal, without losing any of it', () => {

@@ -208,7 +208,7 @@ describe('a shared call', () => {
   it('is followed by a call for its first phase only, if it failed', async () => {
     const limits = { maxCorrections: 0, maxPhaseRetries: 1 };
     const started = start(
-      { intention: (call) => (call === 1 ? { text: '{}' } : replies.intention) },
+      { intention: (call: number) => (call === 1 ? { text: '{}' } : replies.intention) },
       { ...shared, limits },
     );
     expect(await started.run.answer).toMatchObject({ status: 'completed' });

@@ -39,7 +39,10 @@ describe('the spans of a run', () => {
   it('use the names of the conventions', async () => {
     const usage = { inputTokens: 90, outputTokens: 8, cachedInputTokens: 60, reasoningTokens: 5, estimated: false };
     const model = scriptedModel({}, { id: 'openai:gpt-4.1', otherwise: replies, usage });
-    const run = createPostChain({ model, newId: () => 'run-7' }).run({ request: 'Is it so?', sessionId: 'u42' });
+    const run = createPostChain({ model, profile: 'thorough', newId: () => 'run-7' }).run({
+      request: 'Is it so?',
+      sessionId: 'u42',
+    });
     await run.answer;
     const telemetry = memoryTelemetry();
     await traceRun(run.journal, { ...telemetry.options, workflow: 'answers' });

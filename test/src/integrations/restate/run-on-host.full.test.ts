@@ -4,6 +4,7 @@ import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -41,7 +42,7 @@ describe('runOnHost', () => {
   it('continues with the files of the request after a kill', async () => {
     const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
     const run = { request: [{ type: 'image' as const, image: 'iVBORw0KGgo=' }] };
-    const { answer, journals } = await runOnFakeCluster({ options: { model }, run, kills: [2] });
+    const { answer, journals } = await runOnFakeCluster({ options: { model, profile: 'thorough' }, run, kills: [2] });
     expect(answer.status).toBe('completed');
     expect(journals.at(-1)?.filter(({ type }) => type === 'attachment')).toMatchObject([{ data: 'iVBORw0KGgo=' }]);
     const seen = model.calls.filter(({ turns }) => turns.some(({ files = [] }) => files.length > 0));
@@ -78,7 +79,7 @@ describe('runOnHost', () => {
 
   it('takes the same path to the same answer as a live run', async () => {
     const live = startScripted(everyTask.plan, everyTask.options, everyTask.run);
-    const options = { ...everyTask.options, model: plannedModel(everyTask.plan) };
+    const options = { profile: ONE_CALL_PER_PHASE, ...everyTask.options, model: plannedModel(everyTask.plan) };
     const { journals, answer } = await runOnFakeCluster({ options, run: everyTask.run });
     const path = (journal: readonly JournalEntry[]) =>
       journal.flatMap((entry) => {

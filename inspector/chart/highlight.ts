@@ -72,8 +72,10 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const { copy } = scene.charts[state.chart] as SceneChart;
     const mark = heatMark(input.overlay, stateRefOf(scene, state), copy);
     const heat = heatOf(mark);
+    // An inner state is in a drawing of its own, which is hidden while its parent is folded.
     const isLeafOfChart =
-      active.has(number) && !state.children.some((child) => active.has(child) && isSameChart(scene, child, number));
+      active.has(number) &&
+      !state.children.some((child) => active.has(child) && scene.states[child]?.chart === state.chart);
     return classes({
       active: active.has(number),
       leaf: isLeafOfChart,
@@ -114,11 +116,6 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
 const isAt = (scene: Scene, number: number, is: HighlightInput['isSelected']): boolean => {
   const state = scene.states[number] as SceneState;
   return is(state, scene.charts[state.chart] as SceneChart);
-};
-
-const isSameChart = (scene: Scene, one: number, other: number): boolean => {
-  const copyOf = (number: number) => scene.charts[scene.states[number]?.chart ?? -1]?.copy;
-  return copyOf(one) === copyOf(other);
 };
 
 /** The counts of a chart, or of its copy in the picture. */

@@ -36,7 +36,7 @@ describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
     await callPage(page, 'mark', marksInIntention);
     await page.getByRole('button', { name: 'Rows' }).click();
     expect(await page.locator('.chart-rows .leaf').allTextContents()).toHaveLength(2);
-    expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('intention, active');
+    expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('calling, active');
     const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
     const large: RunCharts = { charts: [{ id: 'large', states, transitions: [] }], invoked: {} };
     await callPage(page, 'show', large, 'large');

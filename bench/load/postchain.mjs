@@ -23,7 +23,7 @@ export function prepare(options) {
 }
 
 /**
- * Creates a chain whose runs make each call of `CALLS` once.
+ * Creates a chain whose runs make each call of `CALLS` once, one after the other.
  *
  * @param {import('../../dist/index.js').JournalStore} journals
  * @param {Options} options
@@ -32,6 +32,7 @@ function createChain(journals, { port, deadlineMs, maxConcurrentRuns }) {
   return createPostChain({
     model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `http://127.0.0.1:${port}/v1` }),
     journals,
+    profile: { extends: 'thorough', earlyCalls: false },
     // A summary would be one more call.
     limits: { maxSummaries: 0, ...(deadlineMs !== null && { totalMs: deadlineMs }) },
     ...(maxConcurrentRuns !== null && { maxConcurrentRuns }),

@@ -7,8 +7,9 @@ const PLENTY = 1_000_000_000;
 
 /**
  * Creates a chain whose runs have that many cycles and pass through all of PostChain: the charts, streamed replies, validation and the
- * in-memory journal. The options differ from the defaults only in bounds that would end the run early, or change the
- * calls of a cycle: a crowded context starts some cycles with Understanding, and summaries need extra calls.
+ * in-memory journal. Each phase makes its own call, one after the other. The other options differ from the defaults only in bounds that
+ * would end the run early, or change the calls of a cycle: a crowded context starts some cycles with Understanding, and summaries need
+ * extra calls.
  *
  * @param {number} cycles
  * @param {(cycle: number) => void} [onCycle]
@@ -19,6 +20,7 @@ export function longRunChain(cycles, onCycle, journals) {
   const thresholds = { crowdedMessages: PLENTY };
   return createPostChain({
     model: zeroLatencyModel(onCycle),
+    profile: { extends: 'thorough', earlyCalls: false },
     limits,
     thresholds,
     ...(journals && { journals }),

@@ -26,6 +26,8 @@ export interface PhaseSpan extends Span {
   readonly phase: Phase;
   readonly cycle: number;
   readonly step: number;
+  /** The model call that its result is from, which may be that of an earlier phase; null without a model, and until it ends. */
+  source: AttemptSpan | null;
 }
 
 export interface AttemptSpan extends Span {
@@ -194,7 +196,14 @@ export function createSpanFold(): SpanFold {
       end(cycles.at(-1), seq);
       cycles.push({ cycle, from: seq, to: null, failure: null });
     }
-    phases.push({ phase, cycle, step, from: seq, to: null, failure: null });
+    phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
+  }
+
+  function endPhase({ seq, failure, attemptId }: EntryOf<'phase-end'>): void {
+    const span = phases.at(-1);
+    end(span, seq, failure);
+    if (span !== undefined) span.source = newest.get(attemptId ?? '') ?? null;
+    abortOpen(seq);
   }
 
   function call(entry: EntryOf<'call-start'>): void {
@@ -228,8 +237,7 @@ export function createSpanFold(): SpanFold {
         beginPhase(entry);
         break;
       case 'phase-end':
-        end(phases.at(-1), seq, entry.failure);
-        abortOpen(seq);
+        endPhase(entry);
         break;
       case 'attempt-start':
         begin(entry);

@@ -6,6 +6,7 @@ import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
+import type { PhaseSpan, Spans } from './spans.ts';
 import { callsDuring } from './story.ts';
 
 /** A model call, numbered from 1 over the whole run. */
@@ -19,19 +20,26 @@ export interface StepCalls {
   readonly selected: NumberedCall;
 }
 
-/** The model calls of the phase around a selection; null if the selection has no call up to this entry. */
+/** The model calls of the phase around a selection, or the one that its result is from; null if the selection has no call up to this entry. */
 export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
   if (kind === 'decision' || kind === 'capability' || kind === 'retrieval' || kind === 'operations') return null;
   const until = Math.min(to, at);
   const own = callsDuring(spans, from, until);
-  const last = own.calls.at(-1);
-  if (last === undefined) return null;
   const phase = lastStartedBy(spans.phases, until);
   const isInPhase = phase !== undefined && (phase.to === null || phase.to >= from);
+  const last = own.calls.at(-1);
+  if (last === undefined) return kind === 'phase' && isInPhase ? earlierCall(spans, phase, at) : null;
   const around = isInPhase ? callsDuring(spans, phase.from, at) : own;
   const all = around.calls.map((span, index) => ({ number: around.first + index + 1, ...attemptAt(span, at) }));
   const selected = all.find(({ span }) => span === last);
   return selected === undefined ? null : { all, selected };
+}
+
+/** The call of an earlier phase that the result of this one is from. */
+function earlierCall({ attempts }: Spans, { source, to }: PhaseSpan, at: number): StepCalls | null {
+  if (source === null || to === null || to > at) return null;
+  const selected = { number: attempts.indexOf(source) + 1, ...attemptAt(source, at) };
+  return { all: [selected], selected };
 }
 
 const NEAR_PROMPTS = 3;

@@ -2,7 +2,7 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { hasPart, phaseFinding, replyValue } from '../../src/journal/phase-finding.ts';
+import { phaseFinding, replyValue } from '../../src/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -110,15 +110,13 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
     selection: selectionOf('phase', span, count),
     phase,
     status: to === null ? 'running' : aborted ? 'aborted' : failure === null ? 'done' : 'failed',
-    finding:
-      failure === null
-        ? findingOf(log, phase, calls, spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), first))
-        : '',
+    finding: failure === null && span.source !== null ? phaseFinding(phase, replyOf(log, span.source)) : '',
     text: failure?.message ?? (end?.type === 'phase-end' ? end.summary : ''),
     ms: timeLine.atMs(until) - timeLine.atMs(from),
     usage: usageOf(calls, spans.currency),
     calls: calls.length === 0 ? null : { first: first + 1, last: first + calls.length },
     badges: [
+      ...sourceBadge(spans, span, calls),
       ...retryBadge(calls),
       ...spans.capabilities
         .slice(
@@ -148,22 +146,20 @@ export function callsDuring({ attempts }: Spans, from: number, to: number) {
   return { first, calls: attempts.slice(first, countStartedBy(attempts, to)) };
 }
 
-function findingOf(log: RunLog, phase: Phase, calls: readonly AttemptSpan[], before: readonly AttemptSpan[]): string {
-  const own = calls.findLast(({ task, failure, reply }) => task === phase && failure === null && reply !== null);
-  if (own !== undefined) return phaseFinding(phase, replyOf(log, own));
-  const shared = before.findLast(
-    (call) => call.failure === null && (call.task === phase || hasPart(phase, replyOf(log, call))),
-  );
-  return shared === undefined ? '' : phaseFinding(phase, replyOf(log, shared));
-}
-
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
   const entry = reply === null ? null : log.entry(reply);
   return (entry?.type === 'call-event' && replyValue(entry)) || null;
 }
 
-/** Calls before a phase, any of which may have replied for it: a shared call or one that started early. */
+/** Calls before a phase, of which one may be its own that started early. */
 const EARLIER_CALLS = 4;
+
+/** Where the result of a phase is from, if the phase made no call. */
+function sourceBadge({ attempts }: Spans, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[]) {
+  if (to === null || failure !== null || calls.length > 0) return [];
+  const text = source === null ? 'no model call' : `from call ${attempts.indexOf(source) + 1}`;
+  return [{ text, tone: 'plain' as const }];
+}
 
 function retryBadge(calls: readonly AttemptSpan[]): StoryPhase['badges'] {
   const retries = calls.length - new Set(calls.map(({ attemptId }) => attemptId)).size;

@@ -6,7 +6,7 @@ import { PHASES, type Phase, type Task } from '../../machines/contracts/phase.ts
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
-import { hasPart, phaseFinding, replyValue } from '../journal/phase-finding.ts';
+import { phaseFinding, replyValue } from '../journal/phase-finding.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */
@@ -75,19 +75,13 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
 
 /** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */
 function createFindings(): (entry: JournalEntry) => string {
-  const tasks = new Map<number, string | undefined>();
+  const attempts = new Map<number, string | undefined>();
   const replies = new Map<string | undefined, unknown>();
   return (entry) => {
-    if (entry.type === 'call-start') tasks.set(entry.call, entry.task);
+    if (entry.type === 'call-start') attempts.set(entry.call, entry.attemptId);
     const value = entry.type === 'call-event' ? replyValue(entry) : undefined;
-    if (entry.type === 'call-event' && value !== undefined) {
-      replies.set(tasks.get(entry.call), value);
-      for (const phase of PHASES) if (hasPart(phase, value)) replies.set(phase, value);
-    }
-    if (entry.type !== 'phase-end') return '';
-    const reply = replies.get(entry.phase);
-    replies.delete(entry.phase);
-    return phaseFinding(entry.phase, reply);
+    if (entry.type === 'call-event' && value !== undefined) replies.set(attempts.get(entry.call), value);
+    return entry.type === 'phase-end' ? phaseFinding(entry.phase, replies.get(entry.attemptId ?? '')) : '';
   };
 }
 

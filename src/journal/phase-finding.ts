@@ -31,16 +31,13 @@ export function replyValue({ actor, event }: { readonly actor: string; readonly 
   return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
 }
 
-/** Whether a recorded reply has a member for the phase. */
-export const hasPart = (phase: Phase, reply: unknown): boolean => Object.hasOwn(Object(reply), phase);
-
 /**
  * Describes a phase's reply, or its member of a reply, in a few words, without its text; empty if it is not a valid reply of that phase.
  * The reply comes from a journal, which anything may have written.
  */
 export function phaseFinding(phase: Phase, reply: unknown): string {
   try {
-    const part = hasPart(phase, reply) ? (reply as Record<Phase, unknown>)[phase] : reply;
+    const part = Object.hasOwn(Object(reply), phase) ? (reply as Record<Phase, unknown>)[phase] : reply;
     return (FINDINGS[phase] as (reply: unknown) => string)(part);
   } catch {
     return '';

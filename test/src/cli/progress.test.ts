@@ -61,9 +61,9 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
   progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
   const understood = { integrated: 'It is so.', assessments: [{ messageId: 'p1', relevance: 0.2, reason: 'old' }] };
-  progress({ ...at, type: 'call-start', call: 5, actor: 'readReply', task: 'understanding' });
+  progress({ ...at, type: 'call-start', call: 5, actor: 'readReply', task: 'understanding', attemptId: 's5.a1' });
   progress({ ...at, type: 'call-event', call: 5, actor: 'readReply', event: replyOf(understood) });
-  progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null });
+  progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null, attemptId: 's5.a1' });
   progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
   const all = fake.shown().map((line) => line.trim());
   const lines = all.slice(all.indexOf('Cycle 1'));
@@ -157,9 +157,18 @@ describe('the phases, in the progress of a run', () => {
     const fake = fakeTerminal(80);
     const progress = createProgress(createScreen(fake.terminal.out));
     progress({ ...at, type: 'phase-start', phase, cycle: 1, step: 1 });
-    progress({ ...at, type: 'call-start', call: 0, actor: 'readReply', task: phase });
+    progress({ ...at, type: 'call-start', call: 0, actor: 'readReply', task: phase, attemptId: 's1.a1' });
     progress({ ...at, type: 'call-event', call: 0, actor: 'readReply', event: replyOf(value) });
-    progress({ ...at, type: 'phase-end', phase, cycle: 1, step: 1, summary: 'It is so.', failure: null });
+    progress({
+      ...at,
+      type: 'phase-end',
+      phase,
+      cycle: 1,
+      step: 1,
+      summary: 'It is so.',
+      failure: null,
+      attemptId: 's1.a1',
+    });
     expect(fake.shown().slice(1).join('\n').trim()).toBe(`${phase.padEnd(14)}    0 ms  ${expected}`);
   });
 

@@ -414,6 +414,11 @@ const isPart =
   (phase: Phase) =>
   ({ shared, recursion }: ChainState): boolean =>
     shared?.cycle === recursion.cycle && phase in shared.replies;
+/** A phase that is repeated asks for its own reply only; the next one makes a call, unless its reply is known. */
+const asksForItself =
+  (next: 'intention' | 'observation' | 'understanding') =>
+  (state: ChainState): boolean =>
+    state.phaseRetries > 0 && state.profile[next] === 'shared' && !isPart(next)(state);
 const isSearching = ({ search }: ChainState): boolean => search !== null && search.result === null;
 const isRateLimited = ({ search, limits }: ChainState): boolean =>
   search?.result?.error?.status === 429 && limits.maxTransportRetries > 0;
@@ -739,6 +744,15 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     by: 'C1',
   },
   { from: ['intention'], on: /, observation invalid$/, to: ['observation'], by: 'C1' },
+  { from: ['experience.reading'], on: /: replied$/, when: asksForItself('intention'), to: ['intention'], by: 'C1, Y9' },
+  { from: ['intention'], on: /: replied$/, when: asksForItself('observation'), to: ['observation'], by: 'C1, Y9' },
+  {
+    from: ['observation'],
+    on: /: replied$/,
+    when: asksForItself('understanding'),
+    to: ['understanding.measuring', ...AFTER_MEASURING],
+    by: 'C1, Y9',
+  },
   {
     from: ['experience.reading', 'intention', 'observation'],
     on: /: replied/,

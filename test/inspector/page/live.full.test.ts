@@ -39,16 +39,16 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const watched = await open();
     const { page } = watched;
     await page.getByText('No runs yet').waitFor();
-    const { run, model } = readmeRun([1, 3, 6]);
+    const { run, model } = readmeRun([1, 2, 4]);
     server.watch(run);
     const standings: string[] = [];
-    for (const call of [1, 3, 6]) {
+    for (const call of [1, 2, 4]) {
       await model.reached(call);
       await waitForEntries(page, run.journal.length);
       const here = await displayedState(page);
       expect(here.status).toBe('live');
       standings.push(here.active.join(' '));
-      if (call === 3) {
+      if (call === 2) {
         await showPanel(page, 'reply');
         await page.locator('.attempt.running').waitFor();
       }
@@ -85,10 +85,10 @@ describe.skipIf(browser === null)('the page with a live run', () => {
   });
 
   it('shows the whole run after joining late or reloading', async () => {
-    const { run, model } = readmeRun([4, 6], 'joined');
+    const { run, model } = readmeRun([3, 4], 'joined');
     server.watch(run);
     const first = await open();
-    await model.reached(4);
+    await model.reached(3);
     await waitForEntries(first.page, run.journal.length);
     const late = await open();
     await waitForEntries(late.page, run.journal.length);
@@ -106,12 +106,12 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       expect(rows.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((seq) => `event-${seq}`));
       await page.keyboard.press('End');
     }
-    model.release(4);
-    await model.reached(6);
+    model.release(3);
+    await model.reached(4);
     for (const { page } of [first, late]) await waitForEntries(page, run.journal.length);
     // The cursor of a reader at an earlier entry stays there.
     await late.page.keyboard.press('Home');
-    model.release(6);
+    model.release(4);
     await run.answer;
     await waitForEntries(first.page, run.journal.length);
     await late.page.waitForFunction(
@@ -129,7 +129,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const sockets: WebSocketRoute[] = [];
     const wanted: number[] = [];
     let isUp = true;
-    const { run, model } = readmeRun([3, 5], 'cut');
+    const { run, model } = readmeRun([2, 3], 'cut');
     server.watch(run);
     const cut = await open({
       before: (page) =>
@@ -146,14 +146,14 @@ describe.skipIf(browser === null)('the page with a live run', () => {
           });
         }),
     });
-    await model.reached(3);
+    await model.reached(2);
     await waitForEntries(cut.page, run.journal.length);
     const before = run.journal.length;
     isUp = false;
     await sockets[0]?.close();
     await cut.page.getByText('not connected').waitFor();
-    model.release(3);
-    await model.reached(5);
+    model.release(2);
+    await model.reached(3);
     expect(await entryCount(cut.page)).toBe(before);
     // Received entries remain readable in the meantime.
     await cut.page.keyboard.press('Home');
@@ -166,7 +166,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const fresh = await open();
     await waitForEntries(fresh.page, run.journal.length);
     expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
-    model.release(5);
+    model.release(3);
     await run.answer;
     await waitForEntries(cut.page, run.journal.length);
     await waitForEntries(fresh.page, run.journal.length);

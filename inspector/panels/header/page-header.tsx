@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { answerUpTo, writingSums } from '../../fold/story.ts';
-import { confidenceCap, figuresOf, statusReason } from '../../fold/summary.ts';
+import { confidenceCap, figuresOf, profileText, statusReason } from '../../fold/summary.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
@@ -126,7 +126,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
           excerpt(statusReason(run, log, fold, count), 300)
         )}
       </p>
-      <RunDetails inspector={inspector} run={run} />
+      <RunDetails inspector={inspector} run={run} profile={profileText(log)} />
       {run.kind === 'run' && (
         <p class="answer-line one-line">
           <button

@@ -8,10 +8,12 @@ import type { Inspector } from '../../ui-state/inspector.ts';
 interface RunDetailsProps {
   readonly inspector: Inspector;
   readonly run: InspectedRun;
+  /** Where its phases get their replies from; null if unknown. */
+  readonly profile?: string | null;
 }
 
-/** The run's id, the run that it is a fork of, how its record was checked, and what it omits. */
-export function RunDetails({ inspector, run }: RunDetailsProps) {
+/** The run's id, its profile, the run that it is a fork of, how its record was checked, and what it omits. */
+export function RunDetails({ inspector, run, profile = null }: RunDetailsProps) {
   const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
   const [copied, setCopied] = useState('');
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
@@ -33,6 +35,7 @@ export function RunDetails({ inspector, run }: RunDetailsProps) {
     ['Id', id],
     ['Started', startedText(startedAt)],
     ['Fork', origin],
+    ['Profile', profile],
     ['Journal', kind === 'run' && excerpt(problem ?? integrity ?? unchecked, 400)],
     ['Limits', fidelity.length > 0 && fidelity.map((sentence) => <p key={sentence}>{sentence}</p>)],
   ];

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { measureAnswer } from './answer/benchmark.mjs';
 import { readArguments } from './arguments.mjs';
 import { measureExplore } from './explore/benchmark.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
@@ -15,6 +16,7 @@ import { versions } from './versions.mjs';
 /**
  * @typedef {object} Report
  * @property {string} title
+ * @property {readonly import('./table.mjs').Grid[]} [grids]
  * @property {readonly import('./row.mjs').Row[]} rows
  * @property {Readonly<Record<string, unknown>>} facts Other observations, which show that the work was done.
  */
@@ -25,6 +27,7 @@ const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   growth: measureGrowth,
   journal: measureJournal,
   load: measureLoad,
+  answer: measureAnswer,
   stream: measureStream,
   structured: measureStructured,
   start: measureStartup,

@@ -4,11 +4,12 @@
  * @typedef {object} Row
  * @property {string} what
  * @property {number} value
- * @property {'microseconds' | 'bytes'} unit
+ * @property {'microseconds' | 'bytes' | 'count' | 'share'} unit
  * @property {readonly number[]} samples The value is their median.
  * @property {number | null} ratio The ratio to the samples of `ratioTo`, round by round.
  * @property {string | null} ratioTo
- * @property {number | null} limit The highest allowed ratio.
+ * @property {number | null} limit The highest allowed ratio, or the lowest with `isMinimum`.
+ * @property {true} [isMinimum]
  * @property {number | null} goal The ratio to aim for.
  * @property {boolean | null} holds
  */
@@ -74,4 +75,17 @@ export function withinLimit(one, what, most) {
     one.unit,
   );
   return against(one, limit, { limit: 1 });
+}
+
+/**
+ * Returns a figure compared with a fixed limit below which it must not be.
+ *
+ * @param {Row} one
+ * @param {string} what The limit in words.
+ * @param {number} least The limit, in the unit of the figure.
+ * @returns {Row}
+ */
+export function atLeast(one, what, least) {
+  const compared = withinLimit(one, what, least);
+  return { ...compared, isMinimum: true, holds: (compared.ratio ?? 0) >= 1 };
 }

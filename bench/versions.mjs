@@ -8,6 +8,7 @@ const PACKAGES = {
   zod: 'node_modules/zod/package.json',
   '@langchain/langgraph': 'node_modules/@langchain/langgraph/package.json',
   '@langchain/core': 'node_modules/@langchain/core/package.json',
+  '@langchain/openai': 'node_modules/@langchain/openai/package.json',
   '@langchain/langgraph-checkpoint-sqlite': 'node_modules/@langchain/langgraph-checkpoint-sqlite/package.json',
   'better-sqlite3': 'node_modules/better-sqlite3/package.json',
   '@mastra/core': 'node_modules/@mastra/core/package.json',

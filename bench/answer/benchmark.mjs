@@ -1,0 +1,162 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { race } from '../race.mjs';
+import { against, atLeast, median, row, withinLimit } from '../row.mjs';
+import { pairsOf, sharesOf } from './prefix.mjs';
+
+/** @typedef {import('../row.mjs').Row} Row */
+/** @typedef {import('../table.mjs').Grid} Grid */
+/** @typedef {import('./answered.mjs').Answered} Answered */
+/** @typedef {import('./prefix.mjs').Pair} Pair */
+
+const ROUNDS = 5;
+const OWN = { extends: 'balanced', intention: 'own', observation: 'own' };
+
+/**
+ * The contenders, and the calls that each makes. `limit`: the highest number of calls. `other`: the contender that its time is compared
+ * with, if it is not AI SDK.
+ *
+ * @typedef {{ name: string, module: string, calls: number, limit?: number, profile?: string | object, other?: string }} Contender
+ * @type {readonly Contender[]}
+ */
+const CONTENDERS = [
+  { name: 'AI SDK, tool loop', module: 'ai-sdk', calls: 2 },
+  { name: 'LangGraph.js, ReAct agent', module: 'langgraph', calls: 2 },
+  { name: 'PostChain thorough', module: 'postchain', calls: 7, profile: 'thorough' },
+  { name: 'PostChain balanced', module: 'postchain', calls: 4, limit: 4, profile: 'balanced' },
+  { name: 'PostChain lean', module: 'postchain', calls: 3, limit: 3, profile: 'lean' },
+  {
+    name: 'PostChain balanced, no early calls',
+    module: 'postchain',
+    calls: 4,
+    profile: { extends: 'balanced', earlyCalls: false },
+    other: 'PostChain balanced',
+  },
+  { name: 'PostChain balanced, own Intention and Observation', module: 'postchain', calls: 6, profile: OWN },
+  {
+    name: 'the same, no early calls',
+    module: 'postchain',
+    calls: 6,
+    profile: { ...OWN, earlyCalls: false },
+    other: 'PostChain balanced, own Intention and Observation',
+  },
+];
+const BASE = 'AI SDK, tool loop';
+
+const PROFILES = /** @type {const} */ (['thorough', 'balanced', 'lean']);
+const LEAST_SHARE = 0.8;
+
+/** Measures an answer to one question in calls, tokens and time, and how much of their prompts consecutive calls share. */
+export async function measureAnswer() {
+  const answers = await measureAnswers();
+  const prefixes = await measurePrefixes();
+  return {
+    title: 'one answer from three documents: calls, tokens, time; and the beginning that consecutive prompts share',
+    grids: [answers.grid, prefixes.grid],
+    rows: [...answers.rows, ...prefixes.rows],
+    facts: prefixes.facts,
+  };
+}
+
+async function measureAnswers() {
+  const server = fork(fileURLToPath(new URL('server.mjs', import.meta.url)));
+  try {
+    const [{ port }] = await once(server, 'message');
+    const entrants = CONTENDERS.map(({ name, module, profile }) => ({
+      name,
+      lane: name,
+      module: new URL(`${module}.mjs`, import.meta.url),
+      options: { port, profile },
+    }));
+    /** @type {Record<string, Answered[]>} */
+    const samples = await race(entrants, { rounds: ROUNDS, warmUps: 1 });
+    for (const { name, calls } of CONTENDERS) {
+      const made = samples[name]?.find((sample) => sample.calls !== calls);
+      if (made !== undefined) throw new Error(`${name}: expected ${calls} calls; received ${made.calls}`);
+    }
+    return { grid: answerGrid(samples), rows: answerRows(samples) };
+  } finally {
+    server.disconnect();
+  }
+}
+
+/**
+ * @param {Record<string, Answered[]>} samples
+ * @returns {Grid}
+ */
+function answerGrid(samples) {
+  const lines = CONTENDERS.map(({ name }) => {
+    const of = (/** @type {keyof Answered} */ key) => median((samples[name] ?? []).map((sample) => sample[key]));
+    const tokens = [of('inputTokens'), of('cachedTokens'), of('outputTokens')];
+    return [name, of('calls'), ...tokens, Math.round(of('microseconds') / 1_000)];
+  });
+  return {
+    columns: ['per answer', 'calls', 'input tokens', 'of these cached', 'output tokens', 'wall time (ms)'],
+    lines,
+  };
+}
+
+/**
+ * @param {Record<string, Answered[]>} samples
+ * @returns {Row[]}
+ */
+function answerRows(samples) {
+  const samplesOf = (/** @type {string} */ name, /** @type {keyof Answered} */ key) =>
+    (samples[name] ?? []).map((sample) => sample[key]);
+  const time = (/** @type {string} */ name) => row(`wall time, ${name}`, samplesOf(name, 'microseconds'));
+  const times = CONTENDERS.map(({ name, other = BASE }) =>
+    name === BASE ? time(name) : against(time(name), time(other)),
+  );
+  const calls = CONTENDERS.flatMap(({ name, limit }) =>
+    limit === undefined
+      ? []
+      : [withinLimit(row(`model calls, ${name}`, samplesOf(name, 'calls'), 'count'), `${limit} calls`, limit)],
+  );
+  return [...times, ...calls];
+}
+
+async function measurePrefixes() {
+  /** @type {(string | number)[][]} */
+  const lines = [];
+  const rows = [];
+  /** @type {Record<string, string>} */
+  const facts = {};
+  for (const profile of PROFILES) {
+    const { pairs, answerPairs, runs, calls, cycles } = await pairsOf(profile);
+    const { overall } = sharesOf(pairs);
+    rows.push(atLeast(row(`shared beginning of prompts, ${profile}`, [overall], 'share'), '80 %', LEAST_SHARE));
+    lines.push(
+      ...lineOf(profile, pairs),
+      ...lineOf(
+        `${profile}, context edited`,
+        pairs.filter(({ edited }) => edited),
+      ),
+      ...lineOf(
+        `${profile}, context not edited`,
+        pairs.filter(({ edited }) => !edited),
+      ),
+    );
+    for (const name of new Set(pairs.map((pair) => pair.name)))
+      lines.push(
+        ...lineOf(
+          `  ${name}`,
+          pairs.filter((pair) => pair.name === name),
+        ),
+      );
+    lines.push(...lineOf('  (not counted) the last call → synthesis', answerPairs));
+    facts[`recorded, ${profile}`] = `${runs} runs, ${cycles} cycles, ${calls} calls`;
+  }
+  const columns = ['shared beginning', 'pairs', 'overall', 'median', 'lowest', 'without schema', 'new context', 'task'];
+  return { grid: { columns, lines }, rows, facts };
+}
+
+/**
+ * @param {string} name
+ * @param {readonly Pair[]} pairs
+ */
+function lineOf(name, pairs) {
+  if (pairs.length === 0) return [];
+  const { overall, median: middle, minimum, text, context, task } = sharesOf(pairs);
+  return [[name, pairs.length, overall, middle, minimum, text, context, task]];
+}

@@ -1,0 +1,35 @@
+import { createPostChain } from '../../dist/index.js';
+import { openaiModel } from '../../dist/openai.js';
+import { answered } from './answered.mjs';
+import { openDocuments } from './documents.mjs';
+import { ANSWER, QUESTION, SET } from './question.mjs';
+
+/** @typedef {{ port: number, profile: import('../../dist/index.js').ProfileOption }} Options */
+
+/** @type {ReturnType<typeof createPostChain> | null} One lane has one profile. */
+let chain = null;
+
+/** @param {Options} options */
+export async function measure({ port, profile }) {
+  chain ??= createPostChain({
+    model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `http://127.0.0.1:${port}/v1` }),
+    documents: await openDocuments(SET),
+    profile,
+  });
+  const { run } = chain;
+  let usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+  const sample = await answered(
+    port,
+    async () => {
+      const { status, answerText, metadata } = await run({ request: QUESTION }).answer;
+      if (status !== 'completed') throw new Error(`expected a completed answer; received ${metadata.explanation}`);
+      usage = { cachedInputTokens: 0, ...metadata.usage };
+      return answerText;
+    },
+    ANSWER,
+  );
+  const reported = [usage.inputTokens, usage.cachedInputTokens, usage.outputTokens].join();
+  const counted = [sample.inputTokens, sample.cachedTokens, sample.outputTokens].join();
+  if (reported !== counted) throw new Error(`expected the usage ${counted}; received ${reported}`);
+  return sample;
+}

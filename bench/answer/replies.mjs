@@ -1,0 +1,131 @@
+import { PHASES } from '../step/replies.mjs';
+import { ANSWER, QUESTION, REACT } from './question.mjs';
+
+/**
+ * What the model server reads of a chat completion request.
+ *
+ * @typedef {object} ChatRequest
+ * @property {boolean} [stream]
+ * @property {readonly ChatMessage[]} messages
+ * @property {readonly object[]} [tools]
+ * @property {{ json_schema: { name: string, schema: { required?: readonly string[] }, strict?: boolean } }} [response_format]
+ *
+ * @typedef {{ role: string, content: string | readonly { text?: string }[] | null, tool_calls?: readonly object[] }} ChatMessage
+ *
+ * @typedef {{ text: string, tool: null } | { text: string, tool: string }} Reply `text` is the arguments if `tool` names a tool.
+ */
+
+/**
+ * Returns the reply to a request: to a phase of PostChain, to several that share the call, to the call that writes the answer, or to a
+ * ReAct loop, which first calls its search tool. Returns null for any other request.
+ *
+ * @param {ChatRequest} request
+ * @returns {Reply | null}
+ */
+export function replyTo({ messages, tools, response_format: format }) {
+  if (tools !== undefined) {
+    const hasSearched = messages.some(({ role }) => role === 'tool');
+    return hasSearched ? { text: ANSWER, tool: null } : { text: JSON.stringify({ query: QUESTION }), tool: REACT.tool };
+  }
+  const prompt = textOf(messages.at(-1));
+  const ids = idsIn(prompt);
+  if (format?.json_schema.name === 'synthesis_reply') return { text: JSON.stringify(writtenAnswer(ids)), tool: null };
+  const members = /Reply with the members? (.*?) only\./u.exec(prompt)?.[1] ?? '';
+  const phases = PHASES.filter((phase) => members.includes(`"${phase}"`));
+  if (phases.length === 0) return null;
+  const replies = Object.fromEntries(phases.map((phase) => [phase, REPLIES[phase](ids)]));
+  return { text: JSON.stringify(inFull(replies, format)), tool: null };
+}
+
+/** @param {ChatMessage | undefined} message */
+export function textOf(message) {
+  const content = message?.content ?? '';
+  return typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('');
+}
+
+/**
+ * Returns the reply in the order of the schema. A strict schema requires every member, so those of other phases are null.
+ *
+ * @param {Readonly<Record<string, unknown>>} replies
+ * @param {ChatRequest['response_format']} format
+ */
+function inFull(replies, format) {
+  const { schema, strict } = format?.json_schema ?? {};
+  if (strict !== true) return replies;
+  return Object.fromEntries((schema?.required ?? []).map((name) => [name, replies[name] ?? null]));
+}
+
+/** @typedef {{ all: readonly string[], passages: readonly string[] }} Ids The ids of the messages that a prompt shows. */
+
+/**
+ * @param {string} prompt
+ * @returns {Ids}
+ */
+function idsIn(prompt) {
+  const shown = [...prompt.matchAll(/<message id="([^"]+)" role="(\w+)"/gu)];
+  const ids = (/** @type {readonly RegExpMatchArray[]} */ found) => found.map(([, id = '']) => id);
+  return { all: ids(shown), passages: ids(shown.filter(([, , role]) => role === 'search')) };
+}
+
+/** What a model could write from the passages: valid, about as long as real replies, and rating each message as the prompts ask. */
+const REPLIES = {
+  action: () => ({
+    response:
+      'Both machines have to be descaled regularly with a descaler that suits them, but the manuals are not in the context yet. They should state how often, with which descaler and in which steps; the terms of the warranty should state whether damage from limescale is covered.',
+    confidence: 0.3,
+    calls: [],
+  }),
+  experience: (/** @type {Ids} */ { passages }) => ({
+    summary:
+      'The Brewer 200 is descaled every three months or when the CALC light blinks, with citric acid based descaler: 100 ml in the tank, filled to the MAX line, CLEAN held for five seconds, then two tanks of fresh water. The program of the Espresso 400 takes 25 minutes and needs the liquid descaler DL-2. The warranty excludes damage from limescale.',
+    relevantPassageIds: passages,
+    missing: [],
+    confidence: 0.9,
+  }),
+  intention: (/** @type {Ids} */ { all }) => ({
+    goal: 'Know how to descale the Brewer 200 and the Espresso 400, and whether the warranty covers damage from limescale',
+    alternatives: ['Know whether descaling itself is part of the warranty service'],
+    clarity: 0.9,
+    unclearIntent: false,
+    alignment: all.map((messageId) => ({ messageId, score: 0.8 })),
+  }),
+  observation: (/** @type {Ids} */ { all, passages }) => ({
+    insights: [
+      'The two machines need different descalers: citric acid for the Brewer 200, DL-2 for the Espresso 400.',
+      'Damage from limescale is excluded from the warranty, so descaling matters.',
+    ],
+    undigested: false,
+    entities: [
+      { name: 'Brewer 200', messageIds: passages.slice(0, 2) },
+      { name: 'Espresso 400', messageIds: passages.slice(-2) },
+    ],
+    connections: [],
+    importance: all.map((messageId) => ({ messageId, score: 0.7 })),
+  }),
+  understanding: (/** @type {Ids} */ { all }) => ({
+    integrated:
+      'Descaling differs: the Brewer 200 every three months or when the CALC light blinks, with citric acid based descaler and two rinses; the Espresso 400 when it asks for it, in a program of 25 minutes with DL-2. Damage from limescale is not covered by the warranty. Nothing contradicts this.',
+    assessments: all.map((messageId) => ({
+      messageId,
+      relevance: 0.9,
+      reason: 'It is about descaling or limescale.',
+    })),
+  }),
+  yield: (/** @type {Ids} */ { passages }) => ({
+    answer: ANSWER,
+    confidence: 0.95,
+    taskComplete: true,
+    informationSufficiency: 0.95,
+    needsTools: false,
+    proposedPhase: null,
+    rationale: 'The manuals of both machines and the terms of the warranty answer all parts of the question.',
+    usedMessageIds: passages,
+    noEvidence: false,
+    notes: '',
+  }),
+};
+
+/** @param {Ids} ids */
+function writtenAnswer({ passages }) {
+  return { answerText: ANSWER, confidence: 0.95, usedMessageIds: passages, usedStepIds: [], notes: '' };
+}

@@ -25,17 +25,33 @@ const after = (separator: string, text: string): string => (text === '' ? '' : `
 /** Tags, links and references of a message that a prompt shows. */
 const SHOWN_ITEMS = 8;
 
-/** Returns the id of a message and what decides whether to keep it; `uses` is how many messages refer to this one. */
-export function standingAttributes({ id, cycle, importance, tags, links, references }: Message, uses: number): string {
+const UNRATED = 0.5;
+
+/**
+ * Returns what decides whether to keep a message, besides its content; empty if nothing is known about it. `uses` is how many messages
+ * refer to it. The cycle is only given if it is before `currentCycle`, the importance only if it was rated.
+ */
+export function standingAttributes(
+  { cycle, importance, tags, links, references }: Message,
+  uses: number,
+  currentCycle: number,
+): string {
+  const values = [
+    ['cycle', cycle < currentCycle ? cycle : null],
+    ['importance', importance === UNRATED ? null : Math.round(importance * 100) / 100],
+    ['uses', uses === 0 ? null : uses],
+  ] as const;
   const lists = [
     ['tags', tags],
     ['links', links.map(({ to, relation }) => `${relation} ${to}`)],
     ['from', references],
   ] as const;
-  const shown = lists.flatMap(([name, items]) =>
-    items.length === 0 ? [] : [` ${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
-  );
-  return `id="${attribute(id)}" cycle="${cycle}" importance="${importance}" uses="${uses}"${shown.join('')}`;
+  return [
+    ...values.flatMap(([name, value]) => (value === null ? [] : [`${name}="${value}"`])),
+    ...lists.flatMap(([name, items]) =>
+      items.length === 0 ? [] : [`${name}="${items.slice(0, SHOWN_ITEMS).map(attribute).join(', ')}"`],
+    ),
+  ].join(' ');
 }
 
 /** Replaces what could end the attribute or the tag. A bare machine's value may not be a string. */
@@ -45,8 +61,9 @@ export function attribute(value: string): string {
 
 /** Characters of the tags and line breaks around a message, and of the line break in the list of messages. */
 const TAG_CHARS = '<message >\n\n</message>\n\n'.length;
-/** Stands for the number of uses, which depends on the other messages. */
+/** Stand for the number of uses, which depends on the other messages, and for a later cycle. */
 const MANY_USES = 99_999;
+const LATER = Number.POSITIVE_INFINITY;
 
 interface Size {
   readonly chars: number;
@@ -60,7 +77,7 @@ const known = new WeakMap<Message, Size>();
 function attributeSize(message: Message): Size {
   const cached = known.get(message);
   if (cached !== undefined) return cached;
-  const text = `${messageAttributes(message)} ${standingAttributes(message, MANY_USES)}`;
+  const text = `${messageAttributes(message)} id="${attribute(message.id)}" ${standingAttributes(message, MANY_USES, LATER)}`;
   const size = { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
   known.set(message, size);
   return size;

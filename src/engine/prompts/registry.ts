@@ -108,6 +108,15 @@ function progressText({ cycle, flags, progress }: PromptInputs['yield']): string
   return `Progress of the run:\n${noteBlock('engine', lines.join('\n'))}`;
 }
 
+/** The answer of the previous cycle is usually in the context. */
+function previousAnswerText({ previousAnswer, messages }: PromptInputs['yield']): string {
+  if (previousAnswer === '') return '';
+  const known = messages.findLast(({ phase, content }) => phase === 'yield' && content === previousAnswer);
+  return known === undefined
+    ? `Answer of the previous cycle:\n${noteBlock('yield', previousAnswer)}`
+    : `Answer of the previous cycle: message "${attribute(known.id)}"`;
+}
+
 const inputsText = ({ confidence, change }: Decision['inputs']): string =>
   [`confidence ${confidence ?? 'unknown'}`, ...(change == null ? [] : [`change ${change}`])].join(', ');
 
@@ -220,7 +229,7 @@ Set "undigested" to true if an insight has not been used yet.`,
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 5,
+    version: 6,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -231,14 +240,14 @@ Set "undigested" to true if an insight has not been used yet.`,
         input,
         `Phase: Understanding, what to let go. Integrate what is known so far.
 Rate how relevant each search message and each assistant message still is to the request, and give the reason.
-The list of messages states the cycle, importance, tags and links of each, the messages it was made from, and how often others use it.`,
+A list of messages states what is known of some: an earlier cycle, importance, uses by others, tags, links, what it was made from.`,
         messageList(input.messages),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
   yield: definePrompt({
     name: 'yield',
-    version: 7,
+    version: 8,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
@@ -253,7 +262,7 @@ State whether the task is complete, how sufficient the information is, and wheth
 Set "noEvidence" to true if the answer only says that nothing was found. Put doubts for the reader into "notes".
 Set "proposedPhase" to the phase to continue with (${input.phases.join(', ')}), or to null.`,
         input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
-        `Answer of the previous cycle:\n${input.previousAnswer === '' ? '(none)' : noteBlock('yield', input.previousAnswer)}`,
+        previousAnswerText(input),
         progressText(input),
       ),
     fromProse: (text) => ({
@@ -392,7 +401,7 @@ const stepBlock = ({ stepId, phase, content }: Step): string =>
 const contextMessages = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ tags }) => !tags.includes(REQUEST));
 
-/** Lists what decides whether to keep each message, besides its content. */
+/** Lists what decides whether to keep the messages, besides their content. */
 function messageList(messages: readonly Message[]): string {
   const uses = new Map<string, number>();
   const count = (id: string): void => void uses.set(id, (uses.get(id) ?? 0) + 1);
@@ -400,7 +409,11 @@ function messageList(messages: readonly Message[]): string {
     references.forEach(count);
     for (const { to } of links) count(to);
   }
-  const lines = contextMessages(messages).map((message) => standingAttributes(message, uses.get(message.id) ?? 0));
+  const current = Math.max(...messages.map(({ cycle }) => cycle));
+  const lines = contextMessages(messages).flatMap((message) => {
+    const standing = standingAttributes(message, uses.get(message.id) ?? 0, current);
+    return standing === '' ? [] : [`id="${attribute(message.id)}" ${standing}`];
+  });
   return lines.length === 0 ? '' : `Messages:\n${noteBlock('engine', lines.join('\n'))}`;
 }
 

@@ -8,9 +8,12 @@ const block = { text, heading: ['Yield'], startLine: 1, endLine: 1, kind: 'prose
 
 const PROGRESS = ['reply.started', 'reply.progressed'];
 
-/** Whether an entry exists only if a reply arrives in several turns of the event loop: a piece of its text, or its progress. */
+/**
+ * Whether an entry exists only if a reply arrives in several turns of the event loop (a piece of its text, or its progress), or is a
+ * transition: the search and Action's call run at the same time, and may end in either order.
+ */
 const dependsOnTiming = ({ type, event }) =>
-  type === 'text-delta' || PROGRESS.includes(type === 'transition' ? event : event?.type);
+  type === 'text-delta' || type === 'transition' || PROGRESS.includes(event?.type);
 
 /** Runs a chain with a journal in memory, replays it, and gets one typed value, all from the model server at `baseURL`. */
 export async function runProgram(baseURL) {
@@ -39,7 +42,10 @@ export async function runProgram(baseURL) {
     answerText: answer.answerText,
     sources: answer.sources.map(({ path }) => path),
     events: [...new Set(events)].sort(),
-    types: entries.filter((entry) => !dependsOnTiming(entry)).map(({ type }) => type),
+    types: entries
+      .filter((entry) => !dependsOnTiming(entry))
+      .map(({ type }) => type)
+      .sort(),
     divergence,
     value: await recipe.value,
     title: titles.at(-1),

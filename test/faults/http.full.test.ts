@@ -75,6 +75,7 @@ async function runOn(mode: FaultMode): Promise<Outcome> {
   const server = await startChatServer(async (exchange) => void (await respond(exchange)));
   const model = openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, clock });
   const chain = createPostChain({
+    profile: 'thorough',
     model,
     limits: limitsOf(mode),
     replyForm: toolCalls ? 'tool-call' : 'text',

@@ -57,6 +57,7 @@ describe('the file of a journal', () => {
         { chunkChars },
       );
       const chain = createPostChain({
+        profile: 'thorough',
         newId: () => 'run-1',
         model,
         journals: fileJournals(folder),

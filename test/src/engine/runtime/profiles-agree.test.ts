@@ -58,7 +58,6 @@ const isAnswerOfYield = ({ model, answer }: Ended): boolean =>
  * - Failures: a phase whose part of a shared call is invalid, or whose early call has failed, still makes a call of its own, so it has one
  *   attempt more. A reply therefore fails at most twice, which one attempt corrects, or every time.
  * - Size: the prompt of a shared call is longer. All prompts fit into the context window.
- * - Understanding's summary of a message, which is the same in every cycle.
  * - The final answer: if no call of its own writes it, it is that of Yield.
  */
 describe('the profiles', () => {
@@ -72,7 +71,7 @@ describe('the profiles', () => {
         expect(courseOf(other)).toEqual(courseOf(thorough));
         expect(answerOf(other)).toEqual(isAnswerOfYield(other) ? assessedAnswerOf(thorough) : answerOf(thorough));
       }),
-      { numRuns: 30 },
+      { numRuns: 25 },
     );
   });
 
@@ -83,7 +82,7 @@ describe('the profiles', () => {
         const { replies: _, ...thorough } = courseOf(await runConversation(silent, 'thorough'));
         expect(courseOf(await runConversation(silent, name))).toMatchObject(thorough);
       }),
-      { numRuns: 10 },
+      { numRuns: 8 },
     );
   });
 

@@ -8,6 +8,8 @@ import { measure as dialogue } from './measures/dialogue.mjs';
 import { measure as offline } from './measures/offline-answers.mjs';
 import { measure as paragraphs } from './measures/paragraphs.mjs';
 import { measure as path } from './measures/path.mjs';
+import { measure as profiles } from './measures/profiles.mjs';
+import { measure as recorded } from './measures/recorded-runs.mjs';
 import { measure as retention } from './measures/retention.mjs';
 import { measure as speed } from './measures/speed.mjs';
 import { measure as sufficiency } from './measures/sufficiency.mjs';
@@ -19,7 +21,19 @@ import { formatResults } from './table.mjs';
 /** @typedef {import('./result.mjs').Result} Result */
 
 /** All measurements by name. `file` is the data set that one needs; null if it generates its own data. */
-const MEASURES = { speed, decision, retention, paragraphs, traces, dialogue, sufficiency, path, offline };
+const MEASURES = {
+  speed,
+  decision,
+  retention,
+  paragraphs,
+  traces,
+  dialogue,
+  sufficiency,
+  path,
+  offline,
+  profiles,
+  recorded,
+};
 /** Prints the figures for each source by weights fitted to the others, what each feature adds, and the weights fitted to all. */
 const FOLDS = 'folds';
 

@@ -33,7 +33,7 @@ function foldLines({ folds = {}, unit }) {
 function lineOf(result) {
   const { measure, value, atLeast = null, atMost = null, recalls = {}, baselines = {}, rows } = result;
   const met = holds(result);
-  const format = isTime(result) ? (/** @type {number} */ ms) => `${ms.toFixed(ms < 10 ? 2 : 0)} ms` : percent;
+  const format = isTime(result) ? time : isCount(result) ? count : percent;
   const target = atLeast !== null ? `>= ${format(atLeast)}` : atMost !== null ? `<= ${format(atMost)}` : '';
   return [
     measure,
@@ -48,6 +48,19 @@ function lineOf(result) {
 
 /** @param {Result} result */
 const isTime = ({ unit }) => unit.startsWith('ms');
+
+/**
+ * Whether the value is a number of things, not a share.
+ *
+ * @param {Result} result
+ */
+const isCount = ({ unit }) => unit.startsWith('model calls');
+
+/** @param {number} ms */
+const time = (ms) => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`;
+
+/** @param {number} value */
+const count = (value) => value.toFixed(2);
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;

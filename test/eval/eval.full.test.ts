@@ -48,6 +48,10 @@ const FLOORS: Readonly<Record<string, { readonly rows: number; readonly least: n
   sufficiency: { rows: 24, least: 0.6 },
   path_efficiency: { rows: 8, least: 0.6, over: ['always to the limit'] },
   path_efficiency_among_others: { rows: 8, least: 0.5, over: ['always to the limit'] },
+  recorded_agree_balanced: { rows: 40, least: 1 },
+  recorded_agree_lean: { rows: 40, least: 1 },
+  profiles_agree_balanced: { rows: 269, least: 0.95 },
+  profiles_agree_lean: { rows: 269, least: 0.95 },
 };
 
 describe('the evaluation of our own corpus', () => {

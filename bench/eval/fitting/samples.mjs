@@ -12,29 +12,36 @@ const FINISH = /^\s*finish\s*\[([\s\S]*)/i;
 const INPUT = { request: '', answer: '', rationale: '', claimsCompletion: false, evidence: [], dialogue: [] };
 
 /**
- * Returns each step of each run as the policy sees it: the question, the text gathered before the step, the thought and
- * the answer of the step.
+ * Returns each step of each run as the policy sees it.
  *
  * @param {readonly any[]} rows
  */
 export function stepsOf(rows) {
-  return rows.flatMap(({ question, source, steps, step_complete }) => {
-    const observed = steps.map((/** @type {any} */ { observation }, /** @type {number} */ at) => ({
-      id: `step ${at + 1}`,
-      content: observation,
-    }));
-    return steps.map((/** @type {any} */ { thought, action }, /** @type {number} */ at) => {
-      const finish = FINISH.exec(action);
-      const claim = {
-        ...INPUT,
-        request: question,
-        answer: finish?.[1]?.replace(/\]\s*$/, '') ?? '',
-        claimsCompletion: finish !== null,
-        evidence: observed.slice(0, at).filter((/** @type {any} */ { content }) => content.trim() !== ''),
-        rationale: thought,
-      };
-      return { source, claim, complete: step_complete[at] === true };
-    });
+  return rows.flatMap((row) =>
+    claimsOf(row).map((claim, at) => ({ source: row.source, claim, complete: row.step_complete[at] === true })),
+  );
+}
+
+/**
+ * Returns what each step of a run claims: the question, the text gathered before the step, and the thought and the answer of the step.
+ *
+ * @param {any} row
+ */
+export function claimsOf({ question, steps }) {
+  const observed = steps.map((/** @type {any} */ { observation }, /** @type {number} */ at) => ({
+    id: `step ${at + 1}`,
+    content: observation,
+  }));
+  return /** @type {any[]} */ (steps).map(({ thought, action }, at) => {
+    const finish = FINISH.exec(action);
+    return {
+      ...INPUT,
+      request: question,
+      answer: finish?.[1]?.replace(/\]\s*$/, '') ?? '',
+      claimsCompletion: finish !== null,
+      evidence: observed.slice(0, at).filter((/** @type {any} */ { content }) => content.trim() !== ''),
+      rationale: thought,
+    };
   });
 }
 

@@ -1,18 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isRight, questionsIn, SURE } from './offline-corpus.mjs';
 
 /**
- * Answers of the extractive model to questions about invented documents, through whole runs. Half of the questions have no answer there.
+ * Answers of the extractive model to questions about invented documents, through whole runs.
  *
- * @typedef {{ set: string, q: string, expected: string | null, in?: string }} Question `in` is the file that has the expected text.
+ * @typedef {import('./offline-corpus.mjs').Question} Question
  * @typedef {{ question: Question, text: string, confidence: number, right: boolean }} Answered
  */
 
-/** The documents, one folder per set, and the questions. */
-const CORPUS = fileURLToPath(new URL('../../../test/eval/corpus/offline', import.meta.url));
-/** An answer with at least this confidence counts as sure. */
-const SURE = 0.7;
 /** The minimum share of sure answers that are right, and the maximum confidence for a question without an answer. */
 const [AT_LEAST, AT_MOST] = [0.85, 0.3];
 
@@ -34,33 +28,15 @@ export const measure = {
  * @param {any} postchain The built package.
  * @returns {Promise<Answered[]>}
  */
-async function answersTo(file, { createPostChain, createPassageIndex, loadDocuments }) {
-  const lines = readFileSync(join(CORPUS, `${file}.jsonl`), 'utf8')
-    .trimEnd()
-    .split('\n');
-  const questions = /** @type {Question[]} */ (lines.map((line) => JSON.parse(line)));
+async function answersTo(file, postchain) {
   /** @type {Answered[]} */
   const answers = [];
-  for (const set of new Set(questions.map((question) => question.set))) {
-    const { documents } = await loadDocuments([join(CORPUS, set)]);
-    const chain = createPostChain({ documents: createPassageIndex(documents) });
-    for (const question of questions.filter((one) => one.set === set)) {
-      const { answerText: text, confidence, sources } = await chain.run({ request: question.q }).answer;
-      answers.push({ question, text, confidence, right: isRight(question, text, sources) });
-    }
+  for await (const { question, documents } of questionsIn(file, postchain)) {
+    const answer = await postchain.createPostChain({ documents }).run({ request: question.q }).answer;
+    const { answerText: text, confidence } = answer;
+    answers.push({ question, text, confidence, right: isRight(question, answer) });
   }
   return answers;
-}
-
-/**
- * Whether an answer contains the expected text and cites its file.
- *
- * @param {Question} question
- * @param {string} text
- * @param {readonly { path: string }[]} sources
- */
-function isRight({ expected, in: file = '' }, text, sources) {
-  return expected !== null && text.includes(expected) && sources.some(({ path }) => path.endsWith(file));
 }
 
 /**

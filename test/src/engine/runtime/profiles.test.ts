@@ -188,6 +188,13 @@ describe('a shared call', () => {
     });
   });
 
+  it('is not made across a phase with a call of its own', async () => {
+    const started = start({}, { profile: { observation: 'own', earlyCalls: false } });
+    await started.run.answer;
+    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
+    expect(started.model.calls.every(({ phases }) => phases === undefined)).toBe(true);
+  });
+
   it('[A11] is charged to the phase that made it', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
     const prices = { currency: 'EUR', models: { scripted: { inputPerMillion: 1_000, outputPerMillion: 0 } } };
@@ -281,6 +288,19 @@ describe('a run that is resumed or directed', () => {
     started.run.send({ type: 'run.directed', phase: 'intention', prompt: 'Say why.' });
     await settle();
     expect(tasksOf(started).filter((task) => task === 'intention')).toHaveLength(2);
+    started.run.cancel();
+    await started.run.answer;
+  });
+
+  it('does not use a part that is left over from an earlier cycle', async () => {
+    const reply = { intention: replies.intention, understanding: replies.understanding };
+    const started = start({ intention: { reply }, observation: { hang: true } }, { profile: 'balanced' });
+    await settle();
+    expect(tasksOf(started).at(-1)).toBe('observation');
+    started.run.send({ type: 'run.directed', phase: 'intention' });
+    await settle();
+    const [, second] = started.model.calls.filter(({ task }) => task === 'intention');
+    expect(second?.phases).toEqual(['intention', 'observation', 'understanding']);
     started.run.cancel();
     await started.run.answer;
   });

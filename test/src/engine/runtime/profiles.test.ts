@@ -4,6 +4,7 @@ import { PHASES, type Task } from '../../../../machines/contracts/phase.ts';
 import { PROFILES } from '../../../../machines/contracts/profile.ts';
 import type { PostChainOptions } from '../../../../src/engine/runtime/options.ts';
 import { createPostChain, prompts, replay } from '../../../../src/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { caughtError } from '../../../support/errors.ts';
 import {
@@ -277,6 +278,26 @@ describe('the answer of Yield', () => {
       }
       expect(new Set(rules).size).toBe(1);
     }
+  });
+});
+
+describe('a shared call that is too long for the model', () => {
+  it('is repeated for its own phase only, whose prompt is shorter', async () => {
+    const request = { request: 'Is it so?' };
+    const model = scriptedModel({}, { otherwise: replies });
+    await createPostChain({ profile: 'lean', model, documents }).run(request).answer;
+    const tokens = ({ turns }: ModelRequest) =>
+      Math.ceil(turns.reduce((sum, { content }) => sum + content.length, 0) / 4);
+    const [shared] = model.calls.filter(({ phases }) => phases !== undefined);
+    const contextWindowTokens = tokens(shared as ModelRequest) - 20;
+    const small = scriptedModel({}, { otherwise: replies, contextWindowTokens });
+    const run = createPostChain({ profile: 'lean', model: small, documents }).run(request);
+    const answer = await run.answer;
+    expect(answer.metadata.failures[0]).toMatchObject({ phase: 'experience', failure: { code: 'prompt_too_long' } });
+    expect(phasesOf(run).slice(0, 3)).toEqual(['action', 'experience', 'experience']);
+    expect(run.actor.getSnapshot().context.results.experience?.reply).toMatchObject({
+      summary: replies.experience.summary,
+    });
   });
 });
 

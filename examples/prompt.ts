@@ -3,7 +3,7 @@ import { replies, scriptedModel } from 'postchain/testing';
 
 const intention = {
   ...prompts.intention,
-  version: 4,
+  version: 5,
   task: () => 'State the goal of the request in one short sentence.',
 };
 

@@ -26,7 +26,7 @@ export interface PhaseSpan extends Span {
   readonly phase: Phase;
   readonly cycle: number;
   readonly step: number;
-  /** The model call that its result is from, which may be that of an earlier phase; null without a model, and until it ends. */
+  /** The model call that its result is from, which may be an earlier phase's; null if it used no model, and until it ends. */
   source: AttemptSpan | null;
 }
 
@@ -117,7 +117,7 @@ export function createSpanFold(): SpanFold {
     return phase?.to === null ? phase.phase : null;
   };
 
-  /** Whether a call is for a later phase than the one in progress, which therefore does not end it. */
+  /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
   const isAhead = ({ actor, startedIn }: OpenCall): boolean =>
     actor === 'callAhead' || (actor === 'retrievePassages' && startedIn !== 'experience');
 

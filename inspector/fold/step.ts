@@ -20,7 +20,7 @@ export interface StepCalls {
   readonly selected: NumberedCall;
 }
 
-/** The model calls of the phase around a selection, or the one that its result is from; null if the selection has no call up to this entry. */
+/** The model calls of the phase around a selection, or the call that its result is from; null if there is none up to this entry. */
 export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
   if (kind === 'decision' || kind === 'capability' || kind === 'retrieval' || kind === 'operations') return null;
   const until = Math.min(to, at);

@@ -151,7 +151,7 @@ function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
   return (entry?.type === 'call-event' && replyValue(entry)) || null;
 }
 
-/** Calls before a phase, of which one may be its own that started early. */
+/** How many calls before a phase to search for its own one that started early. */
 const EARLIER_CALLS = 4;
 
 /** Where the result of a phase is from, if the phase made no call. */

@@ -33,8 +33,8 @@ export function profileText(log: RunLog): string | null {
 }
 
 const CALL_MODES: Readonly<Record<CallMode, string>> = {
-  own: 'a call each',
-  shared: 'one call together',
+  own: 'own call',
+  shared: 'shared call',
   policy: 'no model call',
 };
 

@@ -23,7 +23,7 @@ export interface AppendTurnInput {
 export type ChainActors = {
   readonly attempt: typeof attemptMachine;
   readonly action: typeof actionMachine;
-  /** Makes the first call of an attempt before its phase starts. Never rejects because of a model. */
+  /** Makes the first call of an attempt before its phase starts. A failure of the model is in the result and does not reject. */
   readonly callAhead: PromiseActorLogic<EarlyReply, CallAheadInput>;
   /** Searches the documents. */
   readonly retrievePassages: PromiseActorLogic<Retrieval, RetrievePassagesInput>;

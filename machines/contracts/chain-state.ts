@@ -125,14 +125,14 @@ export interface SessionState {
   readonly gaveWay: number;
 }
 
-/** The replies of one call to the phases after the one that made it, until these take them. */
+/** The replies of a shared call to the phases after the one that made it. A phase removes its reply when it uses it. */
 export interface SharedReplies {
   readonly attemptId: string;
   readonly cycle: number;
   readonly replies: { readonly [P in Phase]?: unknown };
 }
 
-/** What an error of a source says: its message, and whether the source limits its rate. */
+/** An error of a document source: its message, and what it reports about a rate limit. */
 export interface SourceError {
   readonly message: string;
   readonly status: number | null;
@@ -150,8 +150,8 @@ export interface Search {
 }
 
 /**
- * The model call of a phase, if it started before the phase. The phase uses the reply only if it would make the same call, by the `digest`
- * of everything that the prompt is rendered from. `call` is what is charged if it is aborted.
+ * A model call that started before its phase. The phase uses the reply only if it would make the same call: `digest` is that of everything
+ * that the prompt is rendered from. `call` is what is charged if the call is aborted.
  */
 export interface EarlyCall {
   readonly task: 'observation' | 'yield';

@@ -145,7 +145,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
-/** Returns the names in a record. Its type demands each of them. */
+/** Returns the keys of a record, whose type requires every entry type of a kind. */
 const typesOf = <Type extends JournalEvent['type']>(
   types: Readonly<Record<Type, true>>,
 ): ReadonlySet<JournalEvent['type']> => new Set(Object.keys(types) as Type[]);

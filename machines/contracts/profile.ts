@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
 
 /**
- * How a phase gets its reply: by a model call of its `own`, by one call that is `shared` with the phases next to it that share too, or by
- * `policy`, without a model.
+ * How a phase gets its reply: from its `own` model call, from one call with the adjacent phases that are also `shared`, or by `policy`,
+ * without a model.
  */
 const callModeSchema = z.enum(['own', 'shared', 'policy']);
 export type CallMode = z.infer<typeof callModeSchema>;
 
 /**
- * How many model calls an answer takes. Action and Yield always have calls of their own: a tool loop and an answer need a model.
- * `writing`: whether the final answer is written by a call of its own even if Yield's answer is complete. `earlyCalls`: whether calls
- * start before the phase before them has ended, if they probably do not depend on it; a call whose prompt turns out different is repeated.
+ * How many model calls an answer takes. Action and Yield always make their own calls, because a tool loop and an answer need a model.
+ * `writing`: whether a separate call always writes the final text, or only if Yield's answer cannot be final. `earlyCalls`: whether calls
+ * start before the preceding phase has ended, if they probably do not depend on it; a call is repeated if its prompt has changed.
  */
 export const profileSchema = z.strictObject({
   experience: callModeSchema,

@@ -17,8 +17,8 @@ import { addCall, addCost, addUsage, callUsage, NO_USAGE, textChars, tokensOfCha
 const PROMPTS_LEFT = 4;
 
 /**
- * Returns the model call of a later phase, to start now; null if it may not start early: by the profile, or because the run could not
- * afford to make the call twice. Observation reads what Intention reads, so their calls run at the same time. Yield's call runs while the user is asked for
+ * Returns the model call of a later phase to start now; null if the profile does not allow it, or if the run could not afford to make the
+ * call twice. Observation reads what Intention reads, so their calls run at the same time. Yield's call runs while the user is asked for
  * consent, as if everything were kept.
  */
 export function earlyCall(
@@ -44,7 +44,7 @@ export function earlyCall(
 
 const entered = (state: ChainState, phase: Phase): ChainState => ({ ...state, ...enterPhase(state, phase) });
 
-/** Returns the state after Understanding if nobody agrees to lose anything. */
+/** Returns the state after Understanding if the user keeps everything. */
 function afterKeeping(state: ChainState): ChainState {
   const { evaluation } = state;
   const kept = evaluation && { ...evaluation, operations: resolveConsent(evaluation.operations, 'keep') };
@@ -85,14 +85,14 @@ export function earlyReply(state: ChainState): (EarlyReply & Pick<EarlyCall, 'at
     : { ...result, attemptId: early.attemptId };
 }
 
-/** Whether the current phase makes its call now: none that fits has started early, or it has failed. */
+/** Whether the current phase must make its own call: no call with the same prompt started early, or that call has ended. */
 export function callIsDue(state: ChainState): GuardResult {
   const call = fittingCall(state);
   const early = call === null ? 'none' : call.result === null ? 'in progress' : 'ended';
   return { holds: early !== 'in progress', inputs: { early } };
 }
 
-/** Returns the changes if the early call is taken or discarded: it is charged to its task. */
+/** Returns the changes when the early call is used or discarded: it is charged to its task. */
 export function settleEarly(state: ChainState): Partial<ChainState> {
   const { early, usage, costs, lastMessageAtMs } = state;
   if (early === null) return {};

@@ -61,7 +61,7 @@ export function attribute(value: string): string {
 
 /** Characters of the tags and line breaks around a message, and of the line break in the list of messages. */
 const TAG_CHARS = '<message >\n\n</message>\n\n'.length;
-/** Stand for the number of uses, which depends on the other messages, and for a later cycle. */
+/** The longest values: the real number of uses depends on other messages, and the cycle is printed only in later cycles. */
 const MANY_USES = 99_999;
 const LATER = Number.POSITIVE_INFINITY;
 

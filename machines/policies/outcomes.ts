@@ -59,7 +59,7 @@ function settleReply(state: ChainState, phase: Phase, given: GivenReply): Change
   };
 }
 
-/** Returns the reply that the current phase has without a call of its own, and why; null if it has none. */
+/** Returns the reply that the current phase already has, and where it is from; null if the phase must make its own call. */
 function knownReply(state: ChainState): (GivenReply & { readonly by: string }) | null {
   const { phase, shared } = state;
   const byPolicy = policyReply(state, phase);
@@ -70,7 +70,7 @@ function knownReply(state: ChainState): (GivenReply & { readonly by: string }) |
   return early && { by: 'early call', value: early.value, prose: false, attemptId: early.attemptId };
 }
 
-/** Whether the current phase has its reply without a call of its own: by policy, from a shared call, or from one that started early. */
+/** Whether the current phase already has its reply: by policy, from a shared call, or from a call that started early. */
 export function replyIsKnown(state: ChainState): GuardResult {
   const known = knownReply(state);
   return { holds: known !== null, inputs: { by: known?.by ?? null } };
@@ -92,7 +92,7 @@ function takeReply(state: ChainState, by: string): Change {
   return { shared: { ...shared, replies } };
 }
 
-/** Completes the phase with the reply that it has without a call of its own. */
+/** Completes the phase with the reply that it already has. */
 export function settleKnown(state: ChainState): Change {
   const known = knownReply(state);
   if (known === null) return {};
@@ -134,7 +134,7 @@ export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Ch
   };
 }
 
-/** The same with the ratings of a shared call. */
+/** First half of Understanding, with the ratings of a shared call. */
 export function settleKnownEvaluation(state: ChainState): Change {
   const known = knownReply(state);
   if (known === null) return {};

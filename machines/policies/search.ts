@@ -26,7 +26,7 @@ export function endSearch({ search }: ChainState, result: Search['result']): Par
   return { search: search && { ...search, result } };
 }
 
-/** Whether there is nothing to wait for: the search has found passages, if only none, or there are no documents. */
+/** Whether there is nothing to wait for: the search has ended without an error, or there are no documents. */
 export function searchIsDone({ search, hasDocuments }: ChainState): GuardResult {
   const passages = search?.result?.found?.passages.length ?? null;
   return { holds: passages !== null || !hasDocuments, inputs: { passages, hasDocuments } };

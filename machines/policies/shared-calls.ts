@@ -10,8 +10,8 @@ export function callModeOf({ profile }: Pick<ChainState, 'profile'>, phase: Phas
 }
 
 /**
- * Returns the phases that share the call of a phase: those after it, up to the first with a call of its own, that have neither a reply
- * yet nor run by policy. A phase that is repeated after a failure asks for its own reply only, which a weak model more probably gives.
+ * Returns the later phases that share the call of a phase: up to the first that makes its own call, without those that run by policy or
+ * already have a reply. A phase that is retried asks only for its own reply, because a weak model is more likely to manage that.
  */
 export function sharersOf(state: ChainState, phase: Phase): readonly Phase[] {
   if (callModeOf(state, phase) !== 'shared' || state.phaseRetries > 0) return [];

@@ -32,7 +32,7 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   /** The search starts with Action; its result is shown with Experience. */
   let search: Entry | null = null;
   let phase: Phase | null = null;
-  /** The events while the user is asked for consent: progress of a call that started early would be printed over the question. */
+  /** Events held back while the user is asked for consent: the progress of an early call would be printed over the question. */
   let held: JournalEntry[] | null = null;
   const show = (event: RunEvent): void => {
     if (event.type === 'partial') {

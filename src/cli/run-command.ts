@@ -167,7 +167,7 @@ function handleSignals(run: Pick<Run, 'cancel' | 'send'>) {
 
 const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
 
-/** The events with which a waiting run continues. The events of calls are not among them: a call that started early goes on meanwhile. */
+/** The events after which a waiting run has continued. Calls do not count: one that started early is still running while the run waits. */
 const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
   'delivery',
   'consent-resolved',

@@ -146,7 +146,7 @@ function dispatch<Output, Input>(
   dispatcher: ActivityDispatcher,
   work: () => Promise<Output>,
 ): () => void {
-  // A stopped actor can be started again, as React's StrictMode does: its status is `active` once more, but not for this work.
+  // A stopped actor can be started again, as React's StrictMode does. Its status is then `active` again, but this work stays aborted.
   let isStopped = false;
   const isWaiting = (): boolean => !isStopped && self.getSnapshot().status === 'active';
   const release = dispatcher.dispatch({

@@ -149,7 +149,7 @@ function findRecorded(
   return { find: (_, activity) => answers.take(callKey(activity, { runId })), keyOf: (call) => keys.get(call) };
 }
 
-/** The actors of model calls: of a phase, and of one that has started early. */
+/** The actors that make model calls: in a phase, and before it. */
 const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'callAhead']);
 
 /** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
@@ -170,7 +170,7 @@ function editedCall(entries: readonly JournalEntry[], at: number): number {
 /** Replaces the turns of the first call with this key. */
 function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: string): EditRequest {
   let isDone = false;
-  // The call may have started early, or not.
+  // Compares the keys without their actors: the call may have started early in only one of the two runs.
   const sent = (text = '') => text.slice(text.indexOf(' '));
   return (input, request) => {
     if (isDone || sent(callKey({ actor: 'readReply', input }, { runId })) !== sent(key)) return null;

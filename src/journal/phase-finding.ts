@@ -25,7 +25,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
 
-/** Returns the value of the model's reply that a call ended with, also of a call that started early; undefined if there is none. */
+/** Returns the value of the reply that a model call ended with, whether it started early or not; undefined if there is none. */
 export function replyValue({ actor, event }: { readonly actor: string; readonly event: CallEvent }): unknown {
   if (event.type === 'reply.ended') return event.reply.value;
   return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;

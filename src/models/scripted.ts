@@ -168,8 +168,8 @@ function replyTo(
 }
 
 /**
- * Adds the replies to the other phases of a shared call to that of the first, as members. If the first is text or a failure, it is the whole
- * reply; if another is, its part is missing.
+ * Returns the reply to a shared call: an object with a member for each phase. If the first phase's reply is text or a failure, it is the
+ * whole reply; if another one's is, its member is missing.
  */
 function withParts(
   first: ScriptedReply,

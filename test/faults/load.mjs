@@ -9,6 +9,7 @@ const [, , baseURL = '', count = '', totalMs = '', maxConcurrentRuns] = process.
 const model = openaiModel({ model: 'm', apiKey: 'k', baseURL });
 const chain = createPostChain({
   model,
+  profile: 'thorough',
   limits: { totalMs: Number(totalMs), maxSummaries: 0 },
   ...(maxConcurrentRuns !== undefined && { maxConcurrentRuns: Number(maxConcurrentRuns) }),
 });

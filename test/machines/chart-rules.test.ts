@@ -119,7 +119,7 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
     }
   });
 
-  test('handles the end and the error of every actor that an action starts, wherever that happens', () => {
+  test('handles the end and the error of every actor that an action starts, in a state that contains the action', () => {
     const starters = Object.keys(machine.implementations.actors).flatMap((actor) => SPAWNED_BY[actor] ?? []);
     for (const starter of starters) {
       const id = starter === 'startSearch' ? 'search' : 'early';

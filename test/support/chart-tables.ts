@@ -106,9 +106,9 @@ export function forbiddenTransitions<Context>(
     const allowed = row?.to.map((place) => (place === 'the same' ? here : place)) ?? [];
     const isSo = row?.so === undefined || row.so(after, there, before);
     if (allowed.includes(there) && isSo && (moves || row?.to.includes('the same') === true)) return [];
-    const wanted = row === undefined ? 'a row for it' : `${allowed.join(' or ')} [${row.by}]`;
-    const what = moves ? `→ ${there}${isSo ? '' : ', and what must be so is not'}` : 'is ignored';
-    return [`${here}, ${name} ${what}; wanted ${wanted}, after ${path()}`];
+    const expected = row === undefined ? 'a row for it' : `${allowed.join(' or ')} [${row.by}]`;
+    const what = moves ? `→ ${there}${isSo ? '' : ', but its condition does not hold'}` : 'is ignored';
+    return [`${here}, ${name} ${what}; expected ${expected}, after ${path()}`];
   });
 }
 

@@ -96,7 +96,7 @@ export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatc
 
 /**
  * Returns the `callAhead` actor of the chain: it makes the first call of an attempt and validates the reply. A call that hangs or stalls
- * fails after the time that the attempt would give it.
+ * fails after the same time as in the attempt machine.
  */
 export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
   const { validate } = createValidator(parts.specFor, parts.dispatcher);

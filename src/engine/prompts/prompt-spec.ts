@@ -12,7 +12,7 @@ import type { Prompt } from './prompt.ts';
 import { phaseContext, phaseSystem } from './registry.ts';
 import type { PromptSpec } from './request.ts';
 
-/** Whether a prompt begins like the built-in prompts of the phases and has the same reply, so that providers cache what precedes its task. */
+/** Whether a prompt begins like the built-in phase prompts and has their reply, so that providers cache what precedes its task. */
 export const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
   system === phaseSystem && user === phaseContext && output === replySchemas[name as Phase];
 
@@ -35,8 +35,8 @@ export function promptSpec(prompt: Prompt): PromptSpec {
 }
 
 /**
- * Returns the spec of one call that replies to several phases, whose prompts have the shared reply. The value is an object with the reply to
- * the first phase, which must be valid, and the valid replies to the others.
+ * Returns the spec of one call that replies to several phases, whose prompts have the shared reply. The value is an object with the
+ * first phase's reply, which must be valid, and the valid replies of the others.
  */
 function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
   const { fromProse } = first;
@@ -48,7 +48,7 @@ function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
     turns: (input) => {
       requireInput(first, input);
       const { request } = input as PhaseInput;
-      // Only the first task says what the cycle is for.
+      // Only the first task states what the cycle is for.
       const tasks = all.map(({ name, task }, at) =>
         task?.((at === 0 ? input : { ...(input as PhaseInput), phase: name, prompt: request }) as never),
       );
@@ -58,7 +58,7 @@ function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
   };
 }
 
-/** Returns the specs of a chain's calls: of a task, and of one that a phase shares with others. */
+/** Returns a function that returns the spec of a call: of one task, or of a phase and those that share its call. */
 export function createSpecs(
   prompts: Readonly<Record<PromptName, Prompt>>,
 ): (call: { readonly task: string; readonly sharedWith?: readonly Phase[] | undefined }) => PromptSpec {

@@ -25,7 +25,8 @@ const MAX_PIECE_CHARS = 1_024;
 export function createJournal(atMs: (seq: number) => number): Journal {
   const entries: JournalEntry[] = [];
   let closed = false;
-  let piece: { readonly attemptId: string; readonly text: string } | null = null;
+  /** The text of each reply in progress that is not recorded yet: several may arrive at the same time. */
+  const pieces = new Map<string, string>();
   let recordedTextAtMs = Number.NEGATIVE_INFINITY;
   const listeners: ((entry: JournalEntry) => void)[] = [];
 
@@ -35,11 +36,10 @@ export function createJournal(atMs: (seq: number) => number): Journal {
     for (const listener of listeners) listener(entry);
   }
 
-  function addPiece(): void {
-    if (piece === null) return;
-    const { attemptId, text } = piece;
-    piece = null;
-    add({ type: 'text-delta', attemptId, text });
+  function addPieces(): void {
+    const recorded = [...pieces];
+    pieces.clear();
+    for (const [attemptId, text] of recorded) add({ type: 'text-delta', attemptId, text });
   }
 
   return {
@@ -47,17 +47,17 @@ export function createJournal(atMs: (seq: number) => number): Journal {
     nowMs: () => atMs(entries.length),
     append(event) {
       if (closed) return;
-      addPiece();
+      if (pieces.size > 0) addPieces();
       add(event);
     },
     appendText(attemptId, text) {
       if (closed) return;
-      if (piece?.attemptId !== attemptId) addPiece();
-      piece = { attemptId, text: `${piece?.text ?? ''}${text}` };
+      const piece = `${pieces.get(attemptId) ?? ''}${text}`;
+      pieces.set(attemptId, piece);
       const nowMs = atMs(entries.length);
-      if (piece.text.length < MAX_PIECE_CHARS && nowMs - recordedTextAtMs < MAX_PIECE_MS) return;
+      if (piece.length < MAX_PIECE_CHARS && nowMs - recordedTextAtMs < MAX_PIECE_MS) return;
       recordedTextAtMs = nowMs;
-      addPiece();
+      addPieces();
     },
     close: () => {
       closed = true;

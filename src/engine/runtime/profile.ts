@@ -21,7 +21,7 @@ interface Given {
 
 /**
  * Returns the profile of a chain. Without documents, Experience has nothing to read, so only `thorough` asks a model. A phase whose prompt
- * has another `system`, `user` or `output` than the built-in one cannot share a call.
+ * replaces the built-in `system`, `user` or `output` cannot share a call.
  */
 export function resolveProfile(option: ProfileOption = 'balanced', { prompts, hasDocuments }: Given): Profile {
   const { extends: name = 'balanced', ...settings } = typeof option === 'string' ? { extends: option } : option;

@@ -6,7 +6,7 @@ import { ABORTED, type EntryOf, type OpenSpan, POSTCHAIN, type SpanAttributes, t
 
 interface ModelCall {
   readonly span: OpenSpan;
-  /** Whether it started before its phase: then the phases that end meanwhile do not end it. */
+  /** Whether it started before its phase, so that the end of an earlier phase does not end it. */
   readonly isAhead: boolean;
   /** Time to the first text, in milliseconds. */
   firstMs: number | null;
@@ -33,7 +33,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   const open = new Map<string, ModelCall>();
   /** The parent spans of attempt series. */
   const parents = new Map<string, OpenSpan>();
-  /** Calls whose phase follows in the journal. */
+  /** Calls whose `phase-start` entry has not been read yet. */
   let waiting: EntryOf<'attempt-start'>[] = [];
 
   const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
@@ -108,7 +108,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'postchain.backoff_ms': delayMs,
       });
     },
-    /** Ends the open calls of the phase, which has ended, or all calls of a run. No end entry will follow. */
+    /** Ends the open calls of a phase or of the run. It has ended, so no end entry will follow. */
     abort(which: 'phase' | 'run'): void {
       for (const [attemptId, { span, isAhead }] of open) {
         if (isAhead && which === 'phase') continue;

@@ -70,7 +70,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
   }
 }
 
-/** Replies to several phases with one call: each later one also reads the passages and the summary of the first, if that is Experience. */
+/** Replies to several phases in one call. If the first is Experience, the others also read its passages and its summary. */
 export function* repliesTo(input: PhaseInput, phases: readonly Phase[]): Steps<Partial<Replies>> {
   const first = yield* replyTo(input);
   const replies: Record<string, unknown> = { [input.phase]: first };

@@ -77,8 +77,8 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
 }
 
 /**
- * Returns the replies to a task that guards treat differently. Guards read only the replies in Yield, and which of the phases that share
- * a call have a valid part.
+ * Returns the replies to a task that guards treat differently. Guards read only Yield's replies, and which phases of a shared call have a
+ * valid part.
  */
 function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): Readonly<Record<string, unknown>> {
   if (task === 'yield') return yieldReplies(state);
@@ -96,7 +96,7 @@ function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): 
   };
 }
 
-/** What a call that started early returns. */
+/** Returns what can come of a call that started early: a reply, no valid reply, or an error. */
 function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
   const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
   const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };

@@ -102,7 +102,7 @@ describe('the call of Observation', () => {
     expect(metadata.usage.modelCalls).toBe(8);
   });
 
-  it('[E9] is charged as far as it came when the run is canceled, and ends in the journal', async () => {
+  it('[E9] is charged for what it used until the run is canceled, and ends in the journal', async () => {
     const started = start({ intention: HANGS, observation: HANGS });
     await settle();
     started.run.cancel();
@@ -117,7 +117,7 @@ describe('the call of Observation', () => {
   it.each([
     ['calls', { maxModelCalls: 4 }],
     ['tokens', { maxTokens: 1_000 }],
-  ])('[E9] does not start early if the %s of the run may not suffice for making it twice', async (_, limits) => {
+  ])('[E9] does not start early if the run may have too few %s to make it twice', async (_, limits) => {
     const started = start({ intention: HANGS }, { limits });
     await settle();
     expect(countOf(started, 'observation')).toBe(0);
@@ -125,7 +125,7 @@ describe('the call of Observation', () => {
     await started.run.answer;
   });
 
-  it('leaves a call for itself when Intention retries', async () => {
+  it('stays within the limit of calls when Intention retries', async () => {
     const limits = { maxModelCalls: 5, maxCorrections: 9, maxPhaseRetries: 0 };
     const started = start({ intention: { text: '{}' } }, { limits });
     const { metadata } = await started.run.answer;
@@ -140,7 +140,7 @@ describe('the call of Observation', () => {
     }
   });
 
-  it('shows its partial values, and its text in the journal, as of its own attempt', async () => {
+  it('has its own attempt id in its partial values, and in its text in the journal', async () => {
     const { run } = start();
     const partials = [];
     for await (const event of run.events)

@@ -90,7 +90,7 @@ describe('a profile', () => {
     expect(results.understanding).toMatchObject({ attemptId: 's3.intention' });
   });
 
-  it('without a model for a phase keeps what its policy knows', async () => {
+  it('with policies instead of a model gives the phases the replies of their policies', async () => {
     const profile = {
       experience: 'policy',
       intention: 'policy',
@@ -159,7 +159,7 @@ describe('a shared call', () => {
     ['is missing', { intention: replies.intention, understanding: replies.understanding }],
     ['is null', { intention: replies.intention, observation: null, understanding: replies.understanding }],
     ['is invalid', { intention: replies.intention, observation: broken, understanding: replies.understanding }],
-  ])('[A8] does not reply to a phase whose part %s: it makes its own call', async (_, reply) => {
+  ])('[A8] leaves out a phase whose part %s, which then makes its own call', async (_, reply) => {
     const started = start({ intention: { reply } }, shared);
     const answer = await started.run.answer;
     expect(answer.status).toBe('completed');
@@ -179,7 +179,7 @@ describe('a shared call', () => {
     expect(answer.metadata.refinements).toBe(1);
   });
 
-  it('in prose replies to its first phase only', async () => {
+  it('counts as a reply to its first phase only, if it is in prose', async () => {
     const started = start({ intention: { text: 'They want to know.' } }, shared);
     await started.run.answer;
     expect(tasksOf(started).slice(-3)).toEqual(['intention', 'observation', 'yield']);
@@ -205,7 +205,7 @@ describe('a shared call', () => {
     expect(metadata.cost?.byTask).not.toHaveProperty('observation');
   });
 
-  it('replies in its own cycle only', async () => {
+  it('is used only in its own cycle', async () => {
     const yields = (call: number) => (call === 1 ? unsureAnswer(1, { proposedPhase: 'observation' }) : replies.yield);
     const started = start({ yield: yields }, shared);
     await started.run.answer;
@@ -228,7 +228,7 @@ describe('a shared call', () => {
     ]);
   });
 
-  it('is made by the first phase that is left, if its first phase fails', async () => {
+  it('is made by the next phase if its first phase fails', async () => {
     const limits = { maxCorrections: 0, maxPhaseRetries: 0 };
     const started = start({ intention: { text: '{}' } }, { ...shared, limits });
     await started.run.answer;

@@ -35,7 +35,7 @@ describe('a run as spans', () => {
     );
   });
 
-  it('has a call that starts early below the run, and a shared one once', async () => {
+  it('puts a call that starts early below the run, and shows a shared call once', async () => {
     const thorough = await traceScripted({}, { profile: 'thorough' });
     const rows = tableOf(thorough.spans).split('\n');
     expect(rows.slice(5, 9)).toEqual([

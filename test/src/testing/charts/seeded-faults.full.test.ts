@@ -50,13 +50,13 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
         cycleLimitReached: ({ context: { recursion, limits } }: Args) => recursion.completedCycles > limits.maxCycles,
       },
     }),
-    /^yield\.assessing, attempt: confident → writing, and what must be so is not; wanted .* \[Y2\], after a question → (?:[^→]* → ){5}attempt: unsure, proposes yield → attempt: confident$/u,
+    /^yield\.assessing, attempt: confident → writing, but its condition does not hold; expected .* \[Y2\], after a question → (?:[^→]* → ){5}attempt: unsure, proposes yield → attempt: confident$/u,
   ],
   [
     'unlimited retries of a failed phase',
     small,
     chainMachine.provide({ guards: { phaseMayRepeat: () => true } }),
-    /^action, action: refused → action; wanted experience\.searching or .* \[Y9\], after a question → action: refused$/u,
+    /^action, action: refused → action; expected experience\.searching or .* \[Y9\], after a question → action: refused$/u,
   ],
   [
     'too low a confidence threshold',
@@ -64,31 +64,31 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
     chainMachine.provide({
       guards: { confidenceReached: ({ context }: Args) => (context.assessment?.confidence ?? 0) > 0.1 },
     }),
-    /^yield\.assessing, attempt: task complete → writing, and what must be so is not; wanted writing .* \[Y1, Y2\], after a question → /u,
+    /^yield\.assessing, attempt: task complete → writing, but its condition does not hold; expected writing .* \[Y1, Y2\], after a question → /u,
   ],
   [
     'missing consent',
     small,
     chainMachine.provide({ guards: { consentNeeded: () => false } }),
-    /^understanding\.measuring, measureContext: .* → action; wanted .* \[U10.*\], after a long history → recallSession: done → measureContext: /u,
+    /^understanding\.measuring, measureContext: .* → action; expected .* \[U10.*\], after a long history → recallSession: done → measureContext: /u,
   ],
   [
     'a missing backoff for a rate-limited source',
     small,
     chainMachine.provide({ guards: { sourceMayRecover: () => false } }),
-    /^experience\.searching, retrievePassages: too many requests → experience\.reading; wanted experience\.backingOff \[C5\], after with session, documents and embeddings → recallSession: done → action: replied → retrievePassages: too many requests$/u,
+    /^experience\.searching, retrievePassages: too many requests → experience\.reading; expected experience\.backingOff \[C5\], after with session, documents and embeddings → recallSession: done → action: replied → retrievePassages: too many requests$/u,
   ],
   [
     'a canceled run that continues',
     small,
     mistake(chainMachine, 'postChain.cycling, run.cancelled: transition dropped'),
-    /^action, run\.cancelled is ignored; wanted remembering or answered \[E3, E9\], after a question → run\.cancelled$/u,
+    /^action, run\.cancelled is ignored; expected remembering or answered \[E3, E9\], after a question → run\.cancelled$/u,
   ],
   [
     'a run that hangs with its phase',
     small,
     mistake(chainMachine, 'intention, after phaseDeadline: transition dropped'),
-    /^intention, after phaseDeadline is ignored; wanted intention \[Y9\], after a question → .* → after phaseDeadline$/u,
+    /^intention, after phaseDeadline is ignored; expected intention \[Y9\], after a question → .* → after phaseDeadline$/u,
   ],
   [
     'an ignored valid value',
@@ -100,13 +100,13 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
     'a retry after a permanent failure',
     chartSuites['attempt'] as ChartSuite,
     attemptChart.machine.provide({ guards: { fallbackIsDue: () => false } }),
-    /^opening, readReply: rate limited for an hour → failed; wanted opening \[A13\], after two models → readReply: rate limited for an hour$/u,
+    /^opening, readReply: rate limited for an hour → failed; expected opening \[A13\], after two models → readReply: rate limited for an hour$/u,
   ],
   [
     'a run of an unknown capability',
     chartSuites['actionLoop'] as ChartSuite,
     actionMachine.provide({ guards: { nextStepInvalid: () => false } }),
-    /^classifying, attempt: an unknown capability → validatingArguments, .*; wanted concluded \[R5\], after a function decides → attempt: an unknown capability$/u,
+    /^classifying, attempt: an unknown capability → validatingArguments, .*; expected concluded \[R5\], after a function decides → attempt: an unknown capability$/u,
   ],
 ];
 

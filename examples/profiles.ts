@@ -4,6 +4,6 @@ import { loadDocuments } from 'postchain/node';
 const { documents } = await loadDocuments(['docs']);
 for (const profile of ['thorough', 'balanced', 'lean'] as const) {
   const chain = createPostChain({ documents: createPassageIndex(documents), profile });
-  const { metadata } = await chain.run({ request: 'What does the Yield phase decide?' }).answer;
+  const { metadata } = await chain.run({ request: 'What does the Yield phase decide, and in which order?' }).answer;
   console.log(profile, metadata.usage.modelCalls, 'calls', metadata.usage.inputTokens, 'input tokens');
 }

@@ -3,7 +3,7 @@ import { replies, scriptedModel } from 'postchain/testing';
 
 const intention = {
   ...prompts.intention,
-  version: 5,
+  version: 6,
   task: () => 'State the goal of the request in one short sentence.',
 };
 

@@ -206,6 +206,8 @@ export interface CallAheadInput {
  */
 export interface EarlyReply {
   readonly value: unknown;
+  /** Whether the model answered in prose. */
+  readonly prose?: boolean;
   readonly failure: Failure | null;
   readonly usage: TokenUsage;
   readonly openedAtMs: number;

@@ -11,7 +11,7 @@ import { phaseAttempt, remainingTokens } from './phase-input.ts';
 import { phaseOutput } from './phase-output.ts';
 import { completePhase, enterPhase } from './progress.ts';
 import { callModeOf } from './shared-calls.ts';
-import { addCall, addCost, addUsage, callUsage, NO_USAGE, textChars, tokensOfChars } from './usage.ts';
+import { addCall, addCost, addUsage, callUsage, NO_USAGE, TOKENS_PER_CHAR, textChars, tokensOfChars } from './usage.ts';
 
 /** An early call starts only if this many prompts like its own fit into the tokens that the run has left. */
 const PROMPTS_LEFT = 4;
@@ -32,14 +32,19 @@ export function earlyCall(
   const { model } = startRoute(task, state.models, attempt.policy);
   if (model === null) return null;
   const price = state.prices[model] ?? null;
-  const promptChars = textChars(attempt.input);
+  const promptChars = Math.max(textChars(attempt.input), charsOfEarlierPrompts(state));
   // The call itself, perhaps in vain, and that of its phase; for Observation, that of Intention too.
   const calls = task === 'observation' ? 3 : 2;
-  if (attempt.policy.maxCalls < calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
+  if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
     return null;
   const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price };
   const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId: attempt.id, call, result: null };
   return { early, input: { attemptId: attempt.id, task, attempt } };
+}
+
+/** The instructions and the schema are most of a short prompt, so its size is estimated from that of the calls before. */
+function charsOfEarlierPrompts({ usage }: ChainState): number {
+  return usage.modelCalls === 0 ? 0 : Math.ceil(usage.inputTokens / usage.modelCalls / TOKENS_PER_CHAR);
 }
 
 const entered = (state: ChainState, phase: Phase): ChainState => ({ ...state, ...enterPhase(state, phase) });

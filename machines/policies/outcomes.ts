@@ -67,7 +67,7 @@ function knownReply(state: ChainState): (GivenReply & { readonly by: string }) |
   const part = sharedReply(state, phase);
   if (part !== undefined) return { by: 'shared call', value: part, prose: false, attemptId: shared?.attemptId ?? null };
   const early = earlyReply(state);
-  return early && { by: 'early call', value: early.value, prose: false, attemptId: early.attemptId };
+  return early && { by: 'early call', value: early.value, prose: early.prose ?? false, attemptId: early.attemptId };
 }
 
 /** Whether the current phase already has its reply: by policy, from a shared call, or from a call that started early. */

@@ -18,7 +18,8 @@ const OVERRIDE = 'user';
 /** The most decisions that wait for the next phase: bounds the work of each. */
 const MAX_WAITING = 1_000;
 
-const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
+/** Whether an operation is a decision of the user about one message. */
+export const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
 
 /** The turn that a session stores is made with the answer, so it would lack any later decision. */
 const TOO_LATE = 'the run already has its answer, which is being stored in the session';

@@ -5,6 +5,7 @@ import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
 import type { Flag, PhaseInput, RunProgress } from '../contracts/phase-io.ts';
 import { instructionsFor } from './instructions.ts';
 import { phaseDeadlineMs } from './limits.ts';
+import { isOverride } from './overrides.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
 import { sharersOf } from './shared-calls.ts';
@@ -99,11 +100,14 @@ export function summaryAttempt(state: ChainState): AttemptInput {
   };
 }
 
-/** Returns the state with the context that Intention received, because Observation reads the same: their calls may run at the same time. */
+/**
+ * Returns the state with the context that Intention received, because Observation reads the same: their calls may run at the same time.
+ * What the user decided since applies to both.
+ */
 function beforeIntention(state: ChainState): ChainState {
   const { envelope, received } = state;
   return envelope.phase === 'intention'
-    ? { ...state, envelope: { ...envelope, content: received, operations: [] } }
+    ? { ...state, envelope: { ...envelope, content: received, operations: envelope.operations.filter(isOverride) } }
     : state;
 }
 

@@ -75,15 +75,23 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
 
 /** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */
 function createFindings(): (entry: JournalEntry) => string {
-  const attempts = new Map<number, string | undefined>();
-  const replies = new Map<string | undefined, unknown>();
+  const calls = new Map<number, CallStart>();
+  const replies = new Map<string | undefined, { readonly task: string | undefined; readonly value: unknown }>();
   return (entry) => {
-    if (entry.type === 'call-start') attempts.set(entry.call, entry.attemptId);
+    if (entry.type === 'call-start') calls.set(entry.call, entry);
     const value = entry.type === 'call-event' ? replyValue(entry) : undefined;
-    if (entry.type === 'call-event' && value !== undefined) replies.set(attempts.get(entry.call), value);
-    return entry.type === 'phase-end' ? phaseFinding(entry.phase, replies.get(entry.attemptId ?? '')) : '';
+    if (entry.type === 'call-event' && value !== undefined) {
+      const call = calls.get(entry.call);
+      replies.set(call?.attemptId, { task: call?.task, value });
+    }
+    if (entry.type !== 'phase-end') return '';
+    const reply = replies.get(entry.attemptId ?? '');
+    const finding = phaseFinding(entry.phase, reply?.value);
+    return finding === '' || reply?.task === entry.phase ? finding : `${finding} (call of ${reply?.task})`;
   };
 }
+
+type CallStart = Extract<JournalEntry, { type: 'call-start' }>;
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   without_json: 'the model replied without JSON: trying the next reply form',

@@ -103,10 +103,10 @@ export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyR
   const callAhead = async ({ input, signal }: ActivityArgs<CallAheadInput>): Promise<EarlyReply> => {
     const call = callInput(initialAttemptState(input.attempt));
     const { reply, openedAtMs, atMs } = await replyWithin(parts, call, signal);
-    const { failure, usage, value } = reply;
+    const { failure, usage, value, prose } = reply;
     const validation = failure === null ? await validate({ ...call, value }) : { ok: false as const, failure };
     return validation.ok
-      ? { value: validation.value, failure: null, usage, openedAtMs, atMs }
+      ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
       : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
   };
   return promiseActivity('callAhead', callAhead, parts.dispatcher);

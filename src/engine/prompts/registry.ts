@@ -49,7 +49,7 @@ All scores are numbers from 0 to 1. Be honest about what you do not know.`;
 
 /** The system template of all phases, and their user template: what precedes the task in the prompts of a cycle. */
 export const phaseSystem = (): string =>
-  `${SHARED}\nThe end of the prompt names the phase and its task. Reply with its member of the reply.`;
+  `${SHARED}\nThe end of the prompt states the task of one phase or several, and the members to reply with.`;
 
 /**
  * The request, its files and the context. Messages keep their order and are printed without what later phases change, so the text only
@@ -149,7 +149,7 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',
-    version: 7,
+    version: 8,
     purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
@@ -172,7 +172,7 @@ ${capabilityList(capabilities)}`,
   }),
   experience: definePrompt({
     name: 'experience',
-    version: 4,
+    version: 5,
     purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
@@ -189,7 +189,7 @@ List the information that is still missing to answer the request.`,
   }),
   intention: definePrompt({
     name: 'intention',
-    version: 4,
+    version: 5,
     purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
@@ -212,7 +212,7 @@ Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
   }),
   observation: definePrompt({
     name: 'observation',
-    version: 4,
+    version: 5,
     purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
@@ -229,7 +229,7 @@ Set "undigested" to true if an insight has not been used yet.`,
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 6,
+    version: 7,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -240,14 +240,14 @@ Set "undigested" to true if an insight has not been used yet.`,
         input,
         `Phase: Understanding, what to let go. Integrate what is known so far.
 Rate how relevant each search message and each assistant message still is to the request, and give the reason.
-A list of messages states what is known of some: an earlier cycle, importance, uses by others, tags, links, what it was made from.`,
+The list of messages gives the cycle if earlier, importance if not 0.5, how often others use it, tags, links, and what it was made from.`,
         messageList(input.messages),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
   yield: definePrompt({
     name: 'yield',
-    version: 8,
+    version: 9,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,

@@ -15,6 +15,7 @@ import {
   type RunStart,
 } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { settleEarly } from '../../../machines/policies/early-calls.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
 import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
@@ -271,7 +272,8 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
 const STOPPED = 'the actor was stopped';
 
 /** Returns the state of a run whose actor was stopped from outside. */
-function afterStop(state: ChainState): ChainState {
+function afterStop(running: ChainState): ChainState {
+  const state = { ...running, ...settleEarly(running) };
   return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
 }
 

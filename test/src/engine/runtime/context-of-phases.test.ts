@@ -103,9 +103,7 @@ describe('what decides reaches the model', () => {
     const started = startScripted(plan, { documents }, { messages: pinned });
     await started.run.answer;
     const [prompt = ''] = promptsOf(started, 'understanding');
-    expect(prompt).toContain(
-      '\nid="earlier.u" cycle="0" importance="0.9" uses="0" tags="pinned" links="explains earlier.a"\n',
-    );
+    expect(prompt).toContain('\nid="earlier.u" cycle="0" importance="0.9" tags="pinned" links="explains earlier.a"\n');
     expect(prompt).toMatch(/\nid="earlier\.a" .* uses="1" tags="pinned, low_relevance"\n/u);
     expect(prompt).toMatch(/\nid="p1" .* uses="1" tags="relevant"\n/u);
   });

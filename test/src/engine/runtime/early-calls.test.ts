@@ -38,6 +38,34 @@ describe('the call of Observation', () => {
     expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation' });
   });
 
+  it('[U12] does not contain what the user has removed since', async () => {
+    const history = [{ role: 'user', content: 'SECRET-NOTE, please.' }] as const;
+    const started = startScripted(
+      { observation: firstOnly('observation', HANGS) },
+      { profile: 'thorough' },
+      { history },
+    );
+    await settle();
+    started.run.send({ type: 'context.overruled', messageId: 'earlier.h1', choice: 'remove' });
+    await started.run.answer;
+    const prompts = started.model.calls
+      .filter(({ task }) => task === 'observation')
+      .map(({ turns }) => JSON.stringify(turns).includes('SECRET-NOTE'));
+    expect(prompts).toEqual([true, false]);
+  });
+
+  it('does not start if the run could not afford to make it twice', async () => {
+    const { run } = start();
+    const { metadata } = await run.answer;
+    const used = metadata.usage;
+    const afterExperience = (2 * (used.inputTokens + used.outputTokens)) / 7;
+    const scarce = start({ intention: HANGS }, { limits: { maxTokens: Math.ceil(2.5 * afterExperience) } });
+    await settle();
+    expect(tasksOf(scarce)).toEqual(['action', 'experience', 'intention']);
+    scarce.run.cancel();
+    await scarce.run.answer;
+  });
+
   it('[C1] leaves the phases in their order: Observation ends after Intention', async () => {
     const started = start();
     await started.run.answer;

@@ -1,9 +1,8 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { Phase } from '../../machines/contracts/phase.ts';
+import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
-import { isPhase } from '../../machines/policies/phase-selection.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -84,6 +83,8 @@ export const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>([
   'reply.ended',
   'reply.lost',
 ]);
+
+const isPhase = (task: string): task is Phase => PHASES.some((phase) => phase === task);
 
 interface OpenCall {
   readonly span: CallSpan;

@@ -226,13 +226,7 @@ export function seededSizes(seed: number, most: number): () => number {
 }
 
 /** Returns the tasks of a request, as the end of its prompt or the name of its schema states them: several if the phases share the call. */
-function tasksOf({
-  messages,
-  input,
-  response_format: format,
-  text,
-  tools,
-}: ChatBody): readonly [Task, ...Task[]] {
+function tasksOf({ messages, input, response_format: format, text, tools }: ChatBody): readonly [Task, ...Task[]] {
   const prompt = JSON.stringify((messages ?? input)?.map(({ content }) => content) ?? []);
   const { name = tools?.[0]?.function.name } = (format?.json_schema ?? text?.format ?? {}) as {
     readonly name?: string;

@@ -35,7 +35,7 @@ describe.skipIf(tests.areSkipped)('the proofs of a recorded run', () => {
     expect(await callsLeft()).toBe(103);
     await proofIn(page).getByText('What is proven').click();
     expect(await proofIn(page).innerText()).toMatch(
-      /All 4,578 states and [\d,]+ steps reachable from 11 starts \(a question; /u,
+      /All 4,496 states and [\d,]+ steps reachable from 11 starts \(a question; /u,
     );
   });
 

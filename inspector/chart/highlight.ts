@@ -72,13 +72,13 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const { copy } = scene.charts[state.chart] as SceneChart;
     const mark = heatMark(input.overlay, stateRefOf(scene, state), copy);
     const heat = heatOf(mark);
-    // An inner state is in a drawing of its own, which is hidden while its parent is folded.
-    const isLeafOfChart =
-      active.has(number) &&
-      !state.children.some((child) => active.has(child) && scene.states[child]?.chart === state.chart);
+    const activeChildren = state.children.filter((child) => active.has(child) && isSameChart(scene, child, number));
+    const isLeafOfChart = active.has(number) && activeChildren.length === 0;
     return classes({
       active: active.has(number),
       leaf: isLeafOfChart,
+      // Its inside is a drawing of its own, which is hidden while the state is folded.
+      'holds-leaf': activeChildren.some((child) => scene.states[child]?.chart !== state.chart),
       visited: visited.has(number),
       failed: ownOf(marks.failed ?? {}, copy)?.has(state.drawn.id) === true,
       [marks.outcome ?? '']: isLeafOfChart && state.drawn.type === 'final' && marks.outcome != null,
@@ -116,6 +116,11 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
 const isAt = (scene: Scene, number: number, is: HighlightInput['isSelected']): boolean => {
   const state = scene.states[number] as SceneState;
   return is(state, scene.charts[state.chart] as SceneChart);
+};
+
+const isSameChart = (scene: Scene, one: number, other: number): boolean => {
+  const copyOf = (number: number) => scene.charts[scene.states[number]?.chart ?? -1]?.copy;
+  return copyOf(one) === copyOf(other);
 };
 
 /** The counts of a chart, or of its copy in the picture. */

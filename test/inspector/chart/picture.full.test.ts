@@ -17,7 +17,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
   it('highlight the active states, and among nested charts only the running one', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
-    expect(await page.locator('.state.leaf').count()).toBe(3);
+    expect(await page.locator('.state.leaf').count()).toBe(2);
     expect(await page.locator('.state.active').count()).toBe(5);
     expect(await stateItem(page, 'intention').getAttribute('aria-label')).toBe(
       'intention, active: The desired future: the goal behind the request.',
@@ -26,7 +26,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     expect(await current.count()).toBe(1);
     expect(await current.getAttribute('aria-label')).toMatch(/^streaming, active/);
     await callPage(page, 'mark', marksAfterDeciding);
-    expect(await page.locator('.state.leaf').count()).toBe(2);
+    expect(await page.locator('.state.leaf').count()).toBe(1);
   });
 
   it('distinguish the last transition and earlier ones by weight as well as color', async () => {

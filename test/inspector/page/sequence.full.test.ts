@@ -52,7 +52,9 @@ it.skipIf(browser === null)('marks the state of a selected phase, not the one af
   for (const phase of ['intention', 'observation']) {
     await page.locator('.story-row', { hasText: phase }).first().click();
     await nextFrames(page);
-    expect(await page.locator('.chart-picture .leaf > .name:visible').allTextContents()).toEqual([phase]);
+    expect(await page.locator('.chart-picture :is(.leaf, .holds-leaf) > .name:visible').allTextContents()).toEqual([
+      phase,
+    ]);
   }
 });
 

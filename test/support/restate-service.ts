@@ -43,15 +43,18 @@ const model: ChatModel = {
   },
 };
 
+/** The tests name the call of each phase. */
+const profile = { extends: 'thorough', earlyCalls: false } as const;
+
 const services = [
-  createRestateChain({ model, consent: 'ask' }, { name: 'chain' }),
+  createRestateChain({ model, profile, consent: 'ask' }, { name: 'chain' }),
   // It lets go of its run at every wait, and plays it from the beginning when something comes.
-  createRestateChain({ model, consent: 'ask' }, { name: 'restless', inactivityTimeout: 0 }),
+  createRestateChain({ model, profile, consent: 'ask' }, { name: 'restless', inactivityTimeout: 0 }),
   createRestateChain(
-    { model, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
+    { model, profile, limits: { firstChunkMs: 50, maxTransportRetries: 1, backoffBaseMs: 10 } },
     { name: 'hasty' },
   ),
-  createRestateChain({ model, consent: 'ask', limits: { consentMs: 300 } }, { name: 'curt' }),
-  createRestateChain({ model, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
+  createRestateChain({ model, profile, consent: 'ask', limits: { consentMs: 300 } }, { name: 'curt' }),
+  createRestateChain({ model, profile, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -52,7 +52,7 @@ export async function measureAnswer() {
   const answers = await measureAnswers();
   const prefixes = await measurePrefixes();
   return {
-    title: 'one answer from three documents: calls, tokens, time; and the beginning that consecutive prompts share',
+    title: 'one answer from three documents: calls, tokens, time; and the common prefix of consecutive prompts',
     grids: [answers.grid, prefixes.grid],
     rows: [...answers.rows, ...prefixes.rows],
     facts: prefixes.facts,
@@ -125,7 +125,7 @@ async function measurePrefixes() {
   for (const profile of PROFILES) {
     const { pairs, answerPairs, runs, calls, cycles } = await pairsOf(profile);
     const { overall } = sharesOf(pairs);
-    rows.push(atLeast(row(`shared beginning of prompts, ${profile}`, [overall], 'share'), '80 %', LEAST_SHARE));
+    rows.push(atLeast(row(`common prefix of prompts, ${profile}`, [overall], 'share'), '80 %', LEAST_SHARE));
     lines.push(
       ...lineOf(profile, pairs),
       ...lineOf(
@@ -147,7 +147,7 @@ async function measurePrefixes() {
     lines.push(...lineOf('  (not counted) the last call → synthesis', answerPairs));
     facts[`recorded, ${profile}`] = `${runs} runs, ${cycles} cycles, ${calls} calls`;
   }
-  const columns = ['shared beginning', 'pairs', 'overall', 'median', 'lowest', 'without schema', 'new context', 'task'];
+  const columns = ['common prefix', 'pairs', 'overall', 'median', 'lowest', 'without schema', 'new context', 'task'];
   return { grid: { columns, lines }, rows, facts };
 }
 

@@ -41,10 +41,11 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     // A transition without a line is shown by its state.
     ...scene.lines.flatMap((line) =>
       line.edge.points.length === 0 &&
-      line.source !== null &&
-      line.source === line.target &&
+      line.target !== null &&
+      // From itself, or from any state.
+      (line.source === line.target || line.source === null) &&
       input.isSelectedLine(line, scene.charts[line.chart] as SceneChart)
-        ? [line.source]
+        ? [line.target]
         : [],
     ),
   ]);

@@ -182,7 +182,7 @@ interface SelectionLocation {
   readonly fullScale: number;
 }
 
-/** Where a selected state or line is first drawn: outer levels come before inner ones. A line without a drawing is at its source. */
+/** Where a selected state or line is first drawn: outer levels come before inner ones. A line without a drawing is at its source, or at its target if it is from any state. */
 export function locateSelection(scene: Scene, choice: ChartSelection): SelectionLocation | null {
   const isState = stateSelector(choice);
   const isLine = lineSelector(choice);
@@ -195,9 +195,9 @@ export function locateSelection(scene: Scene, choice: ChartSelection): Selection
     for (const number of chart.lines) {
       const line = scene.lines[number];
       if (line === undefined || !isLine(line, chart)) continue;
-      const source = line.source === null ? undefined : scene.states[line.source];
+      const end = scene.states[line.source ?? line.target ?? -1];
       if (line.edge.points.length > 0) return { box: lineBox(chart, line.edge), fullScale };
-      if (source !== undefined) return { box: source.box, fullScale };
+      if (end !== undefined) return { box: end.box, fullScale };
       return { box: { x: 0, y: scene.height - CAPTION, width: 1, height: CAPTION }, fullScale };
     }
   }

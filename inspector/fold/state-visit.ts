@@ -1,9 +1,10 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { StateRef } from './chart-copies.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere } from './sorted.ts';
-import type { TransitionLog } from './transition-log.ts';
+import type { MachinePosition, TransitionLog } from './transition-log.ts';
 
 /** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
 export function visitOf(
@@ -30,15 +31,28 @@ export function visitOf(
   return { kind: 'state', from, to: Math.max(from, to), stateId };
 }
 
-/** The last entry of a selection in the state with most of its entries: the final entry may already have left that state. */
-export function lastEntryInside(log: TransitionLog, chartId: string, { from, to }: Selection): number {
+/**
+ * The last entry of a selection in the state with most of its entries: the final entry may already have left that state. A phase whose
+ * reply is known is left in the step that enters it, before its first entry; its entry is then in its own state, before the selection.
+ */
+export function lastEntryInside(
+  log: TransitionLog,
+  chartId: string,
+  { from, to }: Selection,
+  phase: Phase | null = null,
+): number {
   const positions = log.positionsOf(chartId);
-  let most = { entries: 0, last: to };
-  const first = firstIndexWhere(positions, ({ since }) => since > from) - 1;
-  for (let index = Math.max(0, first); (positions[index]?.since ?? to + 1) <= to; index += 1) {
+  const first = Math.max(0, firstIndexWhere(positions, ({ since }) => since > from) - 1);
+  let most = { entries: 0, last: to, index: first };
+  for (let index = first; (positions[index]?.since ?? to + 1) <= to; index += 1) {
     const last = Math.min(to, (positions[index + 1]?.since ?? to + 1) - 1);
     const entries = last - Math.max(from, positions[index]?.since ?? from) + 1;
-    if (entries > most.entries) most = { entries, last };
+    if (entries > most.entries) most = { entries, last, index };
   }
-  return most.last;
+  if (phase === null || isIn(phase, positions[most.index])) return most.last;
+  const visit = positions.slice(0, most.index).findLastIndex((position) => isIn(phase, position));
+  return visit === -1 ? most.last : (positions[visit + 1]?.since ?? most.last + 1) - 1;
 }
+
+const isIn = (phase: Phase, position: MachinePosition | undefined): boolean =>
+  position?.targets.some((id) => id === phase || id.includes(`.${phase}.`)) === true;

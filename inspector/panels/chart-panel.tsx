@@ -7,7 +7,7 @@ import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
-import { countUpTo, lastUpTo } from '../fold/sorted.ts';
+import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { chartPath, chartSelection } from '../ui-state/chart-selection.ts';
@@ -48,7 +48,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';
-  const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection) : at;
+  const phase = selection.kind === 'phase' ? (lastStartedBy(fold.spans.phases, selection.from)?.phase ?? null) : null;
+  const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection, phase) : at;
   const runMarks = useMemo(
     () => (charts === null ? null : { ...marksAt(fold.transitions, charts, markedAt), outcome }),
     [fold, charts, markedAt, outcome],

@@ -229,14 +229,10 @@ export const chainMachine = chainSetup.createMachine({
           states: {
             choosing: {
               description:
-                'Is the reply known from a shared call, an early one or by policy? Waits for a call that started early.',
+                'Is the reply already known, from a shared call, an early call or the policy? Waits for an early call in progress.',
               always: [
                 { guard: 'replyIsKnown', target: '#understanding', actions: 'completeKnownPhase' },
-                {
-                  guard: 'callIsDue',
-                  target: 'calling',
-                  actions: 'discardEarly',
-                },
+                { guard: 'callIsDue', target: 'calling', actions: 'discardEarly' },
               ],
             },
             calling: {
@@ -378,14 +374,10 @@ export const chainMachine = chainSetup.createMachine({
           initial: 'choosing',
           states: {
             choosing: {
-              description: 'Waits for a call that started early, while the user was asked for consent.',
+              description: 'Waits for the early call that started when the user was asked for consent.',
               always: [
                 { guard: 'replyIsKnown', target: 'deciding', actions: 'completeKnownPhase' },
-                {
-                  guard: 'callIsDue',
-                  target: 'assessing',
-                  actions: 'discardEarly',
-                },
+                { guard: 'callIsDue', target: 'assessing', actions: 'discardEarly' },
               ],
               after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },

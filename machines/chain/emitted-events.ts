@@ -50,7 +50,7 @@ export const emittedEvents = {
     attemptId: early.attemptId,
     task: early.task,
     attempt: 1,
-    failure: early.result === null ? aborted('its phase does not need it') : early.result.failure,
+    failure: early.result === null ? aborted('the early call was not needed') : early.result.failure,
     usage: usageOfEarly(early),
   }),
   recovery: ({ failure, direction }: ChainState, action: 'repeat' | 'skip' | 'finish'): EmittedEvent => ({

@@ -14,7 +14,7 @@ export function searchInput({ request, results, thresholds }: ChainState): Retri
   };
 }
 
-/** Returns the search to start; null if it is in progress or has ended, or if there are no documents. */
+/** Returns the search that Action or Experience starts; null without documents, and if it has already started. */
 export function searchToStart(state: ChainState): Search | null {
   const input = searchInput(state);
   const isStarted = JSON.stringify(state.search?.input) === JSON.stringify(input);
@@ -26,7 +26,7 @@ export function endSearch({ search }: ChainState, result: Search['result']): Par
   return { search: search && { ...search, result } };
 }
 
-/** Whether there is nothing to wait for: the search has ended without an error, or there are no documents. */
+/** Whether Experience can continue: the search succeeded, or there are no documents. */
 export function searchIsDone({ search, hasDocuments }: ChainState): GuardResult {
   const passages = search?.result?.found?.passages.length ?? null;
   return { holds: passages !== null || !hasDocuments, inputs: { passages, hasDocuments } };

@@ -2,6 +2,10 @@ import { createPostChain } from '../../dist/index.js';
 import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
+/** The answer that a run must give: that of the call that writes it, or Yield's. */
+export const answerOf = ({ journal: [start] }) =>
+  start.profile.writing === 'always' ? replies.synthesis.answerText : replies.yield.answer;
+
 /**
  * Many runs at once, each on a chain of its own with one store; every second run has the default profile, and the others make a call per
  * phase, some of which start early. `onCall` gets the id of the run for each model call. As a program it

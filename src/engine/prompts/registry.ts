@@ -229,7 +229,7 @@ Set "undigested" to true if an insight has not been used yet.`,
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 7,
+    version: 8,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -241,7 +241,7 @@ Set "undigested" to true if an insight has not been used yet.`,
         `Phase: Understanding, what to let go. Integrate what is known so far.
 Rate how relevant each search message and each assistant message still is to the request, and give the reason.
 The list of messages gives the cycle if earlier, importance if not 0.5, how often others use it, tags, links, and what it was made from.`,
-        messageList(input.messages),
+        messageList(input),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
@@ -402,16 +402,15 @@ const contextMessages = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ tags }) => !tags.includes(REQUEST));
 
 /** Lists what decides whether to keep the messages, besides their content. */
-function messageList(messages: readonly Message[]): string {
+function messageList({ messages, cycle }: PhaseInput): string {
   const uses = new Map<string, number>();
   const count = (id: string): void => void uses.set(id, (uses.get(id) ?? 0) + 1);
   for (const { references, links } of messages) {
     references.forEach(count);
     for (const { to } of links) count(to);
   }
-  const current = Math.max(...messages.map(({ cycle }) => cycle));
   const lines = contextMessages(messages).flatMap((message) => {
-    const standing = standingAttributes(message, uses.get(message.id) ?? 0, current);
+    const standing = standingAttributes(message, uses.get(message.id) ?? 0, cycle);
     return standing === '' ? [] : [`id="${attribute(message.id)}" ${standing}`];
   });
   return lines.length === 0 ? '' : `Messages:\n${noteBlock('engine', lines.join('\n'))}`;

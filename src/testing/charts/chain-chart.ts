@@ -96,7 +96,7 @@ function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): 
   };
 }
 
-/** Returns what can come of a call that started early: a reply, no valid reply, or an error. */
+/** Returns the outcomes of an early call: a valid reply, an invalid one, and an error. */
 function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
   const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
   const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };

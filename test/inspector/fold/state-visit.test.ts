@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
 import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
 import { threeRegions } from '../../support/inspector/example-charts.ts';
+import { folded, ownCharts, readmeRun } from '../../support/inspector/inspected-runs.ts';
 
 describe('the visit of a state', () => {
   const { log, take } = createTransitionLog();
@@ -40,5 +43,17 @@ describe('the visit of a state', () => {
     expect(inside(3, 8)).toBe(6);
     expect(inside(0, 1)).toBe(1);
     expect(inside(9, 11)).toBe(11);
+  });
+
+  it('of a phase is in its own state, also if the phase is left in the step that enters it', async () => {
+    const { run } = readmeRun();
+    await run.answer;
+    const { fold } = folded(run.journal);
+    const main = ownCharts.charts[0]?.id ?? '';
+    const shown = fold.spans.phases.map(({ phase, from, to }) => {
+      const at = lastEntryInside(fold.transitions, main, { kind: 'phase', from, to: to ?? from }, phase);
+      return PHASES.find((name) => activeStatesAt(fold.transitions, ownCharts, at).active[main]?.has(name));
+    });
+    expect(shown).toEqual(PHASES);
   });
 });

@@ -209,7 +209,8 @@ export interface EarlyReply {
   /** Whether the model answered in prose. */
   readonly prose?: boolean;
   readonly failure: Failure | null;
-  readonly usage: TokenUsage;
+  /** Null if it is not known: then it is estimated. */
+  readonly usage: TokenUsage | null;
   readonly openedAtMs: number;
   readonly atMs: number;
 }

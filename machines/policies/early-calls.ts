@@ -38,8 +38,10 @@ export function earlyCall(
   if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
     return null;
   const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price };
-  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId: attempt.id, call, result: null };
-  return { early, input: { attemptId: attempt.id, task, attempt } };
+  // The phase's own call, if it makes one, must differ from this one in the journal.
+  const attemptId = `${attempt.id}.early`;
+  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, result: null };
+  return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId } } };
 }
 
 /** The instructions and the schema are most of a short prompt, so its size is estimated from that of the calls before. */

@@ -105,11 +105,13 @@ export function settleKnown(state: ChainState): Change {
  * no finished capability run is lost or repeated.
  */
 export function settleAborted(state: ChainState, cause: string): Change {
-  const { usage, loop } = state.inFlight;
+  const { evaluation, inFlight, phase } = state;
+  const { usage, loop } = inFlight;
   const used = usageSoFar(usage);
   const charged = {
     usage: addUsage(state.usage, used),
-    costs: addCost(state.costs, state.phase, used),
+    // Once Understanding has its evaluation, it asks only for summaries.
+    costs: addCost(state.costs, evaluation === null ? phase : 'summary', used),
     inFlight: NOTHING_IN_FLIGHT,
   };
   if (loop === null) return charged;

@@ -154,6 +154,7 @@ export function enterPhase({ recursion }: ChainState, phase: Phase): Partial<Cha
     phase,
     recursion: { ...recursion, step: recursion.step + 1 },
     measures: null,
+    evaluation: null,
     sourceRetry: null,
     failure: null,
   };

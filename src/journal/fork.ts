@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { EarlyReply } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import {
@@ -19,6 +20,7 @@ import { createRunClock } from '../engine/runtime/run-clock.ts';
 import type { RunOptions } from '../engine/runtime/run-options.ts';
 import { describeValue, invalidOption } from '../internal/options.ts';
 import { runStartOf } from './journal-lines.ts';
+import { replyValue } from './phase-finding.ts';
 import {
   callKey,
   callQueues,
@@ -242,13 +244,20 @@ type ReplyChange = readonly [path: readonly string[], value: unknown];
 function changeFirstReply(changes: readonly ReplyChange[]): ParsedChanges['change'] {
   let pending = changes.length > 0;
   return (recorded) => {
-    if (!pending || !('event' in recorded) || recorded.event.type !== 'reply.ended') return recorded;
+    if (!pending || !('event' in recorded) || !hasReply(recorded)) return recorded;
     pending = false;
-    const { reply } = recorded.event;
-    const value = changedIfPossible(reply.value, changes);
-    return { ...recorded, event: { ...recorded.event, reply: { ...reply, value, text: JSON.stringify(value) } } };
+    const { event } = recorded;
+    const value = changedIfPossible(replyValue(recorded), changes);
+    if (event.type === 'done')
+      return { ...recorded, event: { ...event, output: { ...(event.output as EarlyReply), value } } };
+    if (event.type !== 'reply.ended') return recorded;
+    return { ...recorded, event: { ...event, reply: { ...event.reply, value, text: JSON.stringify(value) } } };
   };
 }
+
+/** Whether a call ended with a reply that was read; that of a call that started early is in its output. */
+const hasReply = (entry: Parameters<typeof replyValue>[0]): boolean =>
+  entry.event.type === 'reply.ended' || (replyValue(entry) ?? null) !== null;
 
 /** If the fork takes another path, its first reply is not the one that was validated, and may lack these fields. */
 function changedIfPossible(reply: unknown, changes: readonly ReplyChange[]): unknown {
@@ -266,12 +275,12 @@ function changedReply(reply: unknown, changes: readonly ReplyChange[]): unknown 
 /** Throws `invalid_option` if the next reply lacks a field: a misspelled one would silently have no effect. */
 function requireReplyPaths(changes: readonly ReplyChange[], recorded: readonly JournalEntry[]): void {
   if (changes.length === 0) return;
-  const next = recorded.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
-  if (next?.type !== 'call-event' || next.event.type !== 'reply.ended')
+  const next = recorded.find((entry) => entry.type === 'call-event' && hasReply(entry));
+  if (next?.type !== 'call-event')
     throw invalidChange(
       '"reply" cannot be changed: no reply follows this entry; choose an entry before the last reply',
     );
-  const { value } = next.event.reply;
+  const value = replyValue(next);
   const fields = Object.keys(Object(value));
   const unknown = changes.map(([[name = '']]) => name).find((name) => !fields.includes(name));
   if (unknown !== undefined && fields.length > 0)

@@ -10,7 +10,7 @@ import type { OpenRun } from '../engine/runtime/run.ts';
 
 /** An event of a recorded call, or an annotation recorded with it. */
 export type RecordedEvent =
-  | { readonly seq: number; readonly event: CallEvent }
+  | { readonly seq: number; readonly actor: string; readonly event: CallEvent }
   | { readonly seq: number; readonly annotation: CallAnnotation };
 
 /** An annotation of a call: of a model's reply, or of a search. */
@@ -36,7 +36,8 @@ export function recordedCalls(recorded: readonly JournalEntry[]): readonly Recor
       if (entry.attemptId !== undefined) byAttempt.set(entry.attemptId, events);
       if (entry.actor === 'retrievePassages') retrieving = events;
     }
-    if (entry.type === 'call-event') calls.get(entry.call)?.events.push({ seq, event: entry.event });
+    if (entry.type === 'call-event')
+      calls.get(entry.call)?.events.push({ seq, actor: entry.actor, event: entry.event });
     if (entry.type === 'text-delta' || entry.type === 'prompt') {
       const { seq: _, atMs: __, ...annotation } = entry;
       byAttempt.get(entry.attemptId)?.push({ seq, annotation });

@@ -1,5 +1,8 @@
+import type { EarlyReply } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, OpenedJournal, RunStart } from '../../machines/contracts/journal.ts';
+import { LOST } from '../../machines/policies/failures.ts';
 import { fileIn } from '../engine/content.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
 import { liveExecutor } from '../engine/runtime/durable-actor.ts';
@@ -59,7 +62,17 @@ function abandonPartialReplies(
   entries: readonly JournalEntry[],
 ): void {
   const started = new Set(entries.flatMap((entry) => (entry.type === 'call-start' ? [entry.call] : [])));
-  for (const [call, { actor }] of [...activities])
-    if (actor === 'readReply' && started.has(call))
-      deliver({ type: 'call-event', call, actor, event: { type: 'reply.lost' } });
+  for (const [call, { actor }] of [...activities]) {
+    const event = LOST_REPLIES[actor];
+    if (event !== undefined && started.has(call)) deliver({ type: 'call-event', call, actor, event });
+  }
 }
+
+/** How the charts learn that a reply is lost, by the actor that read it. */
+const LOST_REPLIES: Readonly<Record<string, CallEvent>> = {
+  readReply: { type: 'reply.lost' },
+  callAhead: {
+    type: 'done',
+    output: { value: null, failure: LOST, usage: null, openedAtMs: 0, atMs: 0 } satisfies EarlyReply,
+  },
+};

@@ -47,15 +47,28 @@ function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
     phases: all.map(({ name }) => name) as Phase[],
     turns: (input) => {
       requireInput(first, input);
-      const { request } = input as PhaseInput;
-      // Only the first task states what the cycle is for.
-      const tasks = all.map(({ name, task }, at) =>
-        task?.((at === 0 ? input : { ...(input as PhaseInput), phase: name, prompt: request }) as never),
-      );
-      return turnsWithTask(first, input, `${tasks.join('\n\n')}\n${replyWith(all)}`);
+      const asked = [{ prompt: first, task: first.task?.(input as never) ?? '' }];
+      for (const prompt of others) {
+        const task = laterTask(prompt, input as PhaseInput);
+        if (task !== null) asked.push({ prompt, task });
+      }
+      const tasks = asked.map(({ task }) => task).join('\n\n');
+      return turnsWithTask(first, input, `${tasks}\n${replyWith(asked.map(({ prompt }) => prompt))}`);
     },
     fromProse: fromProse && ((text) => ({ [first.name]: fromProse(text) })),
   };
+}
+
+/**
+ * Returns the task of a later phase of a shared call, without what the cycle is for, which the first one states. Null if the template
+ * throws: the phase then asks for itself, so that its failure is its own.
+ */
+function laterTask({ name, task }: Prompt, input: PhaseInput): string | null {
+  try {
+    return task?.({ ...input, phase: name, prompt: input.request } as never) ?? '';
+  } catch {
+    return null;
+  }
 }
 
 /** Returns a function that returns the spec of a call: of one task, or of a phase and those that share its call. */

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import { abortEvents } from '../../../machines/chain/emitted-events.ts';
+import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
@@ -200,7 +200,7 @@ export function openRun(
       ended = final;
     };
     /** Ends a run whose chart did not: `after` is its state after the abort. */
-    const finishFor = (cause: string, after: () => ChainState): void => {
+    const finishFor = (cause: string, after: (running: ChainState) => ChainState): void => {
       const { answer, ends } =
         state.answer === null ? endedBy(cause, state, after) : { answer: state.answer, ends: [] };
       finish(answer, [...ends, { type: 'answer', answer }]);
@@ -209,11 +209,11 @@ export function openRun(
       next: (snapshot) => {
         state = snapshot.context;
       },
-      error: (error) => finishFor(unexpectedFailure(error).message, () => afterCrash(state, error)),
+      error: (error) => finishFor(unexpectedFailure(error).message, (running) => afterCrash(running, error)),
       complete: () => {
         const { output } = actor.getSnapshot();
         if (output !== undefined) finish(output, []);
-        else finishFor(STOPPED, () => afterStop(state));
+        else finishFor(STOPPED, afterStop);
       },
     });
   });
@@ -272,8 +272,7 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
 const STOPPED = 'the actor was stopped';
 
 /** Returns the state of a run whose actor was stopped from outside. */
-function afterStop(running: ChainState): ChainState {
-  const state = { ...running, ...settleEarly(running) };
+function afterStop(state: ChainState): ChainState {
   return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
 }
 
@@ -283,11 +282,14 @@ interface Ended {
   readonly ends: readonly EmittedEvent[];
 }
 
-/** Falls back to an answer without any state if composing one fails. */
-function endedBy(cause: string, before: ChainState, after: () => ChainState): Ended {
+/** Ends a run in progress, and first its early call. Falls back to an answer without any state if composing one fails. */
+function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
+  const { early } = before;
   try {
-    const state = after();
-    return { answer: answerOf(state), ends: abortEvents(before, state, cause) };
+    const running = { ...before, ...settleEarly(before) };
+    const state = after(running);
+    const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
+    return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };
   } catch {
     return { answer: composeAnswer({}, failedOutcome('other', `the run failed: ${cause}`)), ends: [] };
   }

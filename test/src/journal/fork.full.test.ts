@@ -5,7 +5,7 @@ import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../support/random-runs.ts';
-import { entriesOf, rulesOf, scriptedChain } from '../../support/run-chain.ts';
+import { entriesOf, rulesOf, scriptedChain, settle } from '../../support/run-chain.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
 
@@ -72,6 +72,25 @@ describe('a fork', () => {
     await fork.answer;
     expect(rulesOf(fork)).toEqual(['confidenceReached']);
     expect(fork.actor.getSnapshot().context.results.yield).toMatchObject({ reply: { confidence: 0.99 } });
+  });
+
+  it('changes the reply of a call that started early', async () => {
+    const history = [
+      { role: 'user', content: `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}` },
+      { role: 'assistant', content: 'I will look.' },
+    ] as const;
+    const ids = ['first', 'fork'].values();
+    const options = { profile: 'balanced', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
+    const { chain } = scriptedChain({}, options);
+    const run = chain.run({ request: 'Is it so?', history });
+    await settle();
+    run.send({ type: 'consent.given', choice: 'keep' });
+    await run.answer;
+    const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
+    const fork = await chain.fork('first', { at: reply?.seq ?? 0, set: { 'reply.notes': 'Changed.' } });
+    await settle();
+    fork.send({ type: 'consent.given', choice: 'keep' });
+    expect((await fork.answer).notes).toContain('Changed.');
   });
 
   it('continues with another phase', async () => {

@@ -36,7 +36,9 @@ function modelCallsIn(entries: readonly JournalEntry[]): number {
       entry.event.type === 'reply.ended' &&
       NOT_CALLED.includes(entry.event.reply.failure?.code),
   );
-  const started = entries.filter((entry) => entry.type === 'call-start' && entry.actor === 'readReply');
+  const started = entries.filter(
+    (entry) => entry.type === 'call-start' && ['readReply', 'callAhead'].includes(entry.actor),
+  );
   return started.length - notCalled.length;
 }
 
@@ -118,5 +120,25 @@ describe('an interrupted capability', () => {
     expect(ran).toEqual(['tent run-1.s1.action.1', 'lamp run-1.s1.action.2', 'tent run-1.s1.action.1']);
     const { results } = resumed.actor.getSnapshot().context.results.action ?? {};
     expect(results?.map(({ output }) => output)).toEqual(['tent paid', 'lamp paid']);
+  });
+
+  it('[promise 6] counts a lost call that started early, and its phase calls again', async () => {
+    const killed = scriptedChain({}, { profile: 'thorough' }).chain.run({ request: 'Is it so?' });
+    await killed.answer;
+    const cut = 1 + killed.journal.findIndex((entry) => entry.type === 'prompt' && entry.attemptId === 's3.intention');
+    const recorded = killed.journal.slice(0, cut);
+    const { chain, model } = scriptedChain({}, { profile: 'thorough', journals: storeWith(recorded) });
+    const resumed = await chain.resume('run-1');
+    const { status, metadata } = await resumed.answer;
+    expect(status).toBe('completed');
+    expect(model.calls.map(({ task }) => task)).toEqual([
+      'intention',
+      'observation',
+      'understanding',
+      'yield',
+      'synthesis',
+    ]);
+    expect(metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
+    expect(replay(resumed.journal).divergence).toBeNull();
   });
 });

@@ -4,6 +4,7 @@ import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { settle } from '../../../support/run-chain.ts';
 
 const passages = [1, 2, 3].map((number) => ({
   id: `p${number}`,
@@ -110,5 +111,20 @@ describe('the cost of an answer', () => {
     });
     expect(metadata.cost?.amount).toBeCloseTo(8 * one, 9);
     expect(metadata.cost?.savedByCache).toBeCloseTo(8 * 0.72, 9);
+  });
+
+  it('[A11] names the summaries that a cancelled run did not get', async () => {
+    const script = { summary: [{ hang: true }] } as const;
+    const model = scriptedModel(script, { otherwise: replies, usage });
+    const content = `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}`;
+    const prices = { currency: 'EUR', models };
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'ask', prices });
+    const history = [{ role: 'user', content } as const, { role: 'assistant', content: 'I will look.' } as const];
+    const run = chain.run({ request: 'Is it so?', history });
+    await settle();
+    run.cancel();
+    const { metadata } = await run.answer;
+    expect(metadata.cost?.byTask['understanding']).toBe(1.28);
+    expect(metadata.cost?.byTask['summary']).toBeGreaterThan(0);
   });
 });

@@ -35,7 +35,7 @@ describe('the call of Observation', () => {
     expect(answer).toMatchObject({ status: 'completed', metadata: { usage: { modelCalls: 7 } } });
     expect(countOf(started, 'observation')).toBe(1);
     const { results } = started.run.actor.getSnapshot().context;
-    expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation' });
+    expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation.early' });
   });
 
   it('[U12] does not contain what the user has removed since', async () => {
@@ -168,13 +168,23 @@ describe('the call of Observation', () => {
     }
   });
 
+  it('ends and is charged when the actor is stopped', async () => {
+    const { run } = start({ intention: HANGS, observation: HANGS });
+    await settle();
+    run.actor.stop();
+    const { metadata } = await run.answer;
+    const ends = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation');
+    expect(ends).toMatchObject([{ attemptId: 's4.observation.early', failure: { code: 'aborted' } }]);
+    expect(metadata.usage.modelCalls).toBe(4);
+  });
+
   it('has its own attempt id in its partial values, and in its text in the journal', async () => {
     const { run } = start();
     const partials = [];
     for await (const event of run.events)
       if (event.type === 'partial' && event.task === 'observation') partials.push(event.attemptId);
-    expect(new Set(partials)).toEqual(new Set(['s4.observation']));
-    const text = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId === 's4.observation');
+    expect(new Set(partials)).toEqual(new Set(['s4.observation.early']));
+    const text = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId === 's4.observation.early');
     expect(JSON.parse(text.map((delta) => delta.text).join(''))).toEqual(replies.observation);
   });
 });

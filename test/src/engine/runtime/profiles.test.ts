@@ -278,6 +278,25 @@ describe('the answer of Yield', () => {
   });
 });
 
+describe('a shared call with a task that throws', () => {
+  it('leaves that phase out, which then fails alone', async () => {
+    const broken = {
+      ...prompts.observation,
+      version: 99,
+      task: () => {
+        throw new Error('boom');
+      },
+    };
+    const { experience, intention, understanding } = replies;
+    const plan = { experience: { reply: { experience, intention, understanding } } };
+    const started = start(plan, { profile: 'lean', prompts: { observation: broken } });
+    const { metadata } = await started.run.answer;
+    expect(metadata.failures.map(({ phase }) => phase)).toEqual(['observation']);
+    expect(started.model.calls[1]?.phases).toEqual(['experience', 'intention', 'observation', 'understanding']);
+    expect(promptOf(started.model.calls[1] as ModelRequest)).toContain('"experience", "intention" and "understanding"');
+  });
+});
+
 describe('a shared call that is too long for the model', () => {
   it('is repeated for its own phase only, whose prompt is shorter', async () => {
     const request = { request: 'Is it so?' };

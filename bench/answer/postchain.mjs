@@ -9,10 +9,22 @@ import { ANSWER, QUESTION, SET } from './question.mjs';
 /** @type {ReturnType<typeof createPostChain> | null} One lane has one profile. */
 let chain = null;
 
+const OPENAI = 'https://api.openai.com';
+
+/**
+ * Returns a `fetch` that asks the benchmark's server instead of OpenAI, which gets the schema of a reply once.
+ *
+ * @param {number} port
+ * @returns {typeof fetch}
+ */
+function fetchFrom(port) {
+  return (url, init) => fetch(String(url).replace(OPENAI, `http://127.0.0.1:${port}`), init);
+}
+
 /** @param {Options} options */
 export async function measure({ port, profile }) {
   chain ??= createPostChain({
-    model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `http://127.0.0.1:${port}/v1` }),
+    model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `${OPENAI}/v1`, fetch: fetchFrom(port) }),
     documents: await openDocuments(SET),
     profile,
   });

@@ -4,6 +4,7 @@ import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../../mach
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../../machines/policies/attachments.ts';
 import { TOKENS_PER_CHAR } from '../../../machines/policies/usage.ts';
+import { jsonInstruction } from '../../internal/json-schema.ts';
 import type { OutputShape } from '../schemas/output-shape.ts';
 
 /** One call of an offered tool. `arguments` is JSON text as the model wrote it, neither parsed nor validated. */
@@ -130,12 +131,12 @@ function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape):
 function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm): string {
   return form === 'tool-call'
     ? `Reply with one call of the tool "${schemaName}", and nothing else.`
-    : jsonInstruction(shape);
+    : instructionOf(shape);
 }
 
 /** Returns the length of a request without its files: its turns, the schema of the reply's tool, and the offered tools. */
 export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
-  const schemaChars = replyForm !== 'tool-call' ? 0 : jsonInstruction(shape).length;
+  const schemaChars = replyForm !== 'tool-call' ? 0 : instructionOf(shape).length;
   const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
 }
@@ -150,10 +151,8 @@ export const charsOfFiles = (request: ModelRequest): number => tokensOfFiles(fil
 const jsonInstructions = new WeakMap<OutputShape, string>();
 
 /** Cached, because a schema may be long. */
-function jsonInstruction(shape: OutputShape): string {
-  const known =
-    jsonInstructions.get(shape) ??
-    `Reply with one JSON object that matches this JSON Schema, and nothing else:\n${JSON.stringify(shape.jsonSchema)}`;
+function instructionOf(shape: OutputShape): string {
+  const known = jsonInstructions.get(shape) ?? jsonInstruction(shape.jsonSchema);
   jsonInstructions.set(shape, known);
   return known;
 }

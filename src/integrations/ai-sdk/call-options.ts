@@ -1,5 +1,6 @@
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
+import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
@@ -72,10 +73,8 @@ function textOptions(
     const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;
     return { prompt: promptOf(turns, null), responseFormat };
   }
-  const schema = JSON.stringify(outputSchema);
-  const isStated = turns.some(({ content }) => content.includes(schema));
-  const instruction = `Reply with one JSON object and nothing else. It must match this JSON Schema:\n${schema}`;
-  const prompt = promptOf(turns, isStated ? null : instruction);
+  const isStated = turns.some(({ content }) => content.includes(JSON.stringify(outputSchema)));
+  const prompt = promptOf(turns, isStated ? null : jsonInstruction(outputSchema));
   return { prompt, ...(format === 'json' && { responseFormat: { type: 'json' } }) };
 }
 

@@ -12,7 +12,7 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { nullRemover } from '../../internal/json-schema.ts';
+import { jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
 import { strictSchema } from './strict-schema.ts';
@@ -68,7 +68,7 @@ type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readon
  * sent, because reasoning models and many servers reject it.
  */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
-  const { turns, format, tools, choice } = promptFor(request, dialect);
+  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
   const { stream, maxOutputTokens, reasoningEffort } = settings;
   return {
     model: settings.model,
@@ -125,7 +125,7 @@ function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
 
 /** Returns the JSON body of a request to the Responses API, which by default stores replies and makes tools strict. */
 export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
-  const { turns, format, tools, choice } = promptFor(request, dialect);
+  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
   const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
   return {
     model: settings.model,
@@ -158,34 +158,52 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
 }
 
 /** Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
-function promptFor(given: ModelRequest, dialect: Dialect): Prompt {
+function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
   const request = withoutNativeTools(given, dialect);
-  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, dialect);
+  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
 }
 
-function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
+function textPrompt(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
   const tools = offeredTools(request, dialect);
-  return { ...formatPrompt(request, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
+  return { ...formatPrompt(request, settings, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
 }
 
-function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
-  const schema = JSON.stringify(request.outputSchema);
-  const instruction = `Reply with one JSON object and nothing else. It must match this JSON Schema:\n${schema}`;
-  const isStated = request.turns.some(({ content }) => content.includes(schema));
-  const turns = isStated ? request.turns : withInstruction(request.turns, instruction);
+function formatPrompt(
+  request: ModelRequest,
+  { baseURL }: OpenAISettings,
+  { format }: Dialect,
+): Pick<Prompt, 'turns' | 'format'> {
   switch (format) {
     case 'strict_schema':
-    case 'json_schema':
-      return { turns: request.turns, format: replySchema(request, format === 'strict_schema') };
+    case 'json_schema': {
+      const schema = replySchema(request, format === 'strict_schema');
+      return { turns: schema.strict && isOpenAI(baseURL) ? withoutSchema(request) : request.turns, format: schema };
+    }
     case 'json_object':
-      return { turns, format };
+      return { turns: withSchema(request), format };
     case 'text':
-      return { turns, format: null };
+      return { turns: withSchema(request), format: null };
     default: {
       const never: never = format;
       return never;
     }
   }
+}
+
+function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
+  const isStated = turns.some(({ content }) => content.includes(JSON.stringify(outputSchema)));
+  return isStated ? turns : withInstruction(turns, jsonInstruction(outputSchema));
+}
+
+/**
+ * OpenAI's models see the schema that is sent as a parameter, so that the prompt need not repeat it. Other servers may only enforce it, or
+ * ignore it.
+ */
+function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
+  const text = ` ${schemaText(outputSchema)}`;
+  return turns.map((turn) =>
+    turn.role === 'system' ? { ...turn, content: turn.content.replace(text, () => '') } : turn,
+  );
 }
 
 function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: boolean): ReplySchema {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { jsonInstruction } from '../../../src/internal/json-schema.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
@@ -68,6 +69,23 @@ describe('the openai model, requesting JSON', () => {
     expect(humbler?.[0]?.content).toMatch(/^You answer\.\n\nReply with one JSON object/);
     expect(humbler?.[0]?.content).toContain(JSON.stringify(outputSchema));
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
+  });
+
+  test('a strict schema that OpenAI gets as a parameter is left out of the prompt', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('{}')));
+    const toServer: typeof fetch = (url, init) =>
+      fetch(String(url).replace('https://api.openai.com/v1', server.baseURL), init);
+    const openai = openaiModel({ model: 'm', apiKey: 'k', baseURL: 'https://api.openai.com/v1', fetch: toServer });
+    const compatible = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+    const { outputSchema, turns } = modelRequest();
+    const [, user = { role: 'user', content: '' }] = turns;
+    const system = { role: 'system', content: `You answer.\n\n${jsonInstruction(outputSchema)}` } as const;
+    for (const model of [openai, compatible]) await partsOf(model, modelRequest({ turns: [system, user] }));
+    expect(server.exchanges.map(({ body }) => formatOf(body))).toEqual(['strict', 'strict']);
+    expect(server.exchanges.map(({ body }) => body.messages)).toEqual([
+      [{ role: 'system', content: 'You answer.\n\nReply with one JSON object and nothing else.' }, user],
+      [system, user],
+    ]);
   });
 
   test('the rejection of one schema is remembered for that schema only', async () => {

@@ -12,7 +12,7 @@ import { decisionSchema } from './decision.ts';
 import { unitSchema } from './limits.ts';
 import { type Message, roleSchema } from './message.ts';
 import { passageSchema, retrievalSchema } from './passage.ts';
-import { type Phase, phaseSchema } from './phase.ts';
+import { PHASES, type Phase, phaseSchema } from './phase.ts';
 import { synthesisReplySchema } from './synthesis.ts';
 
 /**
@@ -90,7 +90,7 @@ export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 
 /** The model's reply in Action: an answer from what is known now, and the capabilities to run, if any. */
 export const actionReplySchema = z.object({
-  response: z.string(),
+  response: z.string().check(z.describe('In the language of the request')),
   confidence: unitSchema,
   calls: z.readonly(z.array(capabilityCallSchema)),
 });
@@ -129,7 +129,7 @@ export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
 export const experienceReplySchema = z.object({
   summary: z.string(),
   relevantPassageIds: z.array(z.string()),
-  missing: z.array(z.string()),
+  missing: z.array(z.string()).check(z.describe('Information that the answer still needs')),
   confidence: unitSchema,
 });
 export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
@@ -144,13 +144,15 @@ const experienceResultSchema = z.object({
 });
 export type ExperienceResult = Readonly<z.infer<typeof experienceResultSchema>>;
 
-/** The model's reply in Intention. `alignment` rates messages by how much they serve the goal. */
+/** The model's reply in Intention. */
 export const intentionReplySchema = z.object({
   goal: z.string(),
   alternatives: z.array(z.string()),
-  clarity: unitSchema,
-  unclearIntent: z.boolean(),
-  alignment: z.array(z.object({ messageId: z.string(), score: unitSchema })),
+  clarity: unitSchema.check(z.describe('How clear the request is')),
+  unclearIntent: z.boolean().check(z.describe('Whether the request is ambiguous or contradictory')),
+  alignment: z
+    .array(z.object({ messageId: z.string(), score: unitSchema }))
+    .check(z.describe('How well each message serves the goal')),
 });
 export type IntentionReply = Readonly<z.infer<typeof intentionReplySchema>>;
 
@@ -166,9 +168,13 @@ export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;
 /** The model's reply in Observation: what is worth keeping, and what is connected. Ids are message ids. */
 export const observationReplySchema = z.object({
   insights: z.array(z.string()),
-  undigested: z.boolean(),
-  entities: z.array(z.object({ name: z.string(), messageIds: z.array(z.string()) })),
-  connections: z.array(z.object({ from: z.string(), to: z.string(), relation: z.string(), strength: unitSchema })),
+  undigested: z.boolean().check(z.describe('Whether an insight has not been used yet')),
+  entities: z
+    .array(z.object({ name: z.string(), messageIds: z.array(z.string()) }))
+    .check(z.describe('With the messages that mention them')),
+  connections: z
+    .array(z.object({ from: z.string(), to: z.string(), relation: z.string(), strength: unitSchema }))
+    .check(z.describe('Between messages')),
   importance: z.array(z.object({ messageId: z.string(), score: unitSchema })),
 });
 export type ObservationReply = Readonly<z.infer<typeof observationReplySchema>>;
@@ -185,7 +191,9 @@ export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>
 /** The model's reply in Understanding: what is known so far, and how relevant individual messages are. */
 export const understandingReplySchema = z.object({
   integrated: z.string(),
-  assessments: z.array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() })),
+  assessments: z
+    .array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() }))
+    .check(z.describe('How relevant each search message and each assistant message still is to the request')),
 });
 export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
 
@@ -219,18 +227,16 @@ export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSch
  * `proposedPhase` is a free string so that an unknown phase falls back instead of failing validation.
  */
 export const yieldReplySchema = z.object({
-  answer: z.string(),
+  answer: z.string().check(z.describe('In the language of the request')),
   confidence: unitSchema,
   taskComplete: z.boolean(),
-  informationSufficiency: unitSchema,
-  needsTools: z.boolean(),
-  proposedPhase: z.nullable(z.string()),
+  informationSufficiency: unitSchema.check(z.describe('How far the information suffices')),
+  needsTools: z.boolean().check(z.describe('Whether a tool is needed')),
+  proposedPhase: z.nullable(z.string()).check(z.describe(`The phase to continue with: ${PHASES.join(', ')}`)),
   rationale: z.string(),
-  usedMessageIds: z.array(z.string()),
-  /** Whether the answer only says that nothing was found. */
-  noEvidence: z._default(z.boolean(), false),
-  /** Doubts about the answer, for its reader. */
-  notes: z._default(z.string(), ''),
+  usedMessageIds: z.array(z.string()).check(z.describe('The messages that support the answer')),
+  noEvidence: z._default(z.boolean(), false).check(z.describe('Whether the answer only says that nothing was found')),
+  notes: z._default(z.string(), '').check(z.describe('Doubts about the answer, for its reader')),
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 

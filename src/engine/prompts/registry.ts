@@ -67,6 +67,13 @@ export const phaseContext = (input: PhaseInput): string => {
   );
 };
 
+/** Names the passages that were found, unless they are all that the context shows. */
+function foundText({ passages, messages }: PromptInputs['experience']): string {
+  const found = new Set(passages.map(({ id }) => id));
+  const areAll = found.size > 0 && messages.every(({ id, role }) => role !== 'search' || found.has(id));
+  return `Passages found: ${areAll ? 'all search messages' : [...found].map(attribute).join(', ') || 'none'}`;
+}
+
 /** Joins the parts that are not empty, with blank lines between them. */
 const paragraphs = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
@@ -96,7 +103,7 @@ const FLAG_TEXTS: Readonly<Record<Flag, string>> = {
 function progressText({ cycle, flags, progress }: PromptInputs['yield']): string {
   const { maxCycles, confidences, decisions, context, modelCalls, tokens, corrections, failures } = progress;
   const lines = [
-    `Cycle ${cycle} of at most ${maxCycles}; so far ${modelCalls} model calls, ${tokens} tokens, ${corrections} corrected replies.`,
+    `Cycle ${cycle} of at most ${maxCycles}; so far ${modelCalls} model calls, ${tokens} tokens${counted(corrections, 'corrected replies')}.`,
     ...(confidences.length === 0
       ? []
       : [`Confidence: ${confidences.map(({ phase, confidence }) => `${phase} ${confidence}`).join(', ')}.`]),
@@ -121,7 +128,9 @@ const inputsText = ({ confidence, change }: Decision['inputs']): string =>
   [`confidence ${confidence ?? 'unknown'}`, ...(change == null ? [] : [`change ${change}`])].join(', ');
 
 const contextText = (context: ContextStatistics): string =>
-  `Understanding: ${context.messagesAfter} of ${context.messagesBefore} messages kept (${context.tokensAfter} of ${context.tokensAllowed} tokens), ${context.pruned} removed, ${context.summarized} shortened.`;
+  `Understanding: ${context.messagesAfter} of ${context.messagesBefore} messages kept (${context.tokensAfter} of ${context.tokensAllowed} tokens)${counted(context.pruned, 'removed')}${counted(context.summarized, 'shortened')}.`;
+
+const counted = (count: number, what: string): string => (count === 0 ? '' : `, ${count} ${what}`);
 
 function stepText({ capability, arguments: given, success, output }: ContinuationInput['steps'][number]): string {
   return noteBlock(capability, `Arguments: ${given}\n${success ? 'Output' : 'Error'}: ${output}`);
@@ -149,18 +158,14 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',
-    version: 8,
+    version: 9,
     purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: phaseSystem,
     user: phaseContext,
     task: (input) =>
-      phaseTask(
-        input,
-        `Phase: Action, the present. Answer the request as well as the current context allows.
-Write the answer in the language of the request.`,
-      ),
+      phaseTask(input, 'Phase: Action, the present. Answer the request as well as the current context allows.'),
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
@@ -172,7 +177,7 @@ ${capabilityList(capabilities)}`,
   }),
   experience: definePrompt({
     name: 'experience',
-    version: 5,
+    version: 6,
     purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
@@ -181,15 +186,14 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        `Phase: Experience, the past. Summarize what the passages say about the request. List the ids of the relevant passages.
-List the information that is still missing to answer the request.`,
-        `Passages found: ${input.passages.map(({ id }) => attribute(id)).join(', ') || 'none'}`,
+        'Phase: Experience, the past. Summarize what the passages say about the request, and what is missing.',
+        foundText(input),
       ),
     fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
   }),
   intention: definePrompt({
     name: 'intention',
-    version: 5,
+    version: 6,
     purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
@@ -198,9 +202,7 @@ List the information that is still missing to answer the request.`,
     task: (input) =>
       phaseTask(
         input,
-        `Phase: Intention, the desired future. State the goal of the request and its alternative interpretations.
-Rate how clear the request is, and how well each message serves the goal.
-Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
+        'Phase: Intention, the desired future. State the goal of the request and its alternative interpretations. Rate the messages.',
       ),
     fromProse: (text) => ({
       goal: text,
@@ -212,7 +214,7 @@ Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
   }),
   observation: definePrompt({
     name: 'observation',
-    version: 5,
+    version: 6,
     purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
@@ -221,15 +223,13 @@ Set "unclearIntent" to true if the request is ambiguous or contradictory.`,
     task: (input) =>
       phaseTask(
         input,
-        `Phase: Observation, what to keep. List insights that are worth remembering, entities with the messages that mention them,
-and connections between messages. Rate the importance of each message.
-Set "undigested" to true if an insight has not been used yet.`,
+        'Phase: Observation, what to keep. List insights that are worth remembering, entities and connections. Rate the importance of each message.',
       ),
     fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 8,
+    version: 9,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -238,16 +238,14 @@ Set "undigested" to true if an insight has not been used yet.`,
     task: (input) =>
       phaseTask(
         input,
-        `Phase: Understanding, what to let go. Integrate what is known so far.
-Rate how relevant each search message and each assistant message still is to the request, and give the reason.
-The list of messages gives the cycle if earlier, importance if not 0.5, how often others use it, tags, links, and what it was made from.`,
+        'Phase: Understanding, what to let go. Integrate what is known so far. Rate how relevant the messages still are, and give the reasons.',
         messageList(input),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
   yield: definePrompt({
     name: 'yield',
-    version: 9,
+    version: 10,
     purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
@@ -256,11 +254,7 @@ The list of messages gives the cycle if earlier, importance if not 0.5, how ofte
     task: (input) =>
       phaseTask(
         input,
-        `Phase: Yield. Give the best answer so far, the ids of the messages that support it, and your confidence in it.
-Write the answer in the language of the request.
-State whether the task is complete, how sufficient the information is, and whether a tool is needed.
-Set "noEvidence" to true if the answer only says that nothing was found. Put doubts for the reader into "notes".
-Set "proposedPhase" to the phase to continue with (${input.phases.join(', ')}), or to null.`,
+        'Phase: Yield. Give the best answer so far and your confidence in it. State whether the task is complete.',
         input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
         previousAnswerText(input),
         progressText(input),

@@ -106,7 +106,7 @@ describe('an attempt that is left early', () => {
     let push: (text: string) => void = () => {};
     const model: ChatModel = {
       id: 'pushed',
-      contextWindowTokens: 1_000,
+      contextWindowTokens: 4_000,
       async *stream(_, options): AsyncGenerator<ModelPart, void> {
         signal = options.signal;
         for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
@@ -129,7 +129,7 @@ describe('an attempt that is left early', () => {
     let push: (text: string) => void = () => {};
     const model: ChatModel = {
       id: 'pushed',
-      contextWindowTokens: 1_000,
+      contextWindowTokens: 4_000,
       async *stream(): AsyncGenerator<ModelPart, void> {
         for (;;) yield { type: 'text-delta', text: await new Promise<string>((resolve) => (push = resolve)) };
       },
@@ -163,7 +163,7 @@ describe('errors around the model', () => {
       },
     ],
   ])('[A10] reports an unexpected failure and does not retry when a model %s', async (_, stream) => {
-    const rig = startAttemptWithModel({ id: 'broken', contextWindowTokens: 1_000, stream });
+    const rig = startAttemptWithModel({ id: 'broken', contextWindowTokens: 4_000, stream });
     expect((await rig.settle()).output).toMatchObject({
       ok: false,
       failure: { stage: 'unexpected', message: 'not today', retryable: false },

@@ -23,8 +23,15 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * 3. `oneOf` becomes `anyOf`, because every reply is validated anyway.
  */
 export function strictSchema(schema: JsonNode): JsonNode | null {
-  return schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
+  const known = strictSchemas.get(schema);
+  if (known !== undefined) return known;
+  const strict = schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
+  strictSchemas.set(schema, strict);
+  return strict;
 }
+
+/** Each call of a chain sends the same schemas. */
+const strictSchemas = new WeakMap<JsonNode, JsonNode | null>();
 
 function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
   if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;

@@ -119,13 +119,13 @@ export function createSpanFold(): SpanFold {
   };
 
   /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
-  const isAhead = ({ actor, startedIn }: OpenCall): boolean =>
-    actor === 'callAhead' || (actor === 'retrievePassages' && startedIn !== 'experience');
+  const startedEarly = ({ actor, startedIn }: OpenCall): boolean =>
+    actor === 'readEarlyReply' || (actor === 'retrievePassages' && startedIn !== 'experience');
 
   /** Ends the last attempt, unless its phase has not begun. */
   function endLastAttempt(seq: number): void {
     const last = attempts.at(-1);
-    const isOpen = [...open.values()].some((call) => call.attemptId === last?.attemptId && isAhead(call));
+    const isOpen = [...open.values()].some((call) => call.attemptId === last?.attemptId && startedEarly(call));
     if (!isOpen) end(last, seq);
   }
 
@@ -141,7 +141,7 @@ export function createSpanFold(): SpanFold {
     else endLastAttempt(seq);
     end(capabilities.at(-1), seq);
     for (const [number, call] of open)
-      if (isOver || !isAhead(call)) {
+      if (isOver || !startedEarly(call)) {
         end(call.span, seq);
         open.delete(number);
       }

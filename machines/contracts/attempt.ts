@@ -194,7 +194,7 @@ export const nextCallSchema = z.object({
 export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 
 /** The input of a model call that starts before its phase: the first call of an attempt. */
-export interface CallAheadInput {
+export interface EarlyReplyInput {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: AttemptInput;

@@ -1,4 +1,4 @@
-import type { AttemptInput, CallAheadInput, EarlyReply } from '../contracts/attempt.ts';
+import type { AttemptInput, EarlyReply, EarlyReplyInput } from '../contracts/attempt.ts';
 import type { ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -24,7 +24,7 @@ const PROMPTS_LEFT = 4;
 export function earlyCall(
   state: ChainState,
   task: EarlyCall['task'],
-): { readonly early: EarlyCall; readonly input: CallAheadInput } | null {
+): { readonly early: EarlyCall; readonly input: EarlyReplyInput } | null {
   const { profile, detour } = state;
   const isIndependent = task === 'yield' ? !detour : callModeOf(state, 'observation') === 'own';
   if (!profile.earlyCalls || !isIndependent) return null;

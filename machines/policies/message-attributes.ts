@@ -31,7 +31,7 @@ const UNRATED = 0.5;
  * Returns what decides whether to keep a message, besides its content; empty if nothing is known about it. `uses` is how many messages
  * refer to it. The cycle is only given if it is before `currentCycle`, the importance only if it was rated.
  */
-export function standingAttributes(
+export function retentionAttributes(
   { cycle, importance, tags, links, references }: Message,
   uses: number,
   currentCycle: number,
@@ -77,7 +77,7 @@ const known = new WeakMap<Message, Size>();
 function attributeSize(message: Message): Size {
   const cached = known.get(message);
   if (cached !== undefined) return cached;
-  const text = `${messageAttributes(message)} id="${attribute(message.id)}" ${standingAttributes(message, MANY_USES, LATER)}`;
+  const text = `${messageAttributes(message)} id="${attribute(message.id)}" ${retentionAttributes(message, MANY_USES, LATER)}`;
   const size = { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
   known.set(message, size);
   return size;

@@ -14,7 +14,7 @@ import { phaseOutput } from './phase-output.ts';
 import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
 import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import { informativeFailure } from './recovery.ts';
-import { policyReply, sharedReply, sharersOf } from './shared-calls.ts';
+import { phasesSharedWith, policyReply, sharedReply } from './shared-calls.ts';
 import { proposedEvaluation } from './understanding.ts';
 import { addCost, addUsage, usageSoFar } from './usage.ts';
 
@@ -28,7 +28,7 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
     return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
   const { value, prose, execution } = outcome;
   const attemptId = callOf(execution);
-  if (sharersOf(state, phase).length === 0)
+  if (phasesSharedWith(state, phase).length === 0)
     return { ...charged, ...settleReply(chargedState, phase, { value, prose, attemptId }) };
   // Prose replies to its own phase only.
   const { [phase]: own, ...others } = value as SharedReplies['replies'];

@@ -8,7 +8,7 @@ import { phaseDeadlineMs } from './limits.ts';
 import { isOverride } from './overrides.ts';
 import { isUnclear } from './phase-output.ts';
 import { promptMessages } from './prompt-window.ts';
-import { sharersOf } from './shared-calls.ts';
+import { phasesSharedWith } from './shared-calls.ts';
 import { summaryInput } from './understanding.ts';
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
@@ -75,7 +75,7 @@ function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInpu
 /** Returns the input of the current phase's attempt. */
 export function phaseAttempt(state: ChainState): AttemptInput {
   const { phase } = state;
-  const sharedWith = sharersOf(state, phase);
+  const sharedWith = phasesSharedWith(state, phase);
   return {
     id: executionId(state, phase),
     task: phase,

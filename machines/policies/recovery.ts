@@ -3,7 +3,7 @@ import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { wasNotMade } from './model-status.ts';
-import { sharersOf } from './shared-calls.ts';
+import { phasesSharedWith } from './shared-calls.ts';
 
 /** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
 export function phaseSaved({ failure, direction }: ChainState): GuardResult {
@@ -40,7 +40,8 @@ export function modelUnavailable({ failure }: ChainState): GuardResult {
 /** Whether the phase is repeated: its failure may be temporary, or its shared prompt is too long, and its own is shorter. */
 export function phaseMayRepeat(state: ChainState): GuardResult {
   const { failure, phaseRetries, limits } = state;
-  const isSharedTooLong = failure?.failure.code === 'prompt_too_long' && sharersOf(state, state.phase).length > 0;
+  const isSharedTooLong =
+    failure?.failure.code === 'prompt_too_long' && phasesSharedWith(state, state.phase).length > 0;
   const retryable = isSharedTooLong || (failure?.failure.retryable ?? false);
   const { maxPhaseRetries } = limits;
   return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };

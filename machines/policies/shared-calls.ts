@@ -13,7 +13,7 @@ export function callModeOf({ profile }: Pick<ChainState, 'profile'>, phase: Phas
  * Returns the later phases that share the call of a phase: up to the first that makes its own call, without those that run by policy or
  * already have a reply. A phase that is retried asks only for its own reply, because a weak model is more likely to manage that.
  */
-export function sharersOf(state: ChainState, phase: Phase): readonly Phase[] {
+export function phasesSharedWith(state: ChainState, phase: Phase): readonly Phase[] {
   if (callModeOf(state, phase) !== 'shared' || state.phaseRetries > 0) return [];
   const later = PHASES.slice(PHASES.indexOf(phase) + 1);
   const next = later.slice(

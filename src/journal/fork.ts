@@ -152,7 +152,7 @@ function findRecorded(
 }
 
 /** The actors that make model calls: in a phase, and before it. */
-const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'callAhead']);
+const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'readEarlyReply']);
 
 /** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
 function editedCall(entries: readonly JournalEntry[], at: number): number {

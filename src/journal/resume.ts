@@ -71,7 +71,7 @@ function abandonPartialReplies(
 /** How the charts learn that a reply is lost, by the actor that read it. */
 const LOST_REPLIES: Readonly<Record<string, CallEvent>> = {
   readReply: { type: 'reply.lost' },
-  callAhead: {
+  readEarlyReply: {
     type: 'done',
     output: { value: null, failure: LOST, usage: null, openedAtMs: 0, atMs: 0 } satisfies EarlyReply,
   },

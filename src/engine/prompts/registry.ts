@@ -34,7 +34,7 @@ import {
 } from '../../../machines/contracts/synthesis.ts';
 import { attachmentLabel, attachmentsOf } from '../../../machines/policies/attachments.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
-import { attribute, messageAttributes, standingAttributes } from '../../../machines/policies/message-attributes.ts';
+import { attribute, messageAttributes, retentionAttributes } from '../../../machines/policies/message-attributes.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
 import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type PromptInputs } from './prompt.ts';
@@ -404,8 +404,8 @@ function messageList({ messages, cycle }: PhaseInput): string {
     for (const { to } of links) count(to);
   }
   const lines = contextMessages(messages).flatMap((message) => {
-    const standing = standingAttributes(message, uses.get(message.id) ?? 0, cycle);
-    return standing === '' ? [] : [`id="${attribute(message.id)}" ${standing}`];
+    const attributes = retentionAttributes(message, uses.get(message.id) ?? 0, cycle);
+    return attributes === '' ? [] : [`id="${attribute(message.id)}" ${attributes}`];
   });
   return lines.length === 0 ? '' : `Messages:\n${noteBlock('engine', lines.join('\n'))}`;
 }

@@ -7,7 +7,7 @@ import { ABORTED, type EntryOf, type OpenSpan, POSTCHAIN, type SpanAttributes, t
 interface ModelCall {
   readonly span: OpenSpan;
   /** Whether it started before its phase, so that the end of an earlier phase does not end it. */
-  readonly isAhead: boolean;
+  readonly isEarly: boolean;
   /** Time to the first text, in milliseconds. */
   firstMs: number | null;
   readonly text: string[];
@@ -38,9 +38,9 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
 
   const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
 
-  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>, isAhead = false): void {
-    const parent = parents.get(attemptId) ?? (task === 'synthesis' || isAhead ? run : phases.span());
-    if (!isAhead) parents.set(attemptId, parent);
+  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>, isEarly = false): void {
+    const parent = parents.get(attemptId) ?? (task === 'synthesis' || isEarly ? run : phases.span());
+    if (!isEarly) parents.set(attemptId, parent);
     const shared = modelOf(model);
     const prompt = prompts[task];
     const span = spans.begin({
@@ -55,10 +55,10 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'postchain.prompt.version': prompt?.version,
         'postchain.task': task,
         'postchain.attempt': attempt,
-        'postchain.early': isAhead || undefined,
+        'postchain.early': isEarly || undefined,
       },
     });
-    open.set(attemptId, { span, isAhead, firstMs: null, text: [] });
+    open.set(attemptId, { span, isEarly, firstMs: null, text: [] });
   }
 
   return {
@@ -110,8 +110,8 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
     },
     /** Ends the open calls of a phase or of the run. It has ended, so no end entry will follow. */
     abort(which: 'phase' | 'run'): void {
-      for (const [attemptId, { span, isAhead }] of open) {
-        if (isAhead && which === 'phase') continue;
+      for (const [attemptId, { span, isEarly }] of open) {
+        if (isEarly && which === 'phase') continue;
         open.delete(attemptId);
         tokens.addAborted(span);
         spans.end(span, ABORTED);

@@ -86,7 +86,7 @@ describe('a fork', () => {
     await settle();
     run.send({ type: 'consent.given', choice: 'keep' });
     await run.answer;
-    const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
+    const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'readEarlyReply');
     const fork = await chain.fork('first', { at: reply?.seq ?? 0, set: { 'reply.notes': 'Changed.' } });
     await settle();
     fork.send({ type: 'consent.given', choice: 'keep' });

@@ -37,7 +37,7 @@ function modelCallsIn(entries: readonly JournalEntry[]): number {
       NOT_CALLED.includes(entry.event.reply.failure?.code),
   );
   const started = entries.filter(
-    (entry) => entry.type === 'call-start' && ['readReply', 'callAhead'].includes(entry.actor),
+    (entry) => entry.type === 'call-start' && ['readReply', 'readEarlyReply'].includes(entry.actor),
   );
   return started.length - notCalled.length;
 }

@@ -1,11 +1,11 @@
-import { createPostChain, prompts } from 'postchain';
+import { createPostChain, definePrompt, prompts } from 'postchain';
 import { replies, scriptedModel } from 'postchain/testing';
 
-const intention = {
+const intention = definePrompt({
   ...prompts.intention,
-  version: 6,
-  task: () => 'State the goal of the request in one short sentence.',
-};
+  version: prompts.intention.version + 1,
+  task: (input) => `${prompts.intention.task?.(input)}\nState the goal in one short sentence.`,
+});
 
 const model = scriptedModel({}, { otherwise: replies });
 await createPostChain({ model, prompts: { intention } }).run({ request: 'Which plan fits a team of five?' }).answer;

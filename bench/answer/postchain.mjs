@@ -12,19 +12,19 @@ let chain = null;
 const OPENAI = 'https://api.openai.com';
 
 /**
- * Returns a `fetch` that asks the benchmark's server instead of OpenAI, which gets the schema of a reply once.
+ * Returns a `fetch` that redirects requests for OpenAI to the benchmark's server. PostChain leaves the schema out of the prompt only for OpenAI.
  *
  * @param {number} port
  * @returns {typeof fetch}
  */
-function fetchFrom(port) {
+function redirectTo(port) {
   return (url, init) => fetch(String(url).replace(OPENAI, `http://127.0.0.1:${port}`), init);
 }
 
 /** @param {Options} options */
 export async function measure({ port, profile }) {
   chain ??= createPostChain({
-    model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `${OPENAI}/v1`, fetch: fetchFrom(port) }),
+    model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `${OPENAI}/v1`, fetch: redirectTo(port) }),
     documents: await openDocuments(SET),
     profile,
   });

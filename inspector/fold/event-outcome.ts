@@ -72,7 +72,7 @@ function foundIn(index: ChartIndex, entry: JournalEntry & ExternalEvent, fold: R
 }
 
 /** The ids of the actors that actions of the chain start, by their names. */
-const SPAWNED: Readonly<Record<string, string>> = { retrievePassages: 'search', readEarlyReply: 'early' };
+const SPAWNED: Readonly<Record<string, string>> = { retrievePassages: 'search', callAhead: 'early' };
 
 interface Listener {
   readonly chart: IndexedChart;

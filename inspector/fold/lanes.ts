@@ -19,7 +19,7 @@ export interface Lane {
 }
 
 /** Shown as attempts and capabilities instead. */
-const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'readEarlyReply', 'executeCapability']);
+const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability']);
 
 /**
  * Cycles, phases, and what is part of a phase. These lanes are always there, so that nothing moves during a run; lanes of

@@ -120,7 +120,7 @@ export function createSpanFold(): SpanFold {
 
   /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
   const startedEarly = ({ actor, startedIn }: OpenCall): boolean =>
-    actor === 'readEarlyReply' || (actor === 'retrievePassages' && startedIn !== 'experience');
+    actor === 'callAhead' || (actor === 'retrievePassages' && startedIn !== 'experience');
 
   /** Ends the last attempt, unless its phase has not begun. */
   function endLastAttempt(seq: number): void {

@@ -1,7 +1,7 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { actionMachine } from '../action/action.machine.ts';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
-import type { EarlyReply, EarlyReplyInput } from '../contracts/attempt.ts';
+import type { CallAheadInput, EarlyReply } from '../contracts/attempt.ts';
 import type { CompareAnswersInput, ContextMeasures, MeasureContextInput } from '../contracts/context.ts';
 import type { Grading, GradingInput } from '../contracts/grading.ts';
 import type { Retrieval, RetrievePassagesInput } from '../contracts/passage.ts';
@@ -24,7 +24,7 @@ export type ChainActors = {
   readonly attempt: typeof attemptMachine;
   readonly action: typeof actionMachine;
   /** Makes the first call of an attempt before its phase starts. A failure of the model is in the result and does not reject. */
-  readonly readEarlyReply: PromiseActorLogic<EarlyReply, EarlyReplyInput>;
+  readonly callAhead: PromiseActorLogic<EarlyReply, CallAheadInput>;
   /** Searches the documents. */
   readonly retrievePassages: PromiseActorLogic<Retrieval, RetrievePassagesInput>;
   /** Counts tokens and compares messages with the request. Without a result, tokens are estimated. */
@@ -40,7 +40,7 @@ export type ChainActors = {
 export const missingChainActors: ChainActors = {
   attempt: missingActor('attempt'),
   action: missingActor('action'),
-  readEarlyReply: missingActor('readEarlyReply'),
+  callAhead: missingActor('callAhead'),
   retrievePassages: missingActor('retrievePassages'),
   measureContext: missingActor('measureContext'),
   compareAnswers: missingActor('compareAnswers'),

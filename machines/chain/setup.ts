@@ -232,7 +232,7 @@ export const chainSetup = vocabulary.extend({
       if (call === null) return;
       enqueue.assign({ early: call.early });
       enqueue.emit(emittedEvents.earlyStart(call.early));
-      enqueue.spawnChild('readEarlyReply', { id: 'early', input: call.input });
+      enqueue.spawnChild('callAhead', { id: 'early', input: call.input });
     }),
     assignEarly: enqueueActions(({ context, enqueue }, result: EarlyReply) => endEarly(context, enqueue, result)),
     failEarly: enqueueActions(({ context, enqueue }, { error }: Thrown) =>

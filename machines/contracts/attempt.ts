@@ -194,7 +194,7 @@ export const nextCallSchema = z.object({
 export type NextCall = Readonly<z.infer<typeof nextCallSchema>>;
 
 /** The input of a model call that starts before its phase: the first call of an attempt. */
-export interface EarlyReplyInput {
+export interface CallAheadInput {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: AttemptInput;
@@ -209,7 +209,7 @@ export interface EarlyReply {
   /** Whether the model answered in prose. */
   readonly prose?: boolean;
   readonly failure: Failure | null;
-  /** Null if it is not known: then it is estimated. */
+  /** Null if unknown; it is then estimated. */
   readonly usage: TokenUsage | null;
   readonly openedAtMs: number;
   readonly atMs: number;

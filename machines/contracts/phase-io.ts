@@ -90,7 +90,7 @@ export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 
 /** The model's reply in Action: an answer from what is known now, and the capabilities to run, if any. */
 export const actionReplySchema = z.object({
-  response: z.string().check(z.describe('In the language of the request')),
+  response: z.string().check(z.describe('The answer, in the language of the request')),
   confidence: unitSchema,
   calls: z.readonly(z.array(capabilityCallSchema)),
 });
@@ -128,8 +128,10 @@ export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
 /** The model's reply in Experience: what the passages contain for the request, and what is still missing. */
 export const experienceReplySchema = z.object({
   summary: z.string(),
-  relevantPassageIds: z.array(z.string()),
-  missing: z.array(z.string()).check(z.describe('Information that the answer still needs')),
+  relevantPassageIds: z
+    .array(z.string())
+    .check(z.describe('Ids of the passages (messages with the role search) that are relevant to the request')),
+  missing: z.array(z.string()).check(z.describe('Information still missing to answer the request')),
   confidence: unitSchema,
 });
 export type ExperienceReply = Readonly<z.infer<typeof experienceReplySchema>>;
@@ -171,10 +173,10 @@ export const observationReplySchema = z.object({
   undigested: z.boolean().check(z.describe('Whether an insight has not been used yet')),
   entities: z
     .array(z.object({ name: z.string(), messageIds: z.array(z.string()) }))
-    .check(z.describe('With the messages that mention them')),
+    .check(z.describe('Entities, each with the ids of the messages that mention it')),
   connections: z
     .array(z.object({ from: z.string(), to: z.string(), relation: z.string(), strength: unitSchema }))
-    .check(z.describe('Between messages')),
+    .check(z.describe('Connections between messages; from and to are message ids')),
   importance: z.array(z.object({ messageId: z.string(), score: unitSchema })),
 });
 export type ObservationReply = Readonly<z.infer<typeof observationReplySchema>>;
@@ -193,7 +195,7 @@ export const understandingReplySchema = z.object({
   integrated: z.string(),
   assessments: z
     .array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() }))
-    .check(z.describe('How relevant each search message and each assistant message still is to the request')),
+    .check(z.describe('How relevant each search message and each assistant message still is to the request, and why')),
 });
 export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
 
@@ -227,14 +229,14 @@ export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSch
  * `proposedPhase` is a free string so that an unknown phase falls back instead of failing validation.
  */
 export const yieldReplySchema = z.object({
-  answer: z.string().check(z.describe('In the language of the request')),
+  answer: z.string().check(z.describe('The answer, in the language of the request')),
   confidence: unitSchema,
   taskComplete: z.boolean(),
-  informationSufficiency: unitSchema.check(z.describe('How far the information suffices')),
+  informationSufficiency: unitSchema.check(z.describe('How sufficient the information is to answer the request')),
   needsTools: z.boolean().check(z.describe('Whether a tool is needed')),
-  proposedPhase: z.nullable(z.string()).check(z.describe(`The phase to continue with: ${PHASES.join(', ')}`)),
+  proposedPhase: z.nullable(z.string()).check(z.describe(`The phase to continue with (${PHASES.join(', ')}), or null`)),
   rationale: z.string(),
-  usedMessageIds: z.array(z.string()).check(z.describe('The messages that support the answer')),
+  usedMessageIds: z.array(z.string()).check(z.describe('Ids of the messages that support the answer')),
   noEvidence: z._default(z.boolean(), false).check(z.describe('Whether the answer only says that nothing was found')),
   notes: z._default(z.string(), '').check(z.describe('Doubts about the answer, for its reader')),
 });

@@ -1,4 +1,4 @@
-import type { AttemptInput, EarlyReply, EarlyReplyInput } from '../contracts/attempt.ts';
+import type { AttemptInput, CallAheadInput, EarlyReply } from '../contracts/attempt.ts';
 import type { ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -24,7 +24,7 @@ const PROMPTS_LEFT = 4;
 export function earlyCall(
   state: ChainState,
   task: EarlyCall['task'],
-): { readonly early: EarlyCall; readonly input: EarlyReplyInput } | null {
+): { readonly early: EarlyCall; readonly input: CallAheadInput } | null {
   const { profile, detour } = state;
   const isIndependent = task === 'yield' ? !detour : callModeOf(state, 'observation') === 'own';
   if (!profile.earlyCalls || !isIndependent) return null;
@@ -38,7 +38,7 @@ export function earlyCall(
   if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
     return null;
   const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price };
-  // The phase's own call, if it makes one, must differ from this one in the journal.
+  // The phase may make its own call, which has another id in the journal.
   const attemptId = `${attempt.id}.early`;
   const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, result: null };
   return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId } } };

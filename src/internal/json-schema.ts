@@ -5,10 +5,10 @@ export function isJsonNode(value: unknown): value is JsonNode {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** States the schema of a reply. */
+/** Returns the sentence that states the schema of a reply. */
 export const schemaText = (schema: JsonNode): string => `It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 
-/** Tells a model to reply with JSON that matches a schema. */
+/** Returns the instruction to reply with JSON that matches a schema. */
 export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;
 

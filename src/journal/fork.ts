@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import type { EarlyReply } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
@@ -10,7 +10,8 @@ import {
 } from '../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
-import { PHASES } from '../../machines/contracts/phase.ts';
+import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
+import { replySchemas } from '../../machines/contracts/phase-io.ts';
 import type { EditRequest } from '../engine/attempts/provide-attempt.ts';
 import { filesOf, withFiles } from '../engine/prompts/request.ts';
 import type { ChainParts } from '../engine/runtime/actors.ts';
@@ -76,7 +77,7 @@ export function forkRun(
   const start = runStartOf(entries);
   requireSameChart(start);
   const from = branchPoint(entries, at);
-  const changes = readChanges(set, entries.slice(from));
+  const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, at);
   const { find, keyOf } = findRecorded({ start, entries, from, runId, edited }, parts);
   const edit = edited !== null && turns !== undefined ? editOnce(keyOf(edited), turns, runId) : null;
@@ -152,7 +153,7 @@ function findRecorded(
 }
 
 /** The actors that make model calls: in a phase, and before it. */
-const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'readEarlyReply']);
+const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'callAhead']);
 
 /** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
 function editedCall(entries: readonly JournalEntry[], at: number): number {
@@ -185,14 +186,14 @@ function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: st
 interface ParsedChanges {
   /** The events that the fork receives first. */
   readonly events: readonly ChainEvent[];
-  /** Transforms recorded events: changes the first finished reply. */
+  /** Transforms recorded events: changes the next reply. */
   readonly change: (recorded: RecordedEvent) => RecordedEvent;
 }
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
 
-/** Validates changes. `recorded` are the entries after the branch point. Throws `invalid_option`. */
-function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): ParsedChanges {
+/** Validates changes from an entry on. Throws `invalid_option`. */
+function readChanges(changes: ForkChanges, entries: readonly JournalEntry[], from: number): ParsedChanges {
   const numbers: { limits: Record<string, number>; thresholds: Record<string, number> } = {
     limits: {},
     thresholds: {},
@@ -208,10 +209,11 @@ function readChanges(changes: ForkChanges, recorded: readonly JournalEntry[]): P
     else throw invalidChange(`"${path}" cannot be changed; expected limits.…, thresholds.…, reply.… or phase`);
   }
   const adjusts = Object.keys({ ...numbers.limits, ...numbers.thresholds }).length > 0;
-  requireReplyPaths(reply, recorded);
+  const next = reply.length === 0 ? null : nextReply(entries, from);
+  requireReplyPaths(reply, next);
   return {
     events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
-    change: changeFirstReply(reply),
+    change: changeReply(reply, next),
   };
 }
 
@@ -240,13 +242,25 @@ const invalidChange = (message: string): PostChainError => new PostChainError('i
 
 type ReplyChange = readonly [path: readonly string[], value: unknown];
 
-/** Changes the first reply that ends; later replies stay as they were. */
-function changeFirstReply(changes: readonly ReplyChange[]): ParsedChanges['change'] {
-  let pending = changes.length > 0;
+/** The next reply after the branch point that the recorded run used. */
+interface NextReply {
+  readonly seq: number;
+  readonly value: unknown;
+  /** The phase that used it, if its call started early. */
+  readonly early: Phase | null;
+}
+
+/**
+ * Changes the next reply; later replies stay as they were. If the fork takes another path, the first reply that ends is changed instead,
+ * unless the next one is that of an early call.
+ */
+function changeReply(changes: readonly ReplyChange[], next: NextReply | null): ParsedChanges['change'] {
+  let pending = next !== null;
   return (recorded) => {
-    if (!pending || !('event' in recorded) || !hasReply(recorded)) return recorded;
+    if (!pending || !('event' in recorded)) return recorded;
+    const { seq, event } = recorded;
+    if (next?.early ? seq !== next.seq : event.type !== 'reply.ended') return recorded;
     pending = false;
-    const { event } = recorded;
     const value = changedIfPossible(replyValue(recorded), changes);
     if (event.type === 'done')
       return { ...recorded, event: { ...event, output: { ...(event.output as EarlyReply), value } } };
@@ -255,9 +269,22 @@ function changeFirstReply(changes: readonly ReplyChange[]): ParsedChanges['chang
   };
 }
 
-/** Whether a call ended with a reply that was read; that of a call that started early is in its output. */
-const hasReply = (entry: Parameters<typeof replyValue>[0]): boolean =>
-  entry.event.type === 'reply.ended' || (replyValue(entry) ?? null) !== null;
+/** Finds the next reply at or after an index. That of an early call counts if a phase used it. */
+function nextReply(entries: readonly JournalEntry[], from: number): NextReply | null {
+  for (const entry of entries.slice(from)) {
+    if (entry.type !== 'call-event') continue;
+    const { seq, call } = entry;
+    const value = replyValue(entry);
+    if (entry.event.type === 'reply.ended') return { seq, value, early: null };
+    if (value === undefined || value === null) continue;
+    const start = entries.find((one) => one.type === 'call-start' && one.call === call);
+    const user = entries.find(
+      (one) => start?.type === 'call-start' && one.type === 'phase-end' && one.attemptId === start.attemptId,
+    );
+    if (user?.type === 'phase-end') return { seq, value, early: user.phase };
+  }
+  return null;
+}
 
 /** If the fork takes another path, its first reply is not the one that was validated, and may lack these fields. */
 function changedIfPossible(reply: unknown, changes: readonly ReplyChange[]): unknown {
@@ -269,23 +296,36 @@ function changedIfPossible(reply: unknown, changes: readonly ReplyChange[]): unk
 }
 
 function changedReply(reply: unknown, changes: readonly ReplyChange[]): unknown {
-  return changes.reduce((whole, [path, part]) => withPart(whole, path, part), reply);
+  return changes.reduce((whole, [path, part]) => withPart(whole, pathIn(whole, path), part), reply);
 }
 
-/** Throws `invalid_option` if the next reply lacks a field: a misspelled one would silently have no effect. */
-function requireReplyPaths(changes: readonly ReplyChange[], recorded: readonly JournalEntry[]): void {
+/** A path may leave out the only member of a reply, which many models write around its fields. */
+function pathIn(reply: unknown, path: readonly string[]): readonly string[] {
+  const [member, ...others] = Object.keys(Object(reply));
+  const [name = ''] = path;
+  if (member === undefined || others.length > 0 || name === member) return path;
+  return Object.hasOwn(Object((reply as Fields)[member]), name) ? [member, ...path] : path;
+}
+
+/**
+ * Throws `invalid_option` if the next reply lacks a field (a misspelled one would silently have no effect), or if a changed early reply is
+ * invalid: its validation is already recorded.
+ */
+function requireReplyPaths(changes: readonly ReplyChange[], next: NextReply | null): void {
   if (changes.length === 0) return;
-  const next = recorded.find((entry) => entry.type === 'call-event' && hasReply(entry));
-  if (next?.type !== 'call-event')
+  if (next === null)
     throw invalidChange(
       '"reply" cannot be changed: no reply follows this entry; choose an entry before the last reply',
     );
-  const value = replyValue(next);
+  const { value, early } = next;
   const fields = Object.keys(Object(value));
-  const unknown = changes.map(([[name = '']]) => name).find((name) => !fields.includes(name));
+  const unknown = changes.map(([path]) => pathIn(value, path)[0] ?? '').find((name) => !fields.includes(name));
   if (unknown !== undefined && fields.length > 0)
     throw invalidChange(`"reply.${unknown}" does not exist in the next reply; expected one of ${fields.join(', ')}`);
-  changedReply(value, changes);
+  const changed = { reply: changedReply(value, changes) };
+  if (early === null) return;
+  const read = z.safeParse(z.object({ reply: replySchemas[early] }), changed);
+  if (!read.success) throw invalidOption('reply', changed, read.error);
 }
 
 function withPart(whole: unknown, [name = '', ...below]: readonly string[], part: unknown): unknown {

@@ -28,7 +28,7 @@ const confidenceText = (what: string, confidence: number): string => `${what}, c
 /** Returns the value of the reply that a model call ended with, whether it started early or not; undefined if there is none. */
 export function replyValue({ actor, event }: { readonly actor: string; readonly event: CallEvent }): unknown {
   if (event.type === 'reply.ended') return event.reply.value;
-  return event.type === 'done' && actor === 'readEarlyReply' ? (event.output as EarlyReply).value : undefined;
+  return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ReadReplyInput } from '../../machines/attempt/actors.ts';
 import { callInput, initialAttemptState } from '../../machines/attempt/state.ts';
-import type { EarlyReplyInput } from '../../machines/contracts/attempt.ts';
+import type { CallAheadInput } from '../../machines/contracts/attempt.ts';
 import { type CallEvent, LAST_EVENTS } from '../../machines/contracts/events.ts';
 import type { Annotation, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
@@ -89,7 +89,7 @@ function modelCallOf(activity: Pick<Activity, 'actor' | 'input'>) {
 /** Returns the input of a model call, whether it started early or not; null for any other activity. */
 export function modelCallInput({ actor, input }: Pick<Activity, 'actor' | 'input'>): ReadReplyInput | null {
   if (actor === 'readReply') return input as ReadReplyInput;
-  return actor === 'readEarlyReply' ? callInput(initialAttemptState((input as EarlyReplyInput).attempt)) : null;
+  return actor === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
 }
 
 /** Whether a call has a recorded result. */

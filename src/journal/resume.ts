@@ -68,10 +68,10 @@ function abandonPartialReplies(
   }
 }
 
-/** How the charts learn that a reply is lost, by the actor that read it. */
+/** The event that reports a lost reply to the charts, by actor. */
 const LOST_REPLIES: Readonly<Record<string, CallEvent>> = {
   readReply: { type: 'reply.lost' },
-  readEarlyReply: {
+  callAhead: {
     type: 'done',
     output: { value: null, failure: LOST, usage: null, openedAtMs: 0, atMs: 0 } satisfies EarlyReply,
   },

@@ -30,7 +30,7 @@ function namesOf(actions: readonly unknown[]): readonly string[] {
 }
 
 /** Actors that an action starts, because they outlive the state that starts them. */
-const SPAWNED_BY: Readonly<Record<string, string>> = { readEarlyReply: 'callEarly', retrievePassages: 'startSearch' };
+const SPAWNED_BY: Readonly<Record<string, string>> = { callAhead: 'callEarly', retrievePassages: 'startSearch' };
 
 const BUILT_IN = /^xstate\./;
 

@@ -590,11 +590,11 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   { from: ['experience.searching'], on: /^retrievePassages: /, to: ['experience.reading'], by: 'C5' },
   { from: [...CYCLING, 'yield.assessing'], on: /^retrievePassages: /, to: ['the same'], by: 'C5' },
   // C1: a call that started early waits for its phase.
-  { from: ['observation.choosing'], on: /^readEarlyReply: done$/, to: UNDERSTANDING, by: 'C1' },
-  { from: ['observation.choosing'], on: /^readEarlyReply: /, to: ['observation'], by: 'C1' },
+  { from: ['observation.choosing'], on: /^callAhead: done$/, to: UNDERSTANDING, by: 'C1' },
+  { from: ['observation.choosing'], on: /^callAhead: /, to: ['observation'], by: 'C1' },
   {
     from: ['yield.choosing'],
-    on: /^readEarlyReply: done$/,
+    on: /^callAhead: done$/,
     when: isLastCycle,
     to: FINISHING,
     so: endedBy('cycleLimitReached'),
@@ -602,13 +602,13 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
   },
   {
     from: ['yield.choosing'],
-    on: /^readEarlyReply: done$/,
+    on: /^callAhead: done$/,
     to: FINISHING,
     so: answeredBy('confidenceReached'),
     by: 'Y2',
   },
-  { from: ['yield.choosing'], on: /^readEarlyReply: /, to: ['yield.assessing'], by: 'C1' },
-  { from: [...CYCLING, 'yield.assessing'], on: /^readEarlyReply: /, to: ['the same'], by: 'C1' },
+  { from: ['yield.choosing'], on: /^callAhead: /, to: ['yield.assessing'], by: 'C1' },
+  { from: [...CYCLING, 'yield.assessing'], on: /^callAhead: /, to: ['the same'], by: 'C1' },
 
   // C8: what is in flight reports to the chain; nothing else changes.
   {

@@ -6,8 +6,8 @@ import { callInput, initialAttemptState, stallMs } from '../../../machines/attem
 import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type {
   AttemptEvent,
+  CallAheadInput,
   EarlyReply,
-  EarlyReplyInput,
   Reply,
   ReplyEvent,
   Validation,
@@ -95,12 +95,12 @@ export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatc
 }
 
 /**
- * Returns the `readEarlyReply` actor of the chain: it makes the first call of an attempt and validates the reply. A call that hangs or stalls
+ * Returns the `callAhead` actor of the chain: it makes the first call of an attempt and validates the reply. A call that hangs or stalls
  * fails after the same time as in the attempt machine.
  */
-export function createReadEarlyReply(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, EarlyReplyInput> {
+export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
   const { validate } = createValidator(parts.specFor, parts.dispatcher);
-  const readEarlyReply = async ({ input, signal }: ActivityArgs<EarlyReplyInput>): Promise<EarlyReply> => {
+  const callAhead = async ({ input, signal }: ActivityArgs<CallAheadInput>): Promise<EarlyReply> => {
     const call = callInput(initialAttemptState(input.attempt));
     const { reply, openedAtMs, atMs } = await replyWithin(parts, call, signal);
     const { failure, usage, value, prose } = reply;
@@ -109,7 +109,7 @@ export function createReadEarlyReply(parts: ReadReplyParts): PromiseActorLogic<E
       ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
       : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
   };
-  return promiseActivity('readEarlyReply', readEarlyReply, parts.dispatcher);
+  return promiseActivity('callAhead', callAhead, parts.dispatcher);
 }
 
 type ReplyEnd = Extract<ReplyEvent, { type: 'reply.ended' }>;

@@ -60,8 +60,8 @@ function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
 }
 
 /**
- * Returns the task of a later phase of a shared call, without what the cycle is for, which the first one states. Null if the template
- * throws: the phase then asks for itself, so that its failure is its own.
+ * Returns the task of a later phase in a shared call, without the current task, which the first phase already states. Returns null if the
+ * template throws: the phase then makes its own call, so that only that phase fails.
  */
 function laterTask({ name, task }: Prompt, input: PhaseInput): string | null {
   try {

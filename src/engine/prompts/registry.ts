@@ -71,7 +71,7 @@ export const phaseContext = (input: PhaseInput): string => {
 function foundText({ passages, messages }: PromptInputs['experience']): string {
   const found = new Set(passages.map(({ id }) => id));
   const areAll = found.size > 0 && messages.every(({ id, role }) => role !== 'search' || found.has(id));
-  return `Passages found: ${areAll ? 'all search messages' : [...found].map(attribute).join(', ') || 'none'}`;
+  return `Passages found: ${areAll ? 'all messages with the role search' : [...found].map(attribute).join(', ') || 'none'}`;
 }
 
 /** Joins the parts that are not empty, with blank lines between them. */
@@ -186,7 +186,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Experience, the past. Summarize what the passages say about the request, and what is missing.',
+        'Phase: Experience, the past. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
         foundText(input),
       ),
     fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
@@ -202,7 +202,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Intention, the desired future. State the goal of the request and its alternative interpretations. Rate the messages.',
+        'Phase: Intention, the desired future. State the goal of the request and its alternative interpretations. Rate how clear the request is, and how well each message serves the goal.',
       ),
     fromProse: (text) => ({
       goal: text,
@@ -238,7 +238,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Understanding, what to let go. Integrate what is known so far. Rate how relevant the messages still are, and give the reasons.',
+        'Phase: Understanding, what to let go. Integrate what is known so far. Rate how relevant each search message and each assistant message still is, and give the reason.',
         messageList(input),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
@@ -254,7 +254,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Yield. Give the best answer so far and your confidence in it. State whether the task is complete.',
+        'Phase: Yield. Give the best answer so far and your confidence in it. State whether the task is complete, and the phase to continue with, if any.',
         input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
         previousAnswerText(input),
         progressText(input),
@@ -407,7 +407,9 @@ function messageList({ messages, cycle }: PhaseInput): string {
     const attributes = retentionAttributes(message, uses.get(message.id) ?? 0, cycle);
     return attributes === '' ? [] : [`id="${attribute(message.id)}" ${attributes}`];
   });
-  return lines.length === 0 ? '' : `Messages:\n${noteBlock('engine', lines.join('\n'))}`;
+  return lines.length === 0
+    ? ''
+    : `Messages (importance is 0.5 if not given; uses: references and links to it; from: what it was made from):\n${noteBlock('engine', lines.join('\n'))}`;
 }
 
 /** Messages are immutable, so each is rendered once. */

@@ -38,12 +38,7 @@ import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
 import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../activities.ts';
-import {
-  type CallObserver,
-  createReadEarlyReply,
-  type EditRequest,
-  provideAttempt,
-} from '../attempts/provide-attempt.ts';
+import { type CallObserver, createCallAhead, type EditRequest, provideAttempt } from '../attempts/provide-attempt.ts';
 import type { Clock } from '../clock.ts';
 import { requestDigest } from '../prompts/describe-prompt.ts';
 import type { Prompt } from '../prompts/prompt.ts';
@@ -136,7 +131,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
   return {
     attempt,
     action,
-    readEarlyReply: createReadEarlyReply(calls),
+    callAhead: createCallAhead(calls),
     retrievePassages: createRetrievePassages(parts),
     measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(
       'measureContext',

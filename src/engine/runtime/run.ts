@@ -199,7 +199,7 @@ export function openRun(
       journal.close();
       ended = final;
     };
-    /** Ends a run whose chart did not: `after` is its state after the abort. */
+    /** Ends a run whose chart did not: `after` returns its state after the abort. */
     const finishFor = (cause: string, after: (running: ChainState) => ChainState): void => {
       const { answer, ends } =
         state.answer === null ? endedBy(cause, state, after) : { answer: state.answer, ends: [] };
@@ -282,7 +282,7 @@ interface Ended {
   readonly ends: readonly EmittedEvent[];
 }
 
-/** Ends a run in progress, and first its early call. Falls back to an answer without any state if composing one fails. */
+/** Ends the early call of a run, then the run. If that throws, the answer uses no state. */
 function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
   const { early } = before;
   try {

@@ -289,5 +289,6 @@ function resolveBaseURL(given: string | undefined): URL {
 
 /** Whether a URL is OpenAI's. Its newest models reject `max_tokens`; many other servers support nothing else. */
 export function isOpenAI(baseURL: string): boolean {
-  return new URL(baseURL).hostname === 'api.openai.com';
+  // Also regional hosts, for example eu.api.openai.com.
+  return /^(?:[a-z]{2}\.)?api\.openai\.com$/u.test(new URL(baseURL).hostname);
 }

@@ -15,7 +15,7 @@ import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contra
 import { jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
-import { strictSchema } from './strict-schema.ts';
+import { losesKeywords, strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
 export interface Dialect {
@@ -157,7 +157,7 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
   };
 }
 
-/** Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. */
+/** Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI gets a strict schema only as a parameter. */
 function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
   const request = withoutNativeTools(given, dialect);
   return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
@@ -196,11 +196,12 @@ function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] 
 }
 
 /**
- * OpenAI's models see the schema that is sent as a parameter, so that the prompt need not repeat it. Other servers may only enforce it, or
- * ignore it.
+ * Returns the turns without the schema: OpenAI's models see the parameter, so the prompt need not repeat it. Other servers may enforce a
+ * schema without showing it to the model, or ignore it. A schema with keywords that strict mode leaves out stays.
  */
 function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
   const text = ` ${schemaText(outputSchema)}`;
+  if (losesKeywords(text)) return turns;
   return turns.map((turn) =>
     turn.role === 'system' ? { ...turn, content: turn.content.replace(text, () => '') } : turn,
   );

@@ -30,6 +30,11 @@ export function strictSchema(schema: JsonNode): JsonNode | null {
   return strict;
 }
 
+const LOST = new RegExp(`"(?:${[...NARROWING, 'examples'].join('|')})":`, 'u');
+
+/** Whether strict mode leaves out keywords of a schema that help a model; some property names count as such keywords. */
+export const losesKeywords = (schemaText: string): boolean => LOST.test(schemaText);
+
 /** Each call of a chain sends the same schemas. */
 const strictSchemas = new WeakMap<JsonNode, JsonNode | null>();
 

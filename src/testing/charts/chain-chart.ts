@@ -2,7 +2,7 @@ import type { SnapshotFrom } from 'xstate';
 import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { ActionInput, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
-import type { AttemptInput, EarlyReplyInput } from '../../../machines/contracts/attempt.ts';
+import type { AttemptInput, CallAheadInput } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput, ChainState, Search } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
@@ -97,7 +97,7 @@ function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): 
 }
 
 /** Returns the outcomes of an early call: a valid reply, an invalid one, and an error. */
-function earlyReplies({ task }: EarlyReplyInput): readonly Outcome[] {
+function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
   const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
   const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };
   return [done(reply), done({ ...reply, value: null, failure: NO_FAILURE }, 'no valid reply'), fails()];
@@ -199,7 +199,7 @@ export const chainChart = {
         ? [sends(loopInProgress(input as ActionInput), 'reports a capability run')]
         : []),
     ],
-    readEarlyReply: (input) => earlyReplies(input as EarlyReplyInput),
+    callAhead: (input) => earlyReplies(input as CallAheadInput),
     retrievePassages: (input) => {
       const { query } = input as { readonly query: string };
       return [done({ query, passages: [], widened: false }), fails(RATE_LIMITED, 'too many requests'), fails()];

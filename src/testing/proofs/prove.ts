@@ -8,7 +8,7 @@ import { stateKey, transitionKey } from '../structure/coverage-items.ts';
 import type { CallKind, ChartProof } from './chart-proof.ts';
 
 /** The actors that call a model. */
-const CALLERS = new Set(['attempt', 'action', 'readEarlyReply', 'readReply']);
+const CALLERS = new Set(['attempt', 'action', 'callAhead', 'readReply']);
 
 /** The state that calls a model to write the answer. */
 const WRITER = 'postChain.synthesizing.writing';

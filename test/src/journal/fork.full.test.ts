@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { ForkChanges } from '../../../src/journal/fork.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -25,6 +26,15 @@ async function recordRun() {
 
 const atDecision = (journal: readonly JournalEntry[]): number =>
   journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+
+/** Returns the number of the entry with the reply that has a field. */
+const seqOfReply = (journal: readonly JournalEntry[], field: string): number =>
+  journal.find(
+    (entry) =>
+      entry.type === 'call-event' &&
+      entry.event.type === 'reply.ended' &&
+      JSON.stringify(entry.event.reply.value).includes(`"${field}"`),
+  )?.seq ?? 0;
 
 describe('a fork', () => {
   it('without changes gives the same answer and makes no model call, wherever it starts', async () => {
@@ -74,23 +84,72 @@ describe('a fork', () => {
     expect(fork.actor.getSnapshot().context.results.yield).toMatchObject({ reply: { confidence: 0.99 } });
   });
 
-  it('changes the reply of a call that started early', async () => {
+  describe('of a run with a call of Yield that started early', () => {
     const history = [
       { role: 'user', content: `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}` },
       { role: 'assistant', content: 'I will look.' },
     ] as const;
+
+    async function recordEarly(choice: 'keep' | 'remove') {
+      const ids = ['first', 'fork'].values();
+      const options = { profile: 'balanced', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
+      const { chain } = scriptedChain({}, options);
+      const run = chain.run({ request: 'Is it so?', history });
+      await settle();
+      run.send({ type: 'consent.given', choice });
+      await run.answer;
+      const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
+      const forkWith = async (set: ForkChanges) => {
+        const fork = await chain.fork('first', { at: reply?.seq ?? 0, set });
+        await settle();
+        fork.send({ type: 'consent.given', choice });
+        await fork.answer;
+        return fork.actor.getSnapshot().context.results.yield?.reply;
+      };
+      return forkWith;
+    }
+
+    it('changes its reply if that was used', async () => {
+      const forkWith = await recordEarly('keep');
+      expect(await forkWith({ 'reply.notes': 'Changed.' })).toMatchObject({ notes: 'Changed.' });
+    });
+
+    it('changes the reply that was used instead', async () => {
+      const forkWith = await recordEarly('remove');
+      expect(await forkWith({ 'reply.confidence': 0.97 })).toMatchObject({ confidence: 0.97 });
+    });
+
+    it('rejects an invalid reply', async () => {
+      const forkWith = await recordEarly('keep');
+      const message = 'reply.confidence: expected a number of at most 1; received 7.';
+      await expect(forkWith({ 'reply.confidence': 7 })).rejects.toMatchObject({ code: 'invalid_option', message });
+    });
+  });
+
+  it('changes the reply at the entry, even if an earlier call ended later', async () => {
     const ids = ['first', 'fork'].values();
-    const options = { profile: 'balanced', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
+    const options = { profile: 'thorough', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
     const { chain } = scriptedChain({}, options);
-    const run = chain.run({ request: 'Is it so?', history });
-    await settle();
-    run.send({ type: 'consent.given', choice: 'keep' });
+    const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'readEarlyReply');
-    const fork = await chain.fork('first', { at: reply?.seq ?? 0, set: { 'reply.notes': 'Changed.' } });
-    await settle();
-    fork.send({ type: 'consent.given', choice: 'keep' });
-    expect((await fork.answer).notes).toContain('Changed.');
+    const at = seqOfReply(run.journal, 'goal');
+    const fork = await chain.fork('first', { at, set: { 'reply.goal': 'Changed.' } });
+    await fork.answer;
+    const { intention, observation } = fork.actor.getSnapshot().context.results;
+    expect(intention?.reply.goal).toBe('Changed.');
+    expect(observation?.reply).not.toHaveProperty('goal');
+  });
+
+  it('changes a field inside the only member of the next reply', async () => {
+    const ids = ['first', 'fork'].values();
+    const plan = { intention: { reply: { intention: replies.intention } } };
+    const { chain } = scriptedChain(plan, { journals: memoryJournals(), newId: () => ids.next().value ?? '' });
+    const run = chain.run({ request: 'Is it so?' });
+    await run.answer;
+    const at = seqOfReply(run.journal, 'goal');
+    const fork = await chain.fork('first', { at, set: { 'reply.goal': 'Changed.' } });
+    await fork.answer;
+    expect(fork.actor.getSnapshot().context.results.intention?.reply.goal).toBe('Changed.');
   });
 
   it('continues with another phase', async () => {

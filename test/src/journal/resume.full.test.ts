@@ -37,7 +37,7 @@ function modelCallsIn(entries: readonly JournalEntry[]): number {
       NOT_CALLED.includes(entry.event.reply.failure?.code),
   );
   const started = entries.filter(
-    (entry) => entry.type === 'call-start' && ['readReply', 'readEarlyReply'].includes(entry.actor),
+    (entry) => entry.type === 'call-start' && ['readReply', 'callAhead'].includes(entry.actor),
   );
   return started.length - notCalled.length;
 }
@@ -122,7 +122,7 @@ describe('an interrupted capability', () => {
     expect(results?.map(({ output }) => output)).toEqual(['tent paid', 'lamp paid']);
   });
 
-  it('[promise 6] counts a lost call that started early, and its phase calls again', async () => {
+  it('[promise 6] counts a lost call that started early, and its phase calls the model again', async () => {
     const killed = scriptedChain({}, { profile: 'thorough' }).chain.run({ request: 'Is it so?' });
     await killed.answer;
     const cut = 1 + killed.journal.findIndex((entry) => entry.type === 'prompt' && entry.attemptId === 's3.intention');

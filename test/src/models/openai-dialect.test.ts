@@ -71,7 +71,7 @@ describe('the openai model, requesting JSON', () => {
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('a strict schema that OpenAI gets as a parameter is left out of the prompt', async () => {
+  test('a strict schema that OpenAI gets as a parameter, with all of its keywords, is left out of the prompt', async () => {
     const server = await chatServer(({ response }) => void streaming(response).end(completion('{}')));
     const toServer: typeof fetch = (url, init) =>
       fetch(String(url).replace('https://api.openai.com/v1', server.baseURL), init);
@@ -81,10 +81,15 @@ describe('the openai model, requesting JSON', () => {
     const [, user = { role: 'user', content: '' }] = turns;
     const system = { role: 'system', content: `You answer.\n\n${jsonInstruction(outputSchema)}` } as const;
     for (const model of [openai, compatible]) await partsOf(model, modelRequest({ turns: [system, user] }));
-    expect(server.exchanges.map(({ body }) => formatOf(body))).toEqual(['strict', 'strict']);
+    const properties = { day: { type: 'string', format: 'date' } };
+    const dated = { type: 'object', properties, required: ['day'], additionalProperties: false } as const;
+    const instruction = { role: 'system', content: jsonInstruction(dated) } as const;
+    await partsOf(openai, modelRequest({ turns: [instruction, user], outputSchema: dated }));
+    expect(server.exchanges.map(({ body }) => formatOf(body))).toEqual(['strict', 'strict', 'strict']);
     expect(server.exchanges.map(({ body }) => body.messages)).toEqual([
       [{ role: 'system', content: 'You answer.\n\nReply with one JSON object and nothing else.' }, user],
       [system, user],
+      [instruction, user],
     ]);
   });
 

@@ -113,7 +113,7 @@ describe('the cost of an answer', () => {
     expect(metadata.cost?.savedByCache).toBeCloseTo(8 * 0.72, 9);
   });
 
-  it('[A11] names the summaries that a cancelled run did not get', async () => {
+  it('[A11] charges the unfinished summaries of a canceled run to their task', async () => {
     const script = { summary: [{ hang: true }] } as const;
     const model = scriptedModel(script, { otherwise: replies, usage });
     const content = `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}`;

@@ -278,8 +278,8 @@ describe('the answer of Yield', () => {
   });
 });
 
-describe('a shared call with a task that throws', () => {
-  it('leaves that phase out, which then fails alone', async () => {
+describe('a shared call in which the task of one phase throws', () => {
+  it('omits that phase, and only that phase fails', async () => {
     const broken = {
       ...prompts.observation,
       version: 99,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { type OpenAIModelOptions, openaiSettings } from '../../../src/models/openai/options.ts';
+import { isOpenAI, type OpenAIModelOptions, openaiSettings } from '../../../src/models/openai/options.ts';
 import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { partsOf } from '../../support/model-streams.ts';
 
@@ -41,6 +41,16 @@ describe('the options of the openai model', () => {
       apiKey: 'other',
       baseURL: LOCAL,
     });
+  });
+
+  test.each([
+    ['https://api.openai.com/v1', true],
+    ['https://eu.api.openai.com/v1', true],
+    ['https://api.openai.com.example.org/v1', false],
+    ['https://evil-api.openai.com/v1', false],
+    [LOCAL, false],
+  ])('%s is OpenAI: %s, in all regions and nowhere else', (baseURL, expected) => {
+    expect(isOpenAI(baseURL)).toBe(expected);
   });
 
   test('defaults to OpenAI and a window of 128,000 tokens', () => {

@@ -12,7 +12,8 @@ let chain = null;
 const OPENAI = 'https://api.openai.com';
 
 /**
- * Returns a `fetch` that redirects requests for OpenAI to the benchmark's server. PostChain leaves the schema out of the prompt only for OpenAI.
+ * Returns a `fetch` that redirects requests for OpenAI to the benchmark's server. PostChain leaves the schema out of the prompt only for
+ * OpenAI.
  *
  * @param {number} port
  * @returns {typeof fetch}

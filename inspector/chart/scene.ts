@@ -182,7 +182,10 @@ interface SelectionLocation {
   readonly fullScale: number;
 }
 
-/** Where a selected state or line is first drawn: outer levels come before inner ones. A line without a drawing is at its source, or at its target if it is from any state. */
+/**
+ * Where a selected state or line is first drawn: outer levels come before inner ones. A line without a drawing is at its source, or at its
+ * target if any state is its source.
+ */
 export function locateSelection(scene: Scene, choice: ChartSelection): SelectionLocation | null {
   const isState = stateSelector(choice);
   const isLine = lineSelector(choice);

@@ -33,7 +33,8 @@ export function visitOf(
 
 /**
  * The last entry of a selection in the state with most of its entries: the final entry may already have left that state. A phase whose
- * reply is known is left in the step that enters it, before its first entry; its entry is then in its own state, before the selection.
+ * reply is already known is entered and left within one step, before its first entry. For such a phase, this is the last entry in its own
+ * state, which is before the selection.
  */
 export function lastEntryInside(
   log: TransitionLog,

@@ -26,7 +26,7 @@ export function endSearch({ search }: ChainState, result: Search['result']): Par
   return { search: search && { ...search, result } };
 }
 
-/** Whether Experience can continue: the search succeeded, or there are no documents. */
+/** Whether the search has succeeded. A chain without documents does not search, so there is nothing to wait for. */
 export function searchIsDone({ search, hasDocuments }: ChainState): GuardResult {
   const passages = search?.result?.found?.passages.length ?? null;
   return { holds: passages !== null || !hasDocuments, inputs: { passages, hasDocuments } };

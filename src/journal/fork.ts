@@ -192,7 +192,7 @@ interface ParsedChanges {
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
 
-/** Validates changes from an entry on. Throws `invalid_option`. */
+/** Validates changes. `from` is the index of the branch point. Throws `invalid_option`. */
 function readChanges(changes: ForkChanges, entries: readonly JournalEntry[], from: number): ParsedChanges {
   const numbers: { limits: Record<string, number>; thresholds: Record<string, number> } = {
     limits: {},
@@ -242,7 +242,7 @@ const invalidChange = (message: string): PostChainError => new PostChainError('i
 
 type ReplyChange = readonly [path: readonly string[], value: unknown];
 
-/** The next reply after the branch point that the recorded run used. */
+/** The first reply after the branch point. */
 interface NextReply {
   readonly seq: number;
   readonly value: unknown;
@@ -269,7 +269,7 @@ function changeReply(changes: readonly ReplyChange[], next: NextReply | null): P
   };
 }
 
-/** Finds the next reply at or after an index. That of an early call counts if a phase used it. */
+/** Returns the first reply at or after an index. The reply of an early call counts only if its phase used it. */
 function nextReply(entries: readonly JournalEntry[], from: number): NextReply | null {
   for (const entry of entries.slice(from)) {
     if (entry.type !== 'call-event') continue;

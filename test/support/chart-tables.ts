@@ -600,13 +600,7 @@ export const CHAIN_TABLE: readonly ChainRow[] = [
     so: endedBy('cycleLimitReached'),
     by: 'Y2',
   },
-  {
-    from: ['yield.choosing'],
-    on: /^callAhead: done$/,
-    to: FINISHING,
-    so: answeredBy('confidenceReached'),
-    by: 'Y2',
-  },
+  { from: ['yield.choosing'], on: /^callAhead: done$/, to: FINISHING, so: answeredBy('confidenceReached'), by: 'Y2' },
   { from: ['yield.choosing'], on: /^callAhead: /, to: ['yield.assessing'], by: 'C1' },
   { from: [...CYCLING, 'yield.assessing'], on: /^callAhead: /, to: ['the same'], by: 'C1' },
 

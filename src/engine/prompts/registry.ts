@@ -67,7 +67,7 @@ export const phaseContext = (input: PhaseInput): string => {
   );
 };
 
-/** Names the passages that were found, unless they are all that the context shows. */
+/** Lists the ids of the passages found, unless they are all of the search messages in the context. */
 function foundText({ passages, messages }: PromptInputs['experience']): string {
   const found = new Set(passages.map(({ id }) => id));
   const areAll = found.size > 0 && messages.every(({ id, role }) => role !== 'search' || found.has(id));
@@ -409,7 +409,7 @@ function messageList({ messages, cycle }: PhaseInput): string {
   });
   return lines.length === 0
     ? ''
-    : `Messages (importance is 0.5 if not given; uses: references and links to it; from: what it was made from):\n${noteBlock('engine', lines.join('\n'))}`;
+    : `Messages (importance: 0.5 if not given; uses: how many references and links point to it; from: what it was made from):\n${noteBlock('engine', lines.join('\n'))}`;
 }
 
 /** Messages are immutable, so each is rendered once. */

@@ -157,7 +157,10 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
   };
 }
 
-/** Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI gets a strict schema only as a parameter. */
+/**
+ * Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI
+ * gets a strict schema only as a parameter.
+ */
 function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
   const request = withoutNativeTools(given, dialect);
   return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
@@ -197,7 +200,7 @@ function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] 
 
 /**
  * Returns the turns without the schema: OpenAI's models see the parameter, so the prompt need not repeat it. Other servers may enforce a
- * schema without showing it to the model, or ignore it. A schema with keywords that strict mode leaves out stays.
+ * schema without showing it to the model, or ignore it. The prompt keeps a schema with keywords that strict mode omits.
  */
 function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
   const text = ` ${schemaText(outputSchema)}`;

@@ -30,13 +30,13 @@ export function strictSchema(schema: JsonNode): JsonNode | null {
   return strict;
 }
 
-const LOST = new RegExp(`"(?:${[...NARROWING, 'examples'].join('|')})":`, 'u');
-
-/** Whether strict mode leaves out keywords of a schema that help a model; some property names count as such keywords. */
-export const losesKeywords = (schemaText: string): boolean => LOST.test(schemaText);
-
-/** Each call of a chain sends the same schemas. */
+/** Cached, because each call of a chain sends the same schemas. */
 const strictSchemas = new WeakMap<JsonNode, JsonNode | null>();
+
+const HELPFUL = new RegExp(`"(?:${[...NARROWING, 'examples'].join('|')})":`, 'u');
+
+/** Whether strict mode omits keywords that help a model. `json` is the schema as text; a property with such a name counts too. */
+export const losesKeywords = (json: string): boolean => HELPFUL.test(json);
 
 function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
   if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;

@@ -1,24 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
+import type { ProfileOption } from '../../../src/engine/runtime/profile.ts';
 import type { ForkChanges } from '../../../src/journal/fork.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../support/random-runs.ts';
-import { entriesOf, rulesOf, scriptedChain, settle } from '../../support/run-chain.ts';
+import { entriesOf, type Plan, rulesOf, scriptedChain, settle } from '../../support/run-chain.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
 
-/** A run with low confidence in the first cycle and high confidence in the second, in a chain with a journal store. */
-async function recordRun() {
+/** A chain with a journal store; its first run is `first`, the second one `fork`. */
+function forkableChain(plan: Plan, profile: ProfileOption = ONE_CALL_PER_PHASE) {
   const ids = ['first', 'fork'].values();
-  const plan = {
+  return scriptedChain(plan, { profile, journals: memoryJournals(), newId: () => ids.next().value ?? '' });
+}
+
+/** A run with low confidence in the first cycle and high confidence in the second. */
+async function recordRun() {
+  const scripted = forkableChain({
     yield: (call: number) =>
       call === 1 ? { ...replies.yield, confidence: 0.5, informationSufficiency: 0.5 } : replies.yield,
-  };
-  const journals = memoryJournals();
-  const scripted = scriptedChain(plan, { journals, newId: () => ids.next().value ?? '' });
+  });
   const run = scripted.chain.run({ request: 'Is it so?' });
   await run.answer;
   return { ...scripted, run, asked: scripted.model.calls.length };
@@ -91,22 +96,19 @@ describe('a fork', () => {
     ] as const;
 
     async function recordEarly(choice: 'keep' | 'remove') {
-      const ids = ['first', 'fork'].values();
-      const options = { profile: 'balanced', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
-      const { chain } = scriptedChain({}, options);
+      const { chain } = forkableChain({}, 'balanced');
       const run = chain.run({ request: 'Is it so?', history });
       await settle();
       run.send({ type: 'consent.given', choice });
       await run.answer;
       const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
-      const forkWith = async (set: ForkChanges) => {
+      return async (set: ForkChanges) => {
         const fork = await chain.fork('first', { at: reply?.seq ?? 0, set });
         await settle();
         fork.send({ type: 'consent.given', choice });
         await fork.answer;
         return fork.actor.getSnapshot().context.results.yield?.reply;
       };
-      return forkWith;
     }
 
     it('changes its reply if that was used', async () => {
@@ -114,7 +116,7 @@ describe('a fork', () => {
       expect(await forkWith({ 'reply.notes': 'Changed.' })).toMatchObject({ notes: 'Changed.' });
     });
 
-    it('changes the reply that was used instead', async () => {
+    it('changes the reply that was used instead if it was discarded', async () => {
       const forkWith = await recordEarly('remove');
       expect(await forkWith({ 'reply.confidence': 0.97 })).toMatchObject({ confidence: 0.97 });
     });
@@ -127,9 +129,7 @@ describe('a fork', () => {
   });
 
   it('changes the reply at the entry, even if an earlier call ended later', async () => {
-    const ids = ['first', 'fork'].values();
-    const options = { profile: 'thorough', journals: memoryJournals(), newId: () => ids.next().value ?? '' } as const;
-    const { chain } = scriptedChain({}, options);
+    const { chain } = forkableChain({}, 'thorough');
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
     const at = seqOfReply(run.journal, 'goal');
@@ -141,9 +141,7 @@ describe('a fork', () => {
   });
 
   it('changes a field inside the only member of the next reply', async () => {
-    const ids = ['first', 'fork'].values();
-    const plan = { intention: { reply: { intention: replies.intention } } };
-    const { chain } = scriptedChain(plan, { journals: memoryJournals(), newId: () => ids.next().value ?? '' });
+    const { chain } = forkableChain({ intention: { reply: { intention: replies.intention } } });
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
     const at = seqOfReply(run.journal, 'goal');

@@ -4,19 +4,19 @@ import { defineConfig } from 'vitest/config';
 
 /** The entry points of the package, by their names in `exports`; the root is `index`. */
 const entry = {
-  index: 'src/index.ts',
+  index: 'src/entries/index.ts',
   'structured-output': 'src/entries/structured-output.ts',
-  machines: 'machines/index.ts',
+  machines: 'src/entries/machines.ts',
   openai: 'src/entries/openai.ts',
-  'ai-sdk': 'src/integrations/ai-sdk/index.ts',
+  'ai-sdk': 'src/entries/ai-sdk.ts',
   calculator: 'src/entries/calculator.ts',
   presentation: 'src/entries/presentation.ts',
   mcp: 'src/entries/mcp.ts',
   node: 'src/entries/node.ts',
-  otel: 'src/integrations/otel/index.ts',
-  inspection: 'src/inspection/index.ts',
-  testing: 'src/testing/index.ts',
-  restate: 'src/integrations/restate/index.ts',
+  otel: 'src/entries/otel.ts',
+  inspection: 'src/entries/inspection.ts',
+  testing: 'src/entries/testing.ts',
+  restate: 'src/entries/restate.ts',
 };
 
 const alias = Object.entries(entry).map(([name, path]) => ({

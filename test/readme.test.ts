@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { actionMachine } from '../machines/action/action.machine.ts';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
-import { chartOf } from '../src/engine/charts/chart.ts';
-import { mermaid } from '../src/engine/charts/mermaid.ts';
+import { chartOf } from '../src/durable/charts/chart.ts';
+import { mermaid } from '../src/durable/charts/mermaid.ts';
 
 /** The pages with a generated diagram of a machine. */
 const pictures = [

@@ -7,9 +7,9 @@ export default defineConfig({
   base: './',
   resolve: {
     alias: [
-      { find: 'postchain/machines', replacement: here('machines/index.ts') },
-      { find: 'postchain/testing', replacement: here('src/testing/index.ts') },
-      { find: 'postchain', replacement: here('src/index.ts') },
+      { find: 'postchain/machines', replacement: here('src/entries/machines.ts') },
+      { find: 'postchain/testing', replacement: here('src/entries/testing.ts') },
+      { find: 'postchain', replacement: here('src/entries/index.ts') },
     ],
   },
 });

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart-rows.css';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';

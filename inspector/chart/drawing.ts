@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
 /** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state. */

@@ -1,6 +1,6 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
-import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type Drawing, type DrawnLevel, type LaidOut, MAX_DRAWN, ownOf, tooLarge } from './drawing.ts';
 import { levelsOf } from './level.ts';

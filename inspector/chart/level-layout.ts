@@ -1,5 +1,5 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js';
-import type { ChartState } from '../../src/engine/charts/chart.ts';
+import type { ChartState } from '../../src/durable/charts/chart.ts';
 import { excerpt } from '../fold/text.ts';
 import type { Box, DrawnEdge, DrawnLevel, DrawnState, Inset, Point } from './drawing.ts';
 import { BADGE_LENGTH, FONT, labelWidth, NAME_LENGTH, widthOf } from './label-text.ts';

@@ -1,4 +1,4 @@
-import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type JoinedTransitions, ownOf } from './drawing.ts';
 

@@ -17,7 +17,7 @@ import {
   transitionOf,
 } from './report.ts';
 import './coverage-chart.css';
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/coverage/coverage-report.ts';
 import { ownOf } from '../chart/drawing.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import { KINDS } from '../../src/testing/coverage/coverage-report.ts';
 import { formatNumber } from '../fold/format.ts';
 import type { ChartSelection } from '../fold/selection.ts';

@@ -1,4 +1,4 @@
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type CoverageReport, KINDS, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Chart, ChartState } from '../../src/engine/charts/chart.ts';
+import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { groupBy } from './group-by.ts';
 

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Pruning } from '../../machines/contracts/phase-io.ts';
 import { applyOperations, duplicateIds } from '../../machines/policies/context.ts';
-import { type ListedOperation, operationList, startMessages } from '../../src/journal/context-history.ts';
+import { type ListedOperation, operationList, startMessages } from '../../src/chain/journal/context-history.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex, EntryOf } from './entry-index.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';

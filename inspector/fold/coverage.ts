@@ -1,9 +1,9 @@
-import type { Chart } from '../../src/engine/charts/chart.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import {
   isRecorded,
   transitionFinder,
   type TakenTransition as WayOfChart,
-} from '../../src/engine/charts/taken-transitions.ts';
+} from '../../src/durable/charts/taken-transitions.ts';
 import type { TransitionLog } from './transition-log.ts';
 
 /** The transitions taken and not taken, as indexes in `Chart.transitions`, by chart id. */

@@ -1,6 +1,6 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
-import type { ChartState } from '../../src/engine/charts/chart.ts';
-import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
+import type { ChartState } from '../../src/durable/charts/chart.ts';
+import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ChartIndex, type Configuration, chartIndexOf, type IndexedChart } from './chart-index.ts';
 import { humanizeEvent, type WhyFact } from './explain.ts';

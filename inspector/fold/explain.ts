@@ -2,7 +2,7 @@ import type { Decision, GuardResult } from '../../machines/contracts/decision.ts
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
-import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
+import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, sameIds, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';

@@ -2,7 +2,7 @@ import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
-import { replyValue } from '../../src/journal/phase-finding.ts';
+import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
 import { countUpTo } from './sorted.ts';

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
-import { replyValue } from '../../src/journal/phase-finding.ts';
+import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countStartedBy, firstIndexWhere } from './sorted.ts';
 import type { TimeLine } from './time-line.ts';

@@ -2,7 +2,7 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { phaseFinding, replyValue } from '../../src/journal/phase-finding.ts';
+import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';

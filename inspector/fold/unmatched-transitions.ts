@@ -1,4 +1,4 @@
-import { eventMatches } from '../../src/engine/charts/taken-transitions.ts';
+import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart } from './chart-index.ts';
 import { transitionLookup } from './coverage.ts';

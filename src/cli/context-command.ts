@@ -4,7 +4,6 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import { contextOf, undo } from '../../machines/policies/context.ts';
 import { preview } from '../../machines/text/summary.ts';
-import { count, cutEnd, cutStart, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import {
   type ContextChange,
   charsOf,
@@ -12,7 +11,8 @@ import {
   contextHistory,
   type ListedOperation,
   listOperations,
-} from '../journal/context-history.ts';
+} from '../chain/journal/context-history.ts';
+import { count, cutEnd, cutStart, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { readJournal } from '../journal/file-journals.ts';
 import { runStartOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';

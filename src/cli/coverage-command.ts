@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { machinesByName } from '../engine/charts/machines.ts';
+import { machinesByName } from '../chain/machines.ts';
 import { writePage } from '../inspection/pages.ts';
 import { count } from '../internal/printable.ts';
 import { entriesOf } from '../journal/journal-lines.ts';

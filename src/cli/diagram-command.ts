@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { chartOf } from '../engine/charts/chart.ts';
-import { machinesByName } from '../engine/charts/machines.ts';
-import { mermaid } from '../engine/charts/mermaid.ts';
+import { machinesByName } from '../chain/machines.ts';
+import { chartOf } from '../durable/charts/chart.ts';
+import { mermaid } from '../durable/charts/mermaid.ts';
 
 export interface DiagramFlags {
   readonly format: string;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { JournalStore } from '../../machines/contracts/journal.ts';
-import type { Run } from '../engine/runtime/run.ts';
+import type { Run } from '../chain/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { storedRunsOf } from '../journal/journal-store.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';

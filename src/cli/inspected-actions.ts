@@ -1,5 +1,5 @@
 import type { JournalStore } from '../../machines/contracts/journal.ts';
-import type { Run } from '../engine/runtime/run.ts';
+import type { Run } from '../chain/runtime/run.ts';
 import type { ActionOptions, RunActions } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { entriesOf, runStartOf } from '../journal/journal-lines.ts';

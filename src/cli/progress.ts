@@ -4,9 +4,9 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import { PHASES, type Phase, type Task } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
-import type { PartialUpdate, RunEvent } from '../engine/runtime/run-events.ts';
+import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
+import type { PartialUpdate, RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
-import { phaseFinding, replyValue } from '../journal/phase-finding.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** The field of each task's reply to show while it streams. */

@@ -5,9 +5,9 @@ import {
   type PromptDescription,
   type PromptSummary,
   summarizePrompt,
-} from '../engine/prompts/describe-prompt.ts';
-import type { Prompt } from '../engine/prompts/prompt.ts';
-import { prompts } from '../engine/prompts/registry.ts';
+} from '../chain/prompts/describe-prompt.ts';
+import type { Prompt } from '../chain/prompts/prompt.ts';
+import { prompts } from '../chain/prompts/registry.ts';
 import { oneLine, printable, printableJson } from '../internal/printable.ts';
 import { type Colors, colorsFor } from './screen.ts';
 

@@ -12,16 +12,16 @@ export async function rendererFor(
 ): Promise<(answer: FinalAnswer) => string> {
   switch (format) {
     case 'text': {
-      const { answerAsText } = await import('../engine/presentation/answer-as-text.ts');
+      const { answerAsText } = await import('../chain/presentation/answer-as-text.ts');
       const { bold, dim, yellow } = colorsFor(stdout);
       const style = { heading: bold, aside: dim, warning: yellow };
       const columns = (): number => (stdout.isTTY ? Math.min(stdout.columns || 80, MAX_COLUMNS) : Infinity);
       return (answer) => answerAsText(answer, { columns: columns(), style });
     }
     case 'markdown':
-      return (await import('../engine/presentation/answer-as-markdown.ts')).answerAsMarkdown;
+      return (await import('../chain/presentation/answer-as-markdown.ts')).answerAsMarkdown;
     case 'json': {
-      const { answerAsJson } = await import('../engine/presentation/answer-as-text.ts');
+      const { answerAsJson } = await import('../chain/presentation/answer-as-text.ts');
       return (answer) => answerAsJson(answer, { pretty: true });
     }
     default:

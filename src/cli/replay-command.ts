@@ -3,12 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { type Divergence, divergenceText, replay } from '../chain/journal/replay.ts';
+import { rerecord } from '../chain/journal/rerecord.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { journalFile } from '../journal/file-journals.ts';
 import { entriesOf, linesOf } from '../journal/journal-lines.ts';
-import { type Divergence, divergenceText, replay } from '../journal/replay.ts';
-import { rerecord } from '../journal/rerecord.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
@@ -98,7 +98,7 @@ const TEST_FILE = /(?:\.test)?\.[cm]?[jt]sx?$/u;
 
 /** Writes a test, and next to it the recording that it replays, readable by its owner only: it contains the run's texts. */
 async function writeTest(path: string, recorded: readonly JournalEntry[], stdout: NodeJS.WriteStream): Promise<number> {
-  const { toVitest } = await import('../journal/to-vitest.ts');
+  const { toVitest } = await import('../chain/journal/to-vitest.ts');
   if (!TEST_FILE.test(path))
     throw new PostChainError(
       'invalid_option',

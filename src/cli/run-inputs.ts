@@ -2,15 +2,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
+import { instructionsSchema } from '../chain/runtime/instructions.ts';
+import type { Turn } from '../chain/runtime/run-options.ts';
+import type { SqliteSessions } from '../chain/sqlite-sessions.ts';
 import type { ParsedDocument } from '../documents/document.ts';
-import { type ContentPart, detectedType, MAX_FILE_BYTES } from '../engine/content.ts';
-import { instructionsSchema } from '../engine/runtime/instructions.ts';
-import type { Turn } from '../engine/runtime/run-options.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { describeValue, parseOption } from '../internal/options.ts';
 import { oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
-import type { SqliteSessions } from '../journal/sqlite-sessions.ts';
+import { type ContentPart, detectedType, MAX_FILE_BYTES } from '../llm/content.ts';
 import type { Capability } from '../tools/capability.ts';
 import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
 import { homePath } from './home.ts';
@@ -144,7 +144,7 @@ export async function openSessions(flags: {
     if (flags.sessionFile === undefined) return null;
     throw new PostChainError('invalid_option', '--session-file requires --session');
   }
-  const { sqliteSessions } = await import('../journal/sqlite-sessions.ts');
+  const { sqliteSessions } = await import('../chain/sqlite-sessions.ts');
   const sessions = sqliteSessions(flags.sessionFile ?? withPrivateDirectory(homePath('sessions.db')));
   await sessions.open();
   return sessions;

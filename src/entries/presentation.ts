@@ -1,9 +1,9 @@
 /** The final answer as plain text, Markdown, or JSON. */
-export { answerAsMarkdown } from '../engine/presentation/answer-as-markdown.ts';
+export { answerAsMarkdown } from '../chain/presentation/answer-as-markdown.ts';
 export {
   answerAsJson,
   answerAsText,
   type JsonOptions,
   type TextOptions,
   type TextStyle,
-} from '../engine/presentation/answer-as-text.ts';
+} from '../chain/presentation/answer-as-text.ts';

@@ -11,15 +11,15 @@ export type {
   ReplyForm,
   ToolOffer,
 } from '../../machines/contracts/model.ts';
-export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from '../engine/attempts/attempt-options.ts';
-export { AttemptsExhausted } from '../engine/attempts/attempts-exhausted.ts';
+export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from '../llm/attempts/attempt-options.ts';
+export { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';
 export {
   type Attempt,
   type AttemptLogic,
   type CreateAttemptOptions,
   createAttempt,
-} from '../engine/attempts/create-attempt.ts';
-export type { StructuredOutput } from '../engine/attempts/output-handle.ts';
+} from '../llm/attempts/create-attempt.ts';
+export type { StructuredOutput } from '../llm/attempts/output-handle.ts';
 export {
   exponentialBackoff,
   fallbackModel,
@@ -29,8 +29,8 @@ export {
   retryPolicy,
   stopOnRepeatedError,
   withErrorFeedback,
-} from '../engine/attempts/retry-policy.ts';
-export { createStructuredOutput, type StructuredOutputOptions } from '../engine/attempts/structured-output.ts';
-export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from '../engine/attempts/updates.ts';
-export type { Content, ContentPart, FileData } from '../engine/content.ts';
-export { type ListSchema, listOf } from '../engine/schemas/list-of.ts';
+} from '../llm/attempts/retry-policy.ts';
+export { createStructuredOutput, type StructuredOutputOptions } from '../llm/attempts/structured-output.ts';
+export type { DeepPartial, ElementUpdate, ResetUpdate, StructuredUpdate } from '../llm/attempts/updates.ts';
+export type { Content, ContentPart, FileData } from '../llm/content.ts';
+export { type ListSchema, listOf } from '../llm/schemas/list-of.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Redact, RunStart } from '../../machines/contracts/journal.ts';
+import { promptSteps } from '../chain/journal/recorded-prompts.ts';
+import { stateHistory } from '../chain/journal/state-at.ts';
 import { redactStrings, runStartOf, withoutBytes } from '../journal/journal-lines.ts';
-import { promptSteps } from '../journal/recorded-prompts.ts';
-import { stateHistory } from '../journal/state-at.ts';
 import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import { stateSteps } from '../chain/journal/state-at.ts';
 import { grouped } from '../internal/printable.ts';
 import { entriesOf, withoutBytes } from '../journal/journal-lines.ts';
 import {
@@ -11,7 +12,6 @@ import {
   storedRunsOf,
   summarize,
 } from '../journal/journal-store.ts';
-import { stateSteps } from '../journal/state-at.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
   FRAME_CHARS,

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { Run } from '../engine/runtime/run.ts';
-import { divergenceText, replay } from '../journal/replay.ts';
+import { divergenceText, replay } from '../chain/journal/replay.ts';
+import type { Run } from '../chain/runtime/run.ts';
 import type { RunList } from './runs.ts';
 import { problemOf } from './source.ts';
 import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';

@@ -1,8 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
-import type { Run } from '../engine/runtime/run.ts';
-import { watchStates } from '../journal/state-at.ts';
+import { watchStates } from '../chain/journal/state-at.ts';
+import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
 import { figuresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';

@@ -1,7 +1,7 @@
 import type { RunStatus, StateChange } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
-import type { Chart } from '../engine/charts/chart.ts';
-import type { WhatIf } from '../journal/what-if.ts';
+import type { WhatIf } from '../chain/journal/what-if.ts';
+import type { Chart } from '../durable/charts/chart.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of

@@ -10,7 +10,7 @@ import type {
   RunStatus,
   RunSummary,
 } from '../../machines/contracts/journal.ts';
-import { guardedWriter } from '../engine/recording/journal.ts';
+import { guardedWriter } from './guarded-writer.ts';
 import {
   entriesInLine,
   entriesOf,

@@ -1,5 +1,5 @@
 import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../machines/contracts/journal.ts';
-import { guardedWriter } from '../engine/recording/journal.ts';
+import { guardedWriter } from './guarded-writer.ts';
 import { asRedacted, redactStrings, unreadable } from './journal-lines.ts';
 import { newestFirst, noSuchRun, registerStoredRuns, runExists, runInUse, summarize } from './journal-store.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Decider, DecidingFunction } from '../../src/engine/runtime/decider.ts';
-import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
-import { createPostChain } from '../../src/index.ts';
+import type { Decider, DecidingFunction } from '../../src/chain/runtime/decider.ts';
+import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
+import { createPostChain } from '../../src/entries/index.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { entriesOf } from '../support/run-chain.ts';

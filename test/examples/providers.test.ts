@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { createStructuredOutput } from '../../src/engine/attempts/structured-output.ts';
+import { createStructuredOutput } from '../../src/llm/attempts/structured-output.ts';
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
 import type { OpenAIModelOptions } from '../../src/models/openai/options.ts';
 import {

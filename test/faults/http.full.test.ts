@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostChain, type FinalAnswer } from '../../src/entries/index.ts';
 import { openaiModel } from '../../src/entries/openai.ts';
-import { createPostChain, type FinalAnswer } from '../../src/index.ts';
 import { startChatServer } from '../support/chat-server.ts';
 import { ANSWER, type FaultMode, GROUPS, MODES } from './http-modes.ts';
 

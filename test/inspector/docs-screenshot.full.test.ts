@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { loadDocuments } from '../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../src/documents/passage-index.ts';
-import { createPostChain } from '../../src/index.ts';
+import { createPostChain } from '../../src/entries/index.ts';
 import { exportRun } from '../../src/inspection/export-run.ts';
 import { memoryJournals } from '../../src/journal/memory-journals.ts';
 import { startBrowser } from '../support/browser.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replay } from '../../src/journal/replay.ts';
+import { replay } from '../../src/chain/journal/replay.ts';
 import {
   createModelControl,
   journalOf,

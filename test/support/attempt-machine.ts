@@ -16,10 +16,10 @@ import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
-import { type CallInfo, provideAttempt } from '../../src/engine/attempts/provide-attempt.ts';
-import { promptSpec } from '../../src/engine/prompts/prompt-spec.ts';
-import { prompts } from '../../src/engine/prompts/registry.ts';
-import type { PartialUpdate } from '../../src/engine/runtime/run-events.ts';
+import { promptSpec } from '../../src/chain/prompts/prompt-spec.ts';
+import { prompts } from '../../src/chain/prompts/registry.ts';
+import type { PartialUpdate } from '../../src/chain/runtime/run-events.ts';
+import { type CallInfo, provideAttempt } from '../../src/llm/attempts/provide-attempt.ts';
 
 export const POLICY: AttemptPolicy = {
   ...DEFAULT_POLICY,

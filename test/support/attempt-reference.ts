@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { attemptExecutionSchema } from '../../machines/contracts/attempt.ts';
 import type { FailureStage } from '../../machines/contracts/failure.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
-import { AttemptsExhausted } from '../../src/engine/attempts/attempts-exhausted.ts';
+import { AttemptsExhausted } from '../../src/llm/attempts/attempts-exhausted.ts';
 import type { CallPlan, ReplyFault, Schedule, ScheduleLimits } from './attempt-schedules.ts';
 import { FinalError, type ObservedRun } from './attempt-simulation.ts';
 

@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AttemptExecution } from '../../machines/contracts/attempt.ts';
 import type { ChatModel, ModelPart } from '../../machines/contracts/model.ts';
-import type { StructuredOutput } from '../../src/engine/attempts/output-handle.ts';
-import { type RetryPolicy, retryPolicy } from '../../src/engine/attempts/retry-policy.ts';
-import { createStructuredOutput } from '../../src/engine/attempts/structured-output.ts';
-import type { ElementUpdate, StructuredUpdate } from '../../src/engine/attempts/updates.ts';
+import type { StructuredOutput } from '../../src/llm/attempts/output-handle.ts';
+import { type RetryPolicy, retryPolicy } from '../../src/llm/attempts/retry-policy.ts';
+import { createStructuredOutput } from '../../src/llm/attempts/structured-output.ts';
+import type { ElementUpdate, StructuredUpdate } from '../../src/llm/attempts/updates.ts';
 import {
   type CallPlan,
   type Ending,

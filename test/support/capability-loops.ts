@@ -3,10 +3,10 @@ import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/cap
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { createCapabilityLoop, type LoopOutcome } from '../../src/engine/runtime/capability-loop.ts';
-import { type Decider, type DecidingFunction, modelDecider } from '../../src/engine/runtime/decider.ts';
-import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
-import { createPostChain } from '../../src/index.ts';
+import { createCapabilityLoop, type LoopOutcome } from '../../src/chain/runtime/capability-loop.ts';
+import { type Decider, type DecidingFunction, modelDecider } from '../../src/chain/runtime/decider.ts';
+import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
+import { createPostChain } from '../../src/entries/index.ts';
 import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { type Capability, type CapabilityContext, defineCapability } from '../../src/tools/capability.ts';

@@ -5,10 +5,10 @@ import { serve } from '@hono/node-server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { onTestFinished } from 'vitest';
 import { createApp, type ServiceOptions } from '../../examples/service/app.ts';
-import type { PostChainOptions } from '../../src/engine/runtime/options.ts';
-import type { Run } from '../../src/engine/runtime/run.ts';
-import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
-import { createPostChain } from '../../src/index.ts';
+import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
+import type { Run } from '../../src/chain/runtime/run.ts';
+import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
+import { createPostChain } from '../../src/entries/index.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 

@@ -15,7 +15,7 @@ const SOURCES = [
 ];
 
 /** The build writes the types last. */
-const BUILT = 'dist/types/src/index.d.ts';
+const BUILT = 'dist/types/src/entries/index.d.ts';
 
 /**
  * Runs once before all tests: prints the seed of the random tests, and builds `dist` if it is missing or, in `npm test` and

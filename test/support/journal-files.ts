@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { Turn } from '../../src/engine/runtime/run-options.ts';
-import { createPostChain } from '../../src/index.ts';
+import type { Turn } from '../../src/chain/runtime/run-options.ts';
+import { createPostChain } from '../../src/entries/index.ts';
 import { linesOf } from '../../src/journal/journal-lines.ts';
 import { temporaryFolder } from './cli.ts';
 

@@ -1,5 +1,5 @@
 import type { ChatModel, FinishReason, ModelPart, ModelRequest } from '../../machines/contracts/model.ts';
-import { type ReadStreamOptions, readStream } from '../../src/engine/streaming/read-stream.ts';
+import { type ReadStreamOptions, readStream } from '../../src/llm/streaming/read-stream.ts';
 
 /** A small request; its schema is one that OpenAI's strict mode takes. */
 export function modelRequest(changes: Partial<ModelRequest> = {}): ModelRequest {

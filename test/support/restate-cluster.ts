@@ -13,7 +13,7 @@ import { type AddressInfo, connect as connectSocket } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@restatedev/restate-sdk-clients';
-import type { JournalPage, RestateChain } from '../../src/integrations/restate/index.ts';
+import type { JournalPage, RestateChain } from '../../src/entries/restate.ts';
 import { freePort } from './servers.ts';
 
 /** Where `npm run restate:install` puts the server, and where the services under test are built: nothing of it is committed. */

@@ -5,12 +5,12 @@ import * as z from 'zod';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../machines/contracts/model.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
-import type { AttemptLimits } from '../../src/engine/attempts/attempt-options.ts';
-import type { AttemptsExhausted } from '../../src/engine/attempts/attempts-exhausted.ts';
-import type { StructuredOutput } from '../../src/engine/attempts/output-handle.ts';
-import type { RetryPolicy } from '../../src/engine/attempts/retry-policy.ts';
-import { createStructuredOutput, type StructuredOutputOptions } from '../../src/engine/attempts/structured-output.ts';
-import type { ElementUpdate, StructuredUpdate } from '../../src/engine/attempts/updates.ts';
+import type { AttemptLimits } from '../../src/llm/attempts/attempt-options.ts';
+import type { AttemptsExhausted } from '../../src/llm/attempts/attempts-exhausted.ts';
+import type { StructuredOutput } from '../../src/llm/attempts/output-handle.ts';
+import type { RetryPolicy } from '../../src/llm/attempts/retry-policy.ts';
+import { createStructuredOutput, type StructuredOutputOptions } from '../../src/llm/attempts/structured-output.ts';
+import type { ElementUpdate, StructuredUpdate } from '../../src/llm/attempts/updates.ts';
 import { settle } from '../../src/testing/settle.ts';
 import {
   type CallScript,

@@ -4,8 +4,8 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../machines/contract
 import type { Budget, Degradation, FinalAnswer, SynthesisOutcome } from '../../machines/contracts/synthesis.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
 import { brokenOutcome, composedOutcome, lateOutcome, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
-import { definePrompt, type Prompt } from '../../src/engine/prompts/prompt.ts';
-import { prompts } from '../../src/engine/prompts/registry.ts';
+import { definePrompt, type Prompt } from '../../src/chain/prompts/prompt.ts';
+import { prompts } from '../../src/chain/prompts/registry.ts';
 import { type ScriptedReply, scriptedModel } from '../../src/models/scripted.ts';
 import { anExecution } from './contract-samples.ts';
 import type { Random } from './random.ts';

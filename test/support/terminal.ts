@@ -1,11 +1,11 @@
 import { PassThrough, Writable } from 'node:stream';
 import pc from 'picocolors';
 import { expect } from 'vitest';
+import type { Run } from '../../src/chain/runtime/run.ts';
+import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
 import { type Terminal, terminalAnswerer } from '../../src/cli/ask-user.ts';
 import { createQuestions } from '../../src/cli/run-command.ts';
 import { createScreen } from '../../src/cli/screen.ts';
-import type { Run } from '../../src/engine/runtime/run.ts';
-import type { RunOptions } from '../../src/engine/runtime/run-options.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { settle } from '../../src/testing/settle.ts';
 import { entriesOf, type Plan, startScripted } from './run-chain.ts';

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
-import type { ListedOperation } from '../../../src/journal/context-history.ts';
+import type { ListedOperation } from '../../../src/chain/journal/context-history.ts';
 import { formatDecimal, formatNumber } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 

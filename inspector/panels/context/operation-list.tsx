@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
-import { type ContextChange, charsOf, contextChanges } from '../../../src/journal/context-history.ts';
+import { type ContextChange, charsOf, contextChanges } from '../../../src/chain/journal/context-history.ts';
 import { type Consent, type ContextLog, consentsAt } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';

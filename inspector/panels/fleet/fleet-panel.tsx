@@ -1,7 +1,7 @@
 import './fleet.css';
 import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Chart, ChartTransition } from '../../../src/engine/charts/chart.ts';
+import type { Chart, ChartTransition } from '../../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { runsThatTook } from '../../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, humanizeGuard, pluralize } from '../../fold/format.ts';

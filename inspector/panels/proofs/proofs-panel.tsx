@@ -1,6 +1,6 @@
 import './proofs.css';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Chart } from '../../../src/engine/charts/chart.ts';
+import type { Chart } from '../../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { type ChartProof, type ProvenPath, pathEndingAt, testOfPath } from '../../../src/testing/proofs/chart-proof.ts';
 import { chartDigest, ownOf } from '../../chart/drawing.ts';

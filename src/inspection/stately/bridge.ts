@@ -1,8 +1,8 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Run } from '../../engine/runtime/run.ts';
+import { type StateAfter, stateHistory, watchStates } from '../../chain/journal/state-at.ts';
+import type { Run } from '../../chain/runtime/run.ts';
 import { importByName } from '../../internal/optional-package.ts';
-import { type StateAfter, stateHistory, watchStates } from '../../journal/state-at.ts';
 import { journalMessages, type StatelyMessage } from './journal-messages.ts';
 
 /** A live run, or the entries of a recorded one. The states of the chart are sent for a live run and for an array. */

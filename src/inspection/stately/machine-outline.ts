@@ -1,5 +1,5 @@
-import type { ChartState } from '../../engine/charts/chart.ts';
-import { guardName } from '../../engine/recording/guard-logs.ts';
+import type { ChartState } from '../../durable/charts/chart.ts';
+import { guardName } from '../../durable/charts/guard-label.ts';
 
 /** A state of a machine, read from its configuration as XState reads it. */
 export interface StateOutline {

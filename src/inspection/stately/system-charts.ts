@@ -1,4 +1,4 @@
-import { type Chart, eventName } from '../../engine/charts/chart.ts';
+import { type Chart, eventName } from '../../durable/charts/chart.ts';
 import type { RunCharts } from '../wire.ts';
 import { type MachineOutline, machineOutline, type StateOutline, type TransitionOutline } from './machine-outline.ts';
 import { decodeDefinition } from './messages.ts';

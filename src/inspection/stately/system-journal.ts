@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JournalEntry, RunStatus, RuntimeEvent, StateChange } from '../../../machines/contracts/journal.ts';
-import { changesBetween, withChanges } from '../../engine/recording/state-changes.ts';
+import { changesBetween, withChanges } from '../../chain/recording/state-changes.ts';
 import { count } from '../../internal/printable.ts';
 import type { RunCharts } from '../wire.ts';
 import { activeLeaves, inferTransition, initialLeaves } from './infer-transition.ts';
@@ -228,7 +228,7 @@ function isInitial({ outline }: SystemActor, { value, status }: ActorSnapshot): 
 }
 
 const LEAST_ENTRIES = 256;
-/** The approximate size of an entry, as in the state recorder of runs (src/engine/runtime/run.ts). */
+/** The approximate size of an entry, as in the state recorder of runs (src/chain/runtime/run.ts). */
 const ENTRY_CHARS = 150;
 
 /** Records the contexts of all actors, by name, as one state: changes, and regular keyframes. */

@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { Content, ContentPart } from '../../engine/content.ts';
-import type { Turn } from '../../engine/runtime/run-options.ts';
+import type { Turn } from '../../chain/runtime/run-options.ts';
+import type { Content, ContentPart } from '../../llm/content.ts';
 
 /** The options of a call that apply to a chain. All others only cause warnings. */
 export interface ChainCallOptions {

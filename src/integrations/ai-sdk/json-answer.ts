@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
-import { createStructuredOutput } from '../../engine/attempts/structured-output.ts';
+import { createStructuredOutput } from '../../llm/attempts/structured-output.ts';
 import type { ChainResponseFormat } from './chain-request.ts';
 
 /** The prompt for the conversion. Raise the version with every change of the wording. */

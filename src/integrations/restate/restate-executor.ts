@@ -1,8 +1,8 @@
 import { type CallEvent, type ChainEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
-import { type Activity, activityError } from '../../engine/activities.ts';
-import type { Clock } from '../../engine/clock.ts';
-import type { ActivityExecutor } from '../../engine/runtime/durable-actor.ts';
+import type { ActivityExecutor } from '../../chain/runtime/durable-actor.ts';
+import type { Clock } from '../../durable/clock.ts';
+import { type Activity, activityError } from '../../llm/activities.ts';
 
 /**
  * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs

@@ -5,10 +5,10 @@ import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import type { Clock } from '../../engine/clock.ts';
-import type { ChainParts } from '../../engine/runtime/actors.ts';
-import { chartVersion, createRunStart } from '../../engine/runtime/run.ts';
-import { createChainInput, type RunOptions } from '../../engine/runtime/run-options.ts';
+import type { ChainParts } from '../../chain/runtime/actors.ts';
+import { chartVersion, createRunStart } from '../../chain/runtime/run.ts';
+import { createChainInput, type RunOptions } from '../../chain/runtime/run-options.ts';
+import type { Clock } from '../../durable/clock.ts';
 import { onAbort } from '../../internal/async.ts';
 
 /** The input of a run on Restate: JSON. */

@@ -10,7 +10,7 @@ import type {
 } from '../../../machines/contracts/capability.ts';
 import { actionInput } from '../../../machines/policies/phase-input.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { chainInput } from '../../engine/runtime/bare-chain.ts';
+import { chainInput } from '../../chain/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails, type Outcome } from '../exploration/occurrences.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';

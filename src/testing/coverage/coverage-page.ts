@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chartOf } from '../../engine/charts/chart.ts';
-import { machinesByName } from '../../engine/charts/machines.ts';
+import { machinesByName } from '../../chain/machines.ts';
+import { chartOf } from '../../durable/charts/chart.ts';
 import { builtFolder, pageData, pageWith } from '../../inspection/pages.ts';
 import type { RunCharts } from '../../inspection/wire.ts';
 import { importByName } from '../../internal/optional-package.ts';

@@ -7,8 +7,8 @@ import type {
   InspectionEvent,
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { type Chart, chartOf } from '../../engine/charts/chart.ts';
-import { transitionFinder, wildcardMatches } from '../../engine/charts/taken-transitions.ts';
+import { type Chart, chartOf } from '../../durable/charts/chart.ts';
+import { transitionFinder, wildcardMatches } from '../../durable/charts/taken-transitions.ts';
 import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/reached-items.ts';

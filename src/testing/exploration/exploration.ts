@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import type { Chart } from '../../engine/charts/chart.ts';
+import type { Chart } from '../../durable/charts/chart.ts';
 import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrumented-machine.ts';
 import type { Occurrence } from './occurrences.ts';
 

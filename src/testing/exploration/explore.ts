@@ -8,7 +8,7 @@ import type {
   SnapshotFrom,
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { chartOf } from '../../engine/charts/chart.ts';
+import { chartOf } from '../../durable/charts/chart.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import type { Exploration, ExploredEdge, ExploredState, StartState } from './exploration.ts';

@@ -1,4 +1,4 @@
-import type { Chart } from '../../engine/charts/chart.ts';
+import type { Chart } from '../../durable/charts/chart.ts';
 import { quoted } from '../../internal/printable.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import type { Chart } from '../../engine/charts/chart.ts';
+import type { Chart } from '../../durable/charts/chart.ts';
 
 /** Returns all state nodes of a machine in chart order: each node before its children. */
 export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {

@@ -1,6 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
-import { chartOf } from '../../engine/charts/chart.ts';
-import { isRecorded } from '../../engine/charts/taken-transitions.ts';
+import { chartOf } from '../../durable/charts/chart.ts';
+import { isRecorded } from '../../durable/charts/taken-transitions.ts';
 import { candidateGroups, describeTransition, nodesOf } from './chart-structure.ts';
 
 /** A part of a chart that a test can reach: a state, a transition, a guard result, an actor outcome or a delay. */

@@ -1,5 +1,5 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, enqueueActions, or } from 'xstate';
-import { chartOf } from '../../engine/charts/chart.ts';
+import { chartOf } from '../../durable/charts/chart.ts';
 import { replaceBehavior } from '../../internal/xstate-internals.ts';
 import { describeTransition, transitionsOf } from './chart-structure.ts';
 

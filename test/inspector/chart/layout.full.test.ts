@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chartDigest, type Drawing, type DrawnLevel, tooLarge } from '../../../inspector/chart/drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/layout-charts.ts';
 import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
-import type { Chart, ChartState } from '../../../src/engine/charts/chart.ts';
+import type { Chart, ChartState } from '../../../src/durable/charts/chart.ts';
 import { drawingFlaws } from '../../support/inspector/chart-drawing.ts';
 import { ownCharts } from '../../support/inspector/inspected-runs.ts';
 

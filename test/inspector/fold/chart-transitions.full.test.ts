@@ -6,7 +6,7 @@ import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Chart } from '../../../src/engine/charts/chart.ts';
+import type { Chart } from '../../../src/durable/charts/chart.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import {
   type ObservedStep,

@@ -4,7 +4,7 @@ import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sort
 import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { stateAt as stateOf } from '../../../src/journal/state-at.ts';
+import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
 const runs = await randomRuns(60, 7);

@@ -2,10 +2,10 @@ import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import * as z from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
-import { inlineDispatcher } from '../../../src/engine/activities.ts';
-import { createValidator } from '../../../src/engine/attempts/provide-attempt.ts';
-import { promptSpec } from '../../../src/engine/prompts/prompt-spec.ts';
-import { prompts } from '../../../src/engine/prompts/registry.ts';
+import { promptSpec } from '../../../src/chain/prompts/prompt-spec.ts';
+import { prompts } from '../../../src/chain/prompts/registry.ts';
+import { inlineDispatcher } from '../../../src/llm/activities.ts';
+import { createValidator } from '../../../src/llm/attempts/provide-attempt.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** Returns the result of the built-in validator for a value and this schema. */

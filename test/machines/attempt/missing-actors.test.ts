@@ -5,7 +5,7 @@ import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attem
 import { attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { AttemptOutcome, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
-import { chainInput } from '../../../src/engine/runtime/bare-chain.ts';
+import { chainInput } from '../../../src/chain/runtime/bare-chain.ts';
 import { actionInput } from '../../support/action-machine.ts';
 import { flush, POLICY, reply, startAttempt } from '../../support/attempt-machine.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunOptions } from '../../../src/engine/runtime/run-options.ts';
+import type { RunOptions } from '../../../src/chain/runtime/run-options.ts';
 import { aUser, temporaryFolder } from '../../support/cli.ts';
 import { journalFile } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';

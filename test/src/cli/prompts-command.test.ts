@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../machines/contracts/phase.ts';
+import { promptDigest } from '../../../src/chain/prompts/describe-prompt.ts';
+import type { Prompt } from '../../../src/chain/prompts/prompt.ts';
+import { prompts } from '../../../src/chain/prompts/registry.ts';
+import { sampleInputs } from '../../../src/chain/prompts/sample-inputs.ts';
 import { promptsCommand } from '../../../src/cli/prompts-command.ts';
-import { promptDigest } from '../../../src/engine/prompts/describe-prompt.ts';
-import type { Prompt } from '../../../src/engine/prompts/prompt.ts';
-import { prompts } from '../../../src/engine/prompts/registry.ts';
-import { sampleInputs } from '../../../src/engine/prompts/sample-inputs.ts';
 import { cli } from '../../support/cli.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { replay } from '../../../src/chain/journal/replay.ts';
 import { repairCommand } from '../../../src/cli/repair-command.ts';
 import { fileJournals, readJournal } from '../../../src/journal/file-journals.ts';
 import { entriesOf, linesOf } from '../../../src/journal/journal-lines.ts';
-import { replay } from '../../../src/journal/replay.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 

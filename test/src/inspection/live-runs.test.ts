@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import type { Run } from '../../../src/engine/runtime/run.ts';
+import type { Run } from '../../../src/chain/runtime/run.ts';
 import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';

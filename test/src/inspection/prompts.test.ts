@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, Redact } from '../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { createPostChain } from '../../../src/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { packedPromptsOf } from '../../../src/inspection/export-run.ts';
 import { unpackPrompt } from '../../../src/inspection/packed-prompts.ts';
 import { redacted, redactionOf } from '../../../src/inspection/redaction.ts';

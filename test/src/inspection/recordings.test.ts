@@ -2,7 +2,7 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
 import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
-import { createPostChain } from '../../../src/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
 import { linesOf } from '../../../src/journal/journal-lines.ts';

@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
-import { createPostChain } from '../../../src/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { onAbort } from '../../../src/internal/async.ts';
+import { createStructuredOutput } from '../../../src/llm/attempts/structured-output.ts';
 import { settle } from '../../../src/testing/settle.ts';
 import { neverSettles, partModel } from '../../support/scripted-models.ts';
 

@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
-
+import { replay } from '../../../src/chain/journal/replay.ts';
 import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
-import { replay } from '../../../src/journal/replay.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';

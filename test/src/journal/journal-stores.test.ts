@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal.ts';
 
-import { createPostChain } from '../../../src/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { entriesOf } from '../../../src/journal/journal-lines.ts';
 import { storedRunsOf } from '../../../src/journal/journal-store.ts';

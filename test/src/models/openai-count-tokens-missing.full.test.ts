@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createContextMeasurer } from '../../../src/engine/runtime/context-measures.ts';
+import { createContextMeasurer } from '../../../src/chain/runtime/context-measures.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { aMessage } from '../../support/contract-samples.ts';
 

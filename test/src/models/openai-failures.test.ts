@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
-import { createStructuredOutput } from '../../../src/engine/attempts/structured-output.ts';
+import { createStructuredOutput } from '../../../src/llm/attempts/structured-output.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';

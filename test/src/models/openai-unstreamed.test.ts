@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
-import { createPostChain, createStructuredOutput } from '../../../src/index.ts';
+import { createPostChain, createStructuredOutput } from '../../../src/entries/index.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {

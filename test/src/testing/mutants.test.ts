@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, SimulatedClock } from 'xstate';
-import { chartOf } from '../../../src/engine/charts/chart.ts';
+import { chartOf } from '../../../src/durable/charts/chart.ts';
 import { explore } from '../../../src/testing/exploration/explore.ts';
 import { done, fails } from '../../../src/testing/exploration/occurrences.ts';
 import { killReport, mutantsOf } from '../../../src/testing/mutants.ts';

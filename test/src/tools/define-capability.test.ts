@@ -5,7 +5,7 @@ import { describe, expect, expectTypeOf, it, test } from 'vitest';
 import * as z from 'zod';
 import { z as mini } from 'zod/mini';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
-import { createPostChain } from '../../../src/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { calculator } from '../../../src/tools/calculator.ts';
 import { type Capability, defineCapability, describe as described } from '../../../src/tools/capability.ts';
 import { currentTime } from '../../../src/tools/current-time.ts';

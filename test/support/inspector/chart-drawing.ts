@@ -1,5 +1,5 @@
 import type { Box, Drawing, DrawnLevel } from '../../../inspector/chart/drawing.ts';
-import type { Chart } from '../../../src/engine/charts/chart.ts';
+import type { Chart } from '../../../src/durable/charts/chart.ts';
 
 /** Returns the flaws in the drawing of a valid chart, one sentence each. */
 export function drawingFlaws(chart: Chart, { levels }: Drawing): readonly string[] {

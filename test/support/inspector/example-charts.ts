@@ -1,6 +1,6 @@
 import { createMachine } from 'xstate';
-import type { ChartState } from '../../../src/engine/charts/chart.ts';
-import { chartOf } from '../../../src/engine/charts/chart.ts';
+import type { ChartState } from '../../../src/durable/charts/chart.ts';
+import { chartOf } from '../../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 
 /** The charts of a program with one machine. */

@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { chainEventSchema } from '../../../machines/contracts/events.ts';
-import type { Run } from '../../../src/engine/runtime/run.ts';
+import type { Run } from '../../../src/chain/runtime/run.ts';
 import { startBrowser, WAIT_MS } from '../browser.ts';
 import { ownCharts, type RecordedRun, stateFrames } from './inspected-runs.ts';
 import { pageProblems } from './page-checks.ts';

@@ -3,11 +3,10 @@ import { build } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { contextOf, undo } from '../../../../machines/policies/context.ts';
-
-import { createPostChain } from '../../../../src/index.ts';
+import { contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
+import { stateAt } from '../../../../src/chain/journal/state-at.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { exportRun } from '../../../../src/inspection/export-run.ts';
-import { contextHistory, listOperations } from '../../../../src/journal/context-history.ts';
-import { stateAt } from '../../../../src/journal/state-at.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { contextRun, filePage, HOSTILE_REPLY, LONG_MESSAGE } from '../../../support/inspector/inspected-runs.ts';

@@ -7,9 +7,9 @@ import {
   type WritingPlan,
   writingPolicy,
 } from '../../../../machines/policies/synthesis/writing.ts';
-import { promptSpec } from '../../../../src/engine/prompts/prompt-spec.ts';
-import { prompts } from '../../../../src/engine/prompts/registry.ts';
-import { requestOf } from '../../../../src/engine/prompts/request.ts';
+import { promptSpec } from '../../../../src/chain/prompts/prompt-spec.ts';
+import { prompts } from '../../../../src/chain/prompts/registry.ts';
+import { requestOf } from '../../../../src/llm/request.ts';
 import { synthesisInputSample } from '../../../support/contract-cases.ts';
 import { aMessage, deepFreeze, someLimits } from '../../../support/contract-samples.ts';
 import { TEXTS } from '../../../support/synthesis-inputs.ts';

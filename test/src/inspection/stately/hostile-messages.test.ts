@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { decode } from '../../../../src/inspection/stately/messages.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import type { SystemLimits } from '../../../../src/inspection/stately/system-journal.ts';
-import { stateAt } from '../../../../src/journal/state-at.ts';
 
 const definition = {
   id: 'm',

@@ -2,8 +2,8 @@ import { createInspector } from '@statelyai/inspect';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, type InspectionEvent, raise } from 'xstate';
-import { createGuardLogs } from '../../../../src/engine/recording/guard-logs.ts';
-import { observeSystem } from '../../../../src/engine/recording/observe.ts';
+import { createGuardLogs } from '../../../../src/chain/recording/guard-logs.ts';
+import { observeSystem } from '../../../../src/chain/recording/observe.ts';
 import { statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 
 const OUTER = ['p', 'q', 'r', 's'];

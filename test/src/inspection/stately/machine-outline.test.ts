@@ -4,7 +4,7 @@ import { type AnyStateMachine, assign, createMachine, not } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
-import { type Chart, chartOf } from '../../../../src/engine/charts/chart.ts';
+import { type Chart, chartOf } from '../../../../src/durable/charts/chart.ts';
 import { machineDefinition } from '../../../../src/inspection/stately/journal-messages.ts';
 import { machineOutline } from '../../../../src/inspection/stately/machine-outline.ts';
 import { decodeDefinition } from '../../../../src/inspection/stately/messages.ts';

@@ -2,9 +2,9 @@ import { createInspector } from '@statelyai/inspect';
 import { describe, expect, it } from 'vitest';
 import { createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { type ReceivedSystem, statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
 import type { RunCharts } from '../../../../src/inspection/wire.ts';
-import { stateAt } from '../../../../src/journal/state-at.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 
 type Sent = Record<string, unknown>;

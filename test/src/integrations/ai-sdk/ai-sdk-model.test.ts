@@ -3,11 +3,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { LanguageModelV2 } from 'provider-v2';
 import type { LanguageModelV3 } from 'provider-v3';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import {
-  type AiSdkLanguageModel,
-  type AiSdkModelOptions,
-  aiSdkModel,
-} from '../../../../src/integrations/ai-sdk/index.ts';
+import { type AiSdkLanguageModel, type AiSdkModelOptions, aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
 import { failureFrom, modelRequest, partsOf, replyOf } from '../../../support/model-streams.ts';
 
 type Options = Parameters<AiSdkLanguageModel['doStream']>[0];

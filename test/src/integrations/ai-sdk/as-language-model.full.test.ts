@@ -4,6 +4,7 @@ import * as v6 from 'ai-v6';
 import type { LanguageModelV3 } from 'provider-v3';
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
+import { asLanguageModel, type ChainLanguageModel } from '../../../../src/entries/ai-sdk.ts';
 import {
   type ChatModel,
   createPassageIndex,
@@ -11,8 +12,7 @@ import {
   extractiveModel,
   type PostChainOptions,
   type RunOptions,
-} from '../../../../src/index.ts';
-import { asLanguageModel, type ChainLanguageModel } from '../../../../src/integrations/ai-sdk/index.ts';
+} from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { type Plan, plannedModel } from '../../../support/run-chain.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { modelDecider } from '../../../../src/engine/runtime/decider.ts';
+import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

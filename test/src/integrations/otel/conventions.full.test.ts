@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { context, SpanKind, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

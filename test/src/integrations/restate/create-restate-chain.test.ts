@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRestateChain, type RestateChainOptions } from '../../../../src/integrations/restate/index.ts';
+import { createRestateChain, type RestateChainOptions } from '../../../../src/entries/restate.ts';
 
 describe('createRestateChain', () => {
   it('returns a workflow with four handlers and the given name', () => {

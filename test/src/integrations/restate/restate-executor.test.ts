@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import type { CallEvent } from '../../../../machines/contracts/events.ts';
-import type { Activity } from '../../../../src/engine/activities.ts';
 import {
   type CallOutcome,
   createRecordedTime,
@@ -12,6 +11,7 @@ import {
   type Pending,
   runActivity,
 } from '../../../../src/integrations/restate/restate-executor.ts';
+import type { Activity } from '../../../../src/llm/activities.ts';
 
 /** An executor on a host that only records its requests. */
 function createExecutor() {

@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { replay } from '../../../../src/journal/replay.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { runOnFakeCluster } from '../../../support/fake-restate.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
-import { resolveOptions } from '../../../../src/engine/runtime/options.ts';
+import { resolveOptions } from '../../../../src/chain/runtime/options.ts';
 import { partsFor, restateStart, timedModel } from '../../../../src/integrations/restate/run-request.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { modelRequest } from '../../../support/model-streams.ts';

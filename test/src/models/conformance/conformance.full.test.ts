@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { chatServer, type Exchange, respondWithJson, streaming } from '../../../support/chat-server.ts';
 import { modelRequest, partsOf, replyOf } from '../../../support/model-streams.ts';
 import { SUBJECTS, type Subject } from './subjects.ts';

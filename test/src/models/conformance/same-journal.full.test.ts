@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { chatServer, streaming } from '../../../support/chat-server.ts';

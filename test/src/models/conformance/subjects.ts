@@ -13,7 +13,7 @@ import { createOpenAI as createOpenAIV3 } from 'openai-v3';
 import { anthropicModel } from '../../../../examples/provider-sdks/anthropic-model.ts';
 import { googleModel } from '../../../../examples/provider-sdks/google-model.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import { aiSdkModel } from '../../../../src/integrations/ai-sdk/index.ts';
+import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
 import type { AiSdkLanguageModel } from '../../../../src/integrations/ai-sdk/language-model.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromPromise, setup } from 'xstate';
-import { machinesByName } from '../../../../src/engine/charts/machines.ts';
+import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../../src/testing/coverage/coverage-page.ts';
 import type { CoverageReport } from '../../../../src/testing/coverage/coverage-report.ts';

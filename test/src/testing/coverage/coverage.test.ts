@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { coverageOf, takenBy } from '../../../../inspector/fold/coverage.ts';
-import { machinesByName } from '../../../../src/engine/charts/machines.ts';
+import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../../../../src/testing/coverage/coverage-text.ts';

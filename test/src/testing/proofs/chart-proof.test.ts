@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { chartDigest } from '../../../../inspector/chart/drawing.ts';
-import { chartOf } from '../../../../src/engine/charts/chart.ts';
+import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { runCharts } from '../../../../src/inspection/source.ts';
 import { actionChart } from '../../../../src/testing/charts/action-chart.ts';
 import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { createPostChain } from '../../../../src/index.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { connectMcp } from '../../../../src/tools/mcp/connect-mcp.ts';
 import type { McpConnection } from '../../../../src/tools/mcp/mcp-connection.ts';
 import { callTool, connectUntilTestEnds, misbehavingServer } from '../../../support/mcp.ts';

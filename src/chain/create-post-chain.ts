@@ -1,0 +1,72 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { JournalEntry, JournalStore, OpenJournalOptions } from '../../machines/contracts/journal.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
+import { type ForkOptions, forkRun } from './journal/fork.ts';
+import { resumeRun } from './journal/resume.ts';
+import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
+import { createRunStart, type Run, startRun } from './runtime/run.ts';
+import { createChainInput, type RunOptions } from './runtime/run-options.ts';
+import { createRunSlots, startInSlot } from './runtime/run-slots.ts';
+
+/** Creates, resumes and forks runs. */
+export interface PostChain {
+  /**
+   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of
+   * `journals.create`. After that, it never throws.
+   */
+  run(options: RunOptions): Run;
+  /**
+   * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
+   * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
+   * With `maxConcurrentRuns`, it waits in the queue before it opens the journal; so does `fork`.
+   * `force` takes over a run whose process may still be alive, for example on another host.
+   */
+  resume(runId: string, options?: Pick<RunOptions, 'signal'> & OpenJournalOptions): Promise<Run>;
+  /**
+   * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
+   * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
+   * Rejects with `invalid_option` or `invalid_journal`.
+   */
+  fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
+}
+
+/**
+ * Creates a reasoning chain from a model, documents and capabilities. Throws `invalid_option` if an option is invalid.
+ *
+ * @example
+ * const chain = createPostChain({ model, documents });
+ * const { answerText, sources } = await chain.run({ request: 'What does Yield decide?' }).answer;
+ */
+export function createPostChain(options: PostChainOptions = {}): PostChain {
+  const parts = resolveOptions(options);
+  const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
+  const kept = (): JournalStore => options.journals ?? noJournals();
+  return {
+    run(run) {
+      const { input, files } = createChainInput(run, parts);
+      const start = createRunStart(input, parts, {
+        host: run.host ?? null,
+        keyframes: options.journals !== undefined,
+      });
+      const writer = options.journals?.create(start.runId);
+      return startRun(start, parts, { signal: run.signal, files, writer, slots });
+    },
+    resume: (runId, { signal, ...open } = {}) =>
+      startInSlot(slots, signal, async () => resumeRun(await kept().open(runId, open), parts, signal)),
+    fork: async (run, how) =>
+      startInSlot(slots, how.signal, async () =>
+        forkRun(
+          { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
+          { parts, journals: options.journals },
+          how,
+        ),
+      ),
+  };
+}
+
+function noJournals(): never {
+  throw new PostChainError(
+    'invalid_option',
+    'journals: expected a journal store, for example fileJournals("runs"); received none.',
+  );
+}

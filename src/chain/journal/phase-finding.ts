@@ -1,0 +1,45 @@
+import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
+import type { CallEvent } from '../../../machines/contracts/events.ts';
+import type { Phase } from '../../../machines/contracts/phase.ts';
+import type { Replies } from '../../../machines/contracts/phase-io.ts';
+import { count } from '../../internal/printable.ts';
+
+const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
+  action: ({ calls, confidence }) =>
+    calls.length === 0
+      ? confidenceText('draft', confidence)
+      : `called ${calls.map(({ capability }) => capability).join(', ')}`,
+  experience: ({ relevantPassageIds, confidence }) =>
+    confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
+  intention: ({ clarity, alternatives: { length } }) =>
+    `goal, clarity ${clarity.toFixed(2)}${length === 0 ? '' : `, ${count(length, 'alternative')}`}`,
+  observation: ({ insights, entities, connections }) =>
+    [
+      count(insights.length, 'insight'),
+      count(entities.length, 'entity', 'entities'),
+      count(connections.length, 'connection'),
+    ].join(', '),
+  understanding: ({ assessments }) => `${count(assessments.length, 'message')} assessed`,
+  yield: ({ confidence }) => confidenceText('answer', confidence),
+};
+
+const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
+
+/** Returns the value of the reply that a model call ended with, whether it started early or not; undefined if there is none. */
+export function replyValue({ actor, event }: { readonly actor: string; readonly event: CallEvent }): unknown {
+  if (event.type === 'reply.ended') return event.reply.value;
+  return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
+}
+
+/**
+ * Describes a phase's reply, or its member of a reply, in a few words, without its text; empty if it is not a valid reply of that phase.
+ * The reply comes from a journal, which anything may have written.
+ */
+export function phaseFinding(phase: Phase, reply: unknown): string {
+  try {
+    const part = Object.hasOwn(Object(reply), phase) ? (reply as Record<Phase, unknown>)[phase] : reply;
+    return (FINDINGS[phase] as (reply: unknown) => string)(part);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,57 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { oneLine, quoted } from '../../internal/printable.ts';
+import { runStartOf } from '../../journal/journal-lines.ts';
+import { divergenceText, replay } from './replay.ts';
+
+export interface ToVitestOptions {
+  /** The path of the journal, relative to the test. */
+  readonly journalPath: string;
+}
+
+const MAX_TITLE_CHARS = 80;
+
+/**
+ * Returns the source of a Vitest test that replays a recorded run and checks its phases, its decisions and every entry. The test needs the
+ * recording and `postchain`, but no model.
+ *
+ * @throws PostChainError `invalid_journal` if the recording does not replay identically.
+ */
+export function toVitest(recorded: readonly JournalEntry[], { journalPath }: ToVitestOptions): string {
+  const { request, runId } = runStartOf(recorded);
+  const { divergence } = replay(recorded);
+  if (divergence !== null)
+    throw new PostChainError(
+      'invalid_journal',
+      `${runId}: ${divergenceText(divergence)}; record the run again, or update the recording`,
+    );
+  const phases = recorded.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
+  const rules = recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []));
+  const { status } = recorded.findLast((entry) => entry.type === 'run-end') ?? { status: null };
+  return `import { fileURLToPath } from 'node:url';
+import { type JournalEntry, replay } from 'postchain';
+import { readJournal } from 'postchain/node';
+import { expect, it } from 'vitest';
+
+it(${quoted(`replays: ${titleOf(request)}`)}, async () => {
+  const recorded: JournalEntry[] = [];
+  const path = fileURLToPath(new URL(${quoted(urlOf(journalPath))}, import.meta.url));
+  for await (const entry of readJournal(path)) recorded.push(entry);
+  const { journal, answer, divergence } = replay(recorded);
+  expect(divergence).toBeNull();
+  expect(journal.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []))).toEqual(${listOf(phases)});
+  expect(journal.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []))).toEqual(${listOf(rules)});
+  expect(answer?.status ?? null).toBe(${status === null ? 'null' : quoted(status)});
+});
+`;
+}
+
+/** Escapes characters of a path that mean something else in a URL. */
+const urlOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
+
+const titleOf = (request: string): string => oneLine(request).slice(0, MAX_TITLE_CHARS);
+
+function listOf(words: readonly string[]): string {
+  const line = `[${words.map(quoted).join(', ')}]`;
+  return line.length < 60 ? line : `[\n    ${words.map(quoted).join(',\n    ')},\n  ]`;
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod/mini';
+import {
+  type AttemptExecution,
+  type AttemptRecord,
+  attemptRecordSchema,
+  type NextCall,
+  nextCallSchema,
+} from '../../../machines/contracts/attempt.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
+import type { RetryRule } from '../../../machines/contracts/journal.ts';
+import { PROMPT_NAMES, type PromptName, TASKS, type Task } from '../../../machines/contracts/phase.ts';
+import { type RetryHooks, requireBoolean, requireValue } from '../../../machines/policies/retry.ts';
+import { parseOption } from '../../internal/options.ts';
+import { hooksOf, numbersOf, type RetryPolicy, retryPolicySchema } from '../../llm/attempts/retry-policy.ts';
+import type { ApplyRule, ScopeSource } from './run-scope.ts';
+
+/** The retry policy of a chain: one for all its model calls, or one by task. */
+export type ChainPolicy = RetryPolicy | TaskPolicies;
+type TaskPolicies = { readonly [Name in PromptName]?: RetryPolicy };
+
+/** The policies of a chain by task, with their numbers as data of a run. The judge of answers makes its calls outside the chart. */
+export interface ResolvedPolicies {
+  readonly rules: { readonly [T in Task]?: RetryHooks };
+  readonly numbers: ChainInput['policies'];
+  readonly grading: RetryPolicy;
+}
+
+const taskPolicySchema = z.extend(retryPolicySchema, {
+  fallbackModels: z.optional(
+    z.array(z.unknown()).check(z.maxLength(0, 'expected none; set the option fallbackModels of the chain instead')),
+  ),
+});
+const taskPoliciesSchema = z.strictObject(
+  Object.fromEntries(PROMPT_NAMES.map((name) => [name, z.optional(taskPolicySchema)])) as {
+    [Name in PromptName]: z.ZodMiniOptional<typeof taskPolicySchema>;
+  },
+);
+
+/**
+ * Returns the policies by task. An object with a task's name as a key is by task. The models of a chain are its own option, so a policy
+ * names none.
+ *
+ * @throws PostChainError `invalid_option`
+ */
+export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicies {
+  if (given === undefined) return { rules: {}, numbers: {}, grading: {} };
+  const isByTask = PROMPT_NAMES.some((name) => Object.hasOwn(Object(given), name));
+  parseOption(z.object({ policy: isByTask ? taskPoliciesSchema : taskPolicySchema }), { policy: given }, 'options');
+  const ofTask = (name: PromptName): RetryPolicy =>
+    (isByTask ? (given as TaskPolicies)[name] : (given as RetryPolicy)) ?? {};
+  const byTask = <Value extends object>(of: (policy: RetryPolicy) => Value): Readonly<Record<string, Value>> =>
+    Object.fromEntries(
+      TASKS.flatMap((task) => {
+        const value = of(ofTask(task));
+        return Object.keys(value).length === 0 ? [] : [[task, value]];
+      }),
+    );
+  return { rules: byTask(hooksOf), numbers: byTask(numbersOf), grading: ofTask('grading') };
+}
+
+/**
+ * Returns the rules of all tasks as one set of hooks. Each result is recorded, and a replay or a resumed run uses the recorded one, so
+ * that a rule is called once per decision.
+ */
+export function recordedHooks(rules: ResolvedPolicies['rules'], scope: ScopeSource): RetryHooks {
+  function apply(
+    rule: RetryRule,
+    { id, task }: AttemptExecution,
+    workOf: (hooks: RetryHooks) => (() => unknown) | undefined,
+  ): unknown {
+    const work = workOf(rules[task as Task] ?? {});
+    return (scope().applyRule ?? callRule)(id, rule, work);
+  }
+  return {
+    shouldRetry: (execution, failure) =>
+      (apply(
+        'shouldRetry',
+        execution,
+        ({ shouldRetry }) => shouldRetry && (() => requireBoolean(shouldRetry(execution, failure))),
+      ) as boolean | undefined) ?? true,
+    recordFailure: (record, execution) => ({
+      ...record,
+      ...(apply(
+        'recordFailure',
+        execution,
+        ({ recordFailure }) =>
+          recordFailure && (() => changesOf(record, attemptRecordSchema.parse(recordFailure(record, execution)))),
+      ) as Partial<AttemptRecord> | undefined),
+    }),
+    prepareRetry: (next, execution, failure) => ({
+      ...next,
+      ...(apply(
+        'prepareRetry',
+        execution,
+        ({ prepareRetry }) =>
+          prepareRetry && (() => changesOf(next, nextCallSchema.parse(prepareRetry(next, execution, failure)))),
+      ) as Partial<NextCall> | undefined),
+    }),
+    finalizeOrThrow: (failure, execution) =>
+      apply(
+        'finalizeOrThrow',
+        execution,
+        ({ finalizeOrThrow }) => finalizeOrThrow && (() => toJson(requireValue(finalizeOrThrow(failure, execution)))),
+      ),
+  };
+}
+
+/** Calls a rule outside a recorded run. */
+const callRule: ApplyRule = (_, __, work) => work?.();
+
+/** Returns the fields that a rule changed: the journal has the others already. */
+function changesOf<Fields extends object>(given: Fields, returned: Fields): Partial<Fields> {
+  const isChanged = ([name, value]: readonly [string, unknown]): boolean =>
+    JSON.stringify(value) !== JSON.stringify(given[name as keyof Fields]);
+  return Object.fromEntries(Object.entries(returned).filter(isChanged)) as Partial<Fields>;
+}
+
+/** A value of a rule is reduced to the JSON that the journal keeps. */
+function toJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? 'null');
+}

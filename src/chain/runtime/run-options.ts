@@ -1,0 +1,235 @@
+import * as z from 'zod/mini';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
+import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import type { PriceTable } from '../../../machines/contracts/usage.ts';
+import { withoutFiles } from '../../../machines/policies/attachments.ts';
+import { isPhase } from '../../../machines/policies/phase-selection.ts';
+import { isThenable } from '../../internal/async.ts';
+import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
+import {
+  attachmentOf,
+  type Content,
+  contentSchema,
+  distinctFiles,
+  type ReadContent,
+  readContent,
+  requireAcceptingModel,
+} from '../../llm/content.ts';
+import { type ChainParts, noPassages } from './actors.ts';
+import { deciderKind } from './decider.ts';
+import { combineInstructions, instructionsSchema } from './instructions.ts';
+
+/** An earlier turn of the conversation. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: Content;
+}
+
+export interface RunOptions {
+  /** A question or a task: a text, or a list of texts, images and files (at most 20 MB in total). */
+  readonly request: Content;
+  /** Earlier turns, oldest first. A user's turn is never shortened or dropped without consent. */
+  readonly history?: readonly Turn[];
+  /** Messages to start with instead of `history`: for example the context of an earlier run with an operation undone. */
+  readonly messages?: readonly Message[];
+  /** `automatic`: the chart chooses the next phase. `manual`: after each cycle, the run waits for the user's direction, within its limits. */
+  readonly mode?: 'automatic' | 'manual';
+  /** The phase to start with; `action` by default. */
+  readonly startAt?: Phase;
+  /**
+   * The session the request belongs to: the run gets the session's newest turns, and becomes one of them. At most 200 characters, no
+   * control characters. Without an id the run belongs to no session.
+   */
+  readonly sessionId?: string;
+  /** Instructions for this run, at most 20,000 characters, in addition to those of the chain, which precede them. */
+  readonly instructions?: string;
+  /** JSON that the calling program stores in the journal for its own use. */
+  readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
+  /** Interrupts the run when it aborts; the run still answers, degraded. */
+  readonly signal?: AbortSignal;
+}
+
+const MAX_REQUEST_CHARS = 1_000_000;
+const MAX_SESSION_ID_CHARS = 200;
+
+const phaseSchema = z.custom<Phase>(
+  (name) => typeof name === 'string' && isPhase(name),
+  `expected one of ${PHASES.join(', ')}`,
+);
+
+const sessionIdSchema = z.custom<string>(
+  isSessionId,
+  `expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters`,
+);
+
+const turnSchema: z.ZodMiniType<Turn> = z.object(
+  {
+    role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"'),
+    content: contentSchema,
+  },
+  'expected a role ("user" or "assistant") and content (a string or an array of parts)',
+);
+
+/** Strict: a misspelled option would be ignored silently. */
+export const runOptionsSchema = z.strictObject({
+  request: z.optional(z.unknown()),
+  history: z._default(z.array(turnSchema, 'expected an array of turns'), []),
+  messages: z.optional(z.array(messageSchema)),
+  mode: z._default(z.enum(['automatic', 'manual'], 'expected "automatic" or "manual"'), 'automatic'),
+  startAt: z._default(phaseSchema, 'action'),
+  sessionId: z.optional(sessionIdSchema),
+  instructions: z.optional(instructionsSchema),
+  host: z.optional(
+    z.record(z.string(), z.json()).check(z.refine(hasJsonText, 'expected JSON without references to itself')),
+  ),
+  signal: z.optional(signalSchema),
+});
+
+/** Whether an object can be serialized: one that contains itself cannot. */
+function hasJsonText(value: object): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function isSessionId(id: unknown): boolean {
+  const fits = typeof id === 'string' && id.trim() !== '' && id.length <= MAX_SESSION_ID_CHARS;
+  // Lone surrogates become indistinguishable when written to a file.
+  return fits && !/[\p{Cc}\p{Cs}]/u.test(id);
+}
+
+/**
+ * Returns the input of the chain machine for a run, and the files of its messages. Throws `invalid_request`, `unsupported_file` or
+ * `invalid_option`.
+ */
+export function createChainInput(
+  run: RunOptions,
+  parts: ChainParts,
+): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
+  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
+  const { consent, approval, policies, grader, profile } = parts;
+  const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
+  const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
+  requireAcceptingModel(models, files);
+  const instructions = combineInstructions([parts.instructions, own.instructions], models);
+  const startedAtMs = clock.now();
+  if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
+    throw new PostChainError(
+      'invalid_option',
+      `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
+    );
+  const input = {
+    limits,
+    thresholds,
+    profile,
+    runId: parts.newRunId(),
+    request: request.text,
+    origin: startAt,
+    mode,
+    startedAtMs,
+    contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
+    fallbackModels: models.length - 1,
+    capabilities: capabilities.descriptors,
+    decider: deciderKind(decider),
+    policies: policies.numbers,
+    sessionId,
+    consent,
+    approval,
+    ...pricesOf(models, prices),
+    hasDocuments: passages !== noPassages,
+    hasEmbeddings: embeddings !== null,
+    hasGrader: grader !== null,
+    instructions,
+    attachments: request.files.map(attachmentOf),
+    // The bytes of their files are in the journal of the other run.
+    messages: messages?.map(withoutFiles) ?? historyMessages(history, startedAtMs),
+  };
+  return { input, files };
+}
+
+/** The latest time a Date can hold. */
+const MAX_TIME_MS = 8.64e15;
+
+function pricesOf(models: ChainParts['models'], table: PriceTable | null): Pick<ChainInput, 'prices' | 'currency'> {
+  if (table === null) return { prices: [], currency: null };
+  const { models: priced, currency } = table;
+  return { prices: models.map(({ id }) => (Object.hasOwn(priced, id) ? (priced[id] ?? null) : null)), currency };
+}
+
+/** Throws `invalid_request` for a request in place of the options, and for a promise of them. */
+function requireObject(options: RunOptions): RunOptions {
+  if (typeof options === 'object' && !Array.isArray(options) && !isThenable(options)) return options;
+  throw new PostChainError(
+    'invalid_request',
+    `options: expected an object such as { request: "What is a cycle?" }; received ${describeValue(options)}.`,
+  );
+}
+
+/** Validates the options of a run and fills in defaults. Throws `invalid_request` or `invalid_option`. */
+function parseRunOptions(options: RunOptions) {
+  const { request: given, messages } = requireObject(options ?? {});
+  const request = readContent(contentSchema.safeParse(given).data ?? '', 'request');
+  if (request.text.trim() === '')
+    throw new PostChainError(
+      'invalid_request',
+      `request: expected a question or a task; received ${typeof given === 'string' ? 'an empty string' : describeValue(given)}.`,
+    );
+  if (request.text.length > MAX_REQUEST_CHARS)
+    throw new PostChainError(
+      'invalid_request',
+      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.text.length}. Pass long material as documents.`,
+    );
+  const {
+    history: turns,
+    mode,
+    startAt,
+    sessionId = null,
+    instructions = null,
+  } = parseOption(runOptionsSchema, options, 'options');
+  if (messages !== undefined && turns.length > 0)
+    throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
+  requireUniqueIds(messages ?? []);
+  const history = turns.map(({ role, content }, at) => ({ role, ...readContent(content, `history[${at}].content`) }));
+  return { request, history, messages, mode, startAt, sessionId, instructions };
+}
+
+function requireUniqueIds(messages: readonly Message[]): void {
+  const seen = new Set<string>();
+  for (const { id } of messages) {
+    if (seen.has(id))
+      throw new PostChainError('invalid_option', `messages: expected unique ids; received ${describeValue(id)} twice.`);
+    seen.add(id);
+  }
+}
+
+/** Throws `invalid_option`. */
+export const parseSessionId = (id: string): string => parseOption(sessionIdSchema, id, 'sessionId');
+
+/** Returns the phase with this name. Throws `invalid_option`, listing the phases. */
+export const parsePhase = (name: string): Phase => parseOption(phaseSchema, name, 'phase');
+
+/** Converts earlier turns to the messages a run starts with. */
+function historyMessages(
+  history: readonly (Pick<Turn, 'role'> & ReadContent)[],
+  createdAtMs: number,
+): readonly Message[] {
+  return history.map(({ role, text: content, files }, index) => ({
+    id: `h${index + 1}`,
+    role,
+    phase: null,
+    content,
+    createdAtMs,
+    cycle: 1,
+    tags: [],
+    importance: role === 'user' ? 1 : 0.5,
+    links: [],
+    references: [],
+    source: null,
+    ...(files.length > 0 && { attachments: files.map(attachmentOf) }),
+  }));
+}

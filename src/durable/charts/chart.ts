@@ -1,0 +1,95 @@
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { guardLabel } from './guard-label.ts';
+
+/** A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes. */
+export interface ChartState {
+  readonly id: string;
+  readonly name: string;
+  readonly parent: string | null;
+  readonly type: AnyStateNode['type'];
+  readonly description: string;
+  readonly initial: string | null;
+  readonly invokes: readonly string[];
+}
+
+/** A transition as defined in the chart. `event` is empty for an eventless (`always`) transition. */
+export interface ChartTransition {
+  readonly source: string;
+  readonly target: readonly string[];
+  readonly event: string;
+  readonly guard: string | null;
+  /** Whether it has no guard, and is taken if the guards of the transitions before it fail. */
+  readonly otherwise: boolean;
+  readonly actions: readonly string[];
+}
+
+export interface Chart {
+  readonly id: string;
+  readonly states: readonly ChartState[];
+  readonly transitions: readonly ChartTransition[];
+}
+
+/** Returns a machine as data, for diagrams and `postchain diagram --format json`. */
+export function chartOf(machine: AnyStateMachine): Chart {
+  const states: ChartState[] = [];
+  const transitions: ChartTransition[] = [];
+  visit(machine.root, null, states, transitions);
+  return { id: machine.id, states, transitions };
+}
+
+function visit(node: AnyStateNode, parent: string | null, states: ChartState[], transitions: ChartTransition[]): void {
+  states.push({
+    id: node.id,
+    name: node.key,
+    parent,
+    type: node.type,
+    description: node.description ?? '',
+    initial: node.initial.target[0]?.id ?? null,
+    invokes: node.invoke.map(({ src }) => (typeof src === 'string' ? src : 'inline')),
+  });
+  const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
+  for (const group of [...node.transitions.values(), node.always ?? []])
+    for (const [index, transition] of group.entries())
+      transitions.push(transitionOf(transition, index, { delays, invokes: node.invoke }));
+  for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
+}
+
+function transitionOf(
+  { source, target, eventType, guard, actions }: AnyTransitionDefinition,
+  index: number,
+  state: EventSources,
+): ChartTransition {
+  return {
+    source: source.id,
+    target: (target ?? []).map(({ id }) => id),
+    event: eventName(eventType, state),
+    guard: guard === undefined ? null : guardLabel(guard),
+    otherwise: guard === undefined && index > 0,
+    actions: actions.map(nameOf),
+  };
+}
+
+/** The delays of a state by event type, and the actors that it invokes. */
+interface EventSources {
+  readonly delays: ReadonlyMap<string, string>;
+  readonly invokes: readonly { readonly id: string }[];
+}
+
+const ACTOR_END = /^xstate\.(done|error)\.actor\.(.+)$/u;
+
+/**
+ * Returns the name of an event in a chart: `after` with the delay, `done` or `error` of an actor of the state, `search: done` of an actor
+ * that an action has spawned, or the event type.
+ */
+export function eventName(eventType: string, { delays, invokes }: EventSources): string {
+  const delay = delays.get(eventType);
+  if (delay !== undefined) return `after ${delay}`;
+  const [, end, actor] = ACTOR_END.exec(eventType) ?? [];
+  if (end !== undefined) return invokes.some(({ id }) => id === actor) ? end : `${actor}: ${end}`;
+  return eventType.startsWith('xstate.done.') ? 'done' : eventType;
+}
+
+function nameOf(action: unknown): string {
+  if (typeof action === 'string') return action;
+  return (action as { type?: string }).type ?? 'inline';
+}

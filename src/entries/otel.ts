@@ -1,0 +1,1 @@
+export { type TraceRunOptions, traceRun } from '../integrations/otel/trace-run.ts';

@@ -1,0 +1,69 @@
+export { SimulatedClock } from 'xstate';
+export { type ToVitestOptions, toVitest } from '../chain/journal/to-vitest.ts';
+export {
+  always,
+  type Script,
+  type ScriptEntry,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  scriptedModel,
+} from '../models/scripted.ts';
+export { actionChart } from '../testing/charts/action-chart.ts';
+export { attemptChart } from '../testing/charts/attempt-chart.ts';
+export { chainChart } from '../testing/charts/chain-chart.ts';
+export { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
+export {
+  type CoverageCollector,
+  type CoveredItem,
+  collectCoverage,
+  type MachineCoverage,
+} from '../testing/coverage/coverage.ts';
+export { type CoveragePageOptions, coveragePage } from '../testing/coverage/coverage-page.ts';
+export { percentOf } from '../testing/coverage/coverage-report.ts';
+export { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
+export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
+export type { Exploration, ExploredEdge, ExploredState, StartState } from '../testing/exploration/exploration.ts';
+export { type ExploredChart, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
+export {
+  type ActorOutcomes,
+  done,
+  fails,
+  type Occurrence,
+  type Outcome,
+  type Outcomes,
+  sends,
+} from '../testing/exploration/occurrences.ts';
+export { cover, type Path, pathThrough, pathTo } from '../testing/exploration/paths.ts';
+export { reachedItems } from '../testing/exploration/reached-items.ts';
+export { type Invariants, type RunPathOptions, runPath } from '../testing/exploration/run-path.ts';
+export { startWalk, type Walk, type WalkOptions, walkStep } from '../testing/exploration/walk.ts';
+export {
+  type KillReport,
+  killReport,
+  type Mutant,
+  type MutantKind,
+  type MutantResult,
+  mutantsOf,
+} from '../testing/mutants.ts';
+export { abstractionIsConsistent } from '../testing/properties/abstraction-is-consistent.ts';
+export { alwaysEventually, type EventuallyOptions } from '../testing/properties/always-eventually.ts';
+export {
+  atMost,
+  describeFinding,
+  type Finding,
+  findingsOf,
+  type MayIgnore,
+  never,
+  noDeadEnd,
+  noDeadTransition,
+  noIgnoredEvent,
+  noUnhandledError,
+  noUnreachableState,
+  type Property,
+  type Witness,
+} from '../testing/properties/properties.ts';
+export { replies } from '../testing/replies.ts';
+export { settle } from '../testing/settle.ts';
+export { type CoverageItem, coverageItems } from '../testing/structure/coverage-items.ts';
+export type { EvaluatedGuard, InstrumentedStep } from '../testing/structure/instrumented-machine.ts';

@@ -1,1 +1,0 @@
-export { type TraceRunOptions, traceRun } from './trace-run.ts';

@@ -1,0 +1,139 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
+import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
+
+import type { RetryHooks } from '../../../machines/policies/retry.ts';
+import { systemClock } from '../../durable/clock.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
+import { wireName } from '../../internal/wire-name.ts';
+import type { PromptSpec } from '../request.ts';
+import { outputShape } from '../schemas/output-shape.ts';
+import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
+import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';
+import { hooksOf } from './retry-policy.ts';
+import type { DeepPartial } from './updates.ts';
+
+export interface CreateAttemptOptions<Schema extends StandardSchemaV1> extends AttemptOptions<Schema> {
+  /** Called with the value received so far: a live, read-only view. It is void if the attempt fails. */
+  readonly onPartial?: (partial: {
+    readonly attemptId: string;
+    readonly attempt: number;
+    readonly value: DeepPartial<StandardSchemaV1.InferInput<Schema>>;
+  }) => void;
+}
+
+/** The attempt machine with its actors provided, to invoke in your own chart. Its output is the outcome; it never fails. */
+export type AttemptLogic<Output> = ActorLogic<
+  Snapshot<AttemptOutcome<Output>> & Pick<SnapshotFrom<typeof attemptMachine>, 'value' | 'context'>,
+  ReplyEvent,
+  AttemptInput,
+  ActorSystem<ActorSystemInfo>
+>;
+
+export interface Attempt<Output> {
+  readonly machine: AttemptLogic<Output>;
+  /** Returns the machine's input for one value. Throws `invalid_option` for an invalid prompt. */
+  readonly input: (prompt: AttemptPrompt) => AttemptInput;
+}
+
+/**
+ * Returns structured output as a machine to invoke in your own chart, where it is inspected, stopped and tested like any other actor.
+ *
+ * @throws PostChainError `invalid_option` or `invalid_schema`.
+ * @example
+ * const extract = createAttempt({ model, schema: Recipe });
+ * setup({ actors: { extract: extract.machine } }).createMachine({
+ *   invoke: { src: 'extract', input: ({ context }) => extract.input(context.question), onDone: … },
+ * });
+ */
+export function createAttempt<Schema extends StandardSchemaV1>({
+  onPartial,
+  ...options
+}: CreateAttemptOptions<Schema>): Attempt<StandardSchemaV1.InferOutput<Schema>> {
+  const observer: CallObserver = {
+    ...noopCallObserver,
+    onPartial: ({ attemptId, attempt }, value) => onPartial?.({ attemptId, attempt, value: value as never }),
+  };
+  const { machine, input } = resolveAttempt(options, observer, ['onPartial']);
+  return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
+}
+
+interface AttemptParts {
+  readonly machine: typeof attemptMachine;
+  /** The user's schema, not wrapped in an object. */
+  readonly jsonSchema: JsonSchema;
+  /** The error that a rule of the retry policy threw. */
+  readonly thrown: HookError;
+  /** Returns the machine's input for one value. */
+  readonly input: (prompt: AttemptPrompt) => AttemptInput;
+}
+
+/** Returns the attempt machine for these options. Throws `invalid_option` or `invalid_schema`. */
+export function resolveAttempt<Schema extends StandardSchemaV1>(
+  options: AttemptOptions<Schema>,
+  observer: CallObserver,
+  others: readonly string[],
+): AttemptParts {
+  const { name, replyForm, policy } = parseAttemptOptions(options, others);
+  const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
+  const resolved = jsonSchema ?? jsonSchemaOf(schema);
+  const spec: PromptSpec = {
+    schemaName: wireName(name),
+    shape: outputShape(schema, name, resolved),
+    turns: (input) => input as readonly ChatTurn[],
+  };
+  const { fallbackModels = [] } = options.policy ?? {};
+  const thrown: HookError = { error: undefined, final: undefined };
+  const hooks = captureHookErrors(hooksOf(options.policy ?? {}), thrown);
+  const models = [model, ...fallbackModels];
+  return {
+    jsonSchema: resolved,
+    thrown,
+    machine: provideAttempt({ models, specFor: () => spec, replyForm, callScope: () => ({ clock, observer }), hooks }),
+    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
+  };
+}
+
+/** The errors of custom retry rules: the machine itself keeps only their messages, because its state is JSON. */
+export interface HookError {
+  /** The last error of a rule before the end. */
+  error: unknown;
+  /** The error of `finalizeOrThrow`. */
+  final: unknown;
+}
+
+/** Returns the same rules; errors they throw are also stored in `thrown`. */
+function captureHookErrors(
+  { shouldRetry, recordFailure, prepareRetry, finalizeOrThrow }: RetryHooks,
+  thrown: HookError,
+): RetryHooks {
+  const capture = (error: unknown): void => {
+    thrown.error = error;
+  };
+  return {
+    ...(shouldRetry && { shouldRetry: capturing(shouldRetry, capture) }),
+    ...(recordFailure && { recordFailure: capturing(recordFailure, capture) }),
+    ...(prepareRetry && { prepareRetry: capturing(prepareRetry, capture) }),
+    ...(finalizeOrThrow && {
+      finalizeOrThrow: capturing(finalizeOrThrow, (error) => {
+        thrown.final = error;
+      }),
+    }),
+  };
+}
+
+function capturing<Args extends readonly unknown[], Value>(
+  rule: (...args: Args) => Value,
+  capture: (error: unknown) => void,
+) {
+  return (...args: Args): Value => {
+    try {
+      return rule(...args);
+    } catch (error) {
+      capture(error);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,452 @@
+import { assign, fromCallback, type PromiseActorLogic } from 'xstate';
+import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
+import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
+import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
+import { callInput, initialAttemptState, stallMs } from '../../../machines/attempt/state.ts';
+import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
+import type {
+  AttemptEvent,
+  CallAheadInput,
+  EarlyReply,
+  Reply,
+  ReplyEvent,
+  Validation,
+} from '../../../machines/contracts/attempt.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { acceptsFile, shownAttachments } from '../../../machines/policies/attachments.ts';
+import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
+import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
+import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
+import { onAbort } from '../../internal/async.ts';
+import {
+  type ActivityArgs,
+  type ActivityDispatcher,
+  inlineDispatcher,
+  promiseActivity,
+  syncOrPromiseActivity,
+} from '../activities.ts';
+import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../request.ts';
+import type { OfferedTools } from '../streaming/offered-tools.ts';
+import { readStream } from '../streaming/read-stream.ts';
+
+interface AttemptParts extends Omit<ReadReplyParts, 'dispatcher'> {
+  readonly dispatcher?: ActivityDispatcher;
+  readonly hooks?: RetryHooks;
+  /** Guards that record their results for a journal. */
+  readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
+}
+
+/** Returns the attempt machine, connected to models and prompts. It runs on its own and in the chain. */
+export function provideAttempt({
+  hooks = NO_HOOKS,
+  guards = {},
+  dispatcher = inlineDispatcher,
+  ...parts
+}: AttemptParts): typeof attemptMachine {
+  const { validateReply, withValidation } = createValidator(parts.specFor, dispatcher);
+  const readReply = createReadReply({ ...parts, dispatcher }, withValidation);
+  return createAttemptMachine({ readReply, validateReply }).provide({
+    actions: {
+      recordFailure: assign(({ context }) => recordFailure(context, hooks)),
+      finalize: assign(({ context }) => finalize(context, hooks)),
+    },
+    guards,
+  });
+}
+
+interface Validator {
+  readonly validate: (input: ValidateReplyInput) => Validation | Promise<Validation>;
+  /** The actor for asynchronous schemas, and for the value that the policy gives. */
+  readonly validateReply: ValidateReply;
+  /** Adds the validation to the end of a reply, unless the schema is asynchronous. */
+  readonly withValidation: (event: ReplyEvent, call: ReadReplyInput) => AttemptEvent;
+}
+
+/** Returns what validates replies against the schema of their prompt. A schema is called once per reply. */
+export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatcher): Validator {
+  const pending = new WeakMap<object, Promise<Validation>>();
+  const validate = (input: ValidateReplyInput) => {
+    const { shape } = specFor(input);
+    return shape.validate(shape.unwrap(input.value));
+  };
+  const isRecorded = () => dispatcher.isRecorded?.('validateReply') === true;
+  return {
+    validate,
+    validateReply: syncOrPromiseActivity(
+      'validateReply',
+      (input) => pending.get(Object(input.value)) ?? validate(input),
+      dispatcher,
+    ),
+    withValidation(event, { task, sharedWith }) {
+      if (event.type !== 'reply.ended' || event.reply.failure !== null || isRecorded()) return event;
+      const { value } = event.reply;
+      try {
+        const validation = validate({ task, ...(sharedWith && { sharedWith }), value });
+        if (!(validation instanceof Promise)) return { ...event, validation };
+        pending.set(Object(value), validation);
+      } catch {
+        // The actor repeats the call, and the machine receives its error.
+      }
+      return event;
+    },
+  };
+}
+
+/**
+ * Returns the `callAhead` actor of the chain: it makes the first call of an attempt and validates the reply. A call that hangs or stalls
+ * fails after the same time as in the attempt machine.
+ */
+export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
+  const { validate } = createValidator(parts.specFor, parts.dispatcher);
+  const callAhead = async ({ input, signal }: ActivityArgs<CallAheadInput>): Promise<EarlyReply> => {
+    const call = callInput(initialAttemptState(input.attempt));
+    const { reply, openedAtMs, atMs } = await replyWithin(parts, call, signal);
+    const { failure, usage, value, prose } = reply;
+    const validation = failure === null ? await validate({ ...call, value }) : { ok: false as const, failure };
+    return validation.ok
+      ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
+      : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
+  };
+  return promiseActivity('callAhead', callAhead, parts.dispatcher);
+}
+
+type ReplyEnd = Extract<ReplyEvent, { type: 'reply.ended' }>;
+
+/** Reads a reply to its end, or until no part of it has arrived for too long. */
+function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortSignal): Promise<ReplyEnd> {
+  const { clock } = parts.callScope();
+  const { policy } = call;
+  const openedAtMs = clock.now();
+  return new Promise((resolve) => {
+    let timer: unknown;
+    const expect = (code: string, waitMs: number): void => {
+      clock.clearTimeout(timer);
+      timer = clock.setTimeout(() => {
+        abort();
+        const reply = unread(failureOf('transport', code, `No part of the reply arrived within ${waitMs} ms.`));
+        resolve({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, promptChars: null, reply });
+      }, waitMs);
+    };
+    const abort = readReply(parts, call, (event) => {
+      if (event.type !== 'reply.ended') return expect('stalled', stallMs(policy));
+      clock.clearTimeout(timer);
+      resolve(event);
+    });
+    expect('no_reply', policy.firstChunkMs);
+    onAbort(signal, () => {
+      clock.clearTimeout(timer);
+      abort();
+    });
+  });
+}
+
+/** Identifies a call in progress. `attempt` counts from 1. */
+export interface CallInfo {
+  readonly attemptId: string;
+  readonly task: string;
+  readonly attempt: number;
+}
+
+/** Receives each item of an array when it is complete. */
+export interface ItemObserver {
+  /** Whether the items have readers; otherwise `onItem` is not called. */
+  readonly hasReaders: boolean;
+  /** The array starts. If one started before in this call, that was not the array. */
+  onStart(call: CallInfo): void;
+  onItem(call: CallInfo, index: number, item: unknown): void;
+}
+
+/** Receives the progress of a call. An error it throws fails the call. */
+export interface CallObserver {
+  /** Called before the request is sent. */
+  readonly onRequest?: (call: CallInfo, request: ModelRequest) => void;
+  readonly onText: (call: CallInfo, text: string) => void;
+  /** Called with the value so far: one object that grows. */
+  readonly onPartial: (call: CallInfo, value: unknown) => void;
+  /** Whether anyone reads the values so far; by default they are. */
+  readonly isWatched?: (() => boolean) | undefined;
+  /** For arrays. */
+  readonly items?: ItemObserver | undefined;
+}
+
+export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () => {} };
+
+/** Returns another request to send for a call, or null to send the one that its prompt made. */
+export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
+
+/** Returns the spec of a call. */
+export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
+
+interface CallScope {
+  readonly clock: Clock;
+  readonly observer: CallObserver;
+  /** Returns an attachment with its bytes. Throws if the run does not have them. */
+  readonly fileOf?: (attachment: Attachment) => AttachedFile;
+}
+
+interface ReadReplyParts {
+  readonly editRequest?: EditRequest | undefined;
+  /** The first model is called; the others are its fallbacks, in order. */
+  readonly models: readonly ChatModel[];
+  readonly specFor: SpecSource;
+  readonly replyForm: ReplyForm;
+  /** Returns the clock and the observer of a call that starts, and how it reads the files of the run. */
+  readonly callScope: () => CallScope;
+  readonly dispatcher: ActivityDispatcher;
+}
+
+/** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
+function createReadReply(parts: ReadReplyParts, withValidation: Validator['withValidation']) {
+  return fromCallback<AttemptEvent, ReadReplyInput>(({ input, sendBack, self }) => {
+    let abort = (): void => {};
+    const release = parts.dispatcher.dispatch({
+      actor: 'readReply',
+      input,
+      isWaiting: () => self.getSnapshot().status === 'active',
+      execute: (report) => {
+        abort = readReply(parts, input, report);
+      },
+      onEvent: (event) => sendBack(withValidation(event as ReplyEvent, input)),
+    });
+    return () => {
+      release();
+      abort();
+    };
+  });
+}
+
+/** Returns a function that aborts the call. */
+function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
+  const { clock, observer, fileOf } = parts.callScope();
+  const controller = new AbortController();
+  const openedAtMs = clock.now();
+  let over = false;
+  let stop = (): void => {};
+  const send = (event: ReplyEvent): void => {
+    if (over) return;
+    over = event.type === 'reply.ended';
+    report(event);
+  };
+  let promptChars = 0;
+  const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
+    send({ type, openedAtMs, promptChars, ...progress }),
+  );
+
+  async function read(): Promise<void> {
+    const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
+    const { model, spec, request } = callOf(parts, call, files);
+    const { items } = observer;
+    const problem = call.notCalled ?? unsupportedFiles(model, request);
+    if (problem === null) observer.onRequest?.(call, request);
+    const textChars = requestChars(spec, request);
+    promptChars = textChars + charsOfFiles(request);
+    // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
+    const unsent = problem === null ? promptTooLong(model, request, textChars) : unsentReply(problem);
+    const failed = unsent instanceof Promise ? await unsent : unsent;
+    if (over) return;
+    const reply =
+      failed ??
+      (await readStream(() => model.stream(request, { signal: controller.signal }), {
+        form: request.replyForm,
+        toolName: request.schemaName,
+        acceptsList: spec.shape.mayBeList,
+        offered: offeredBy(spec, request),
+        fromProse: call.mayBeProse ? spec.fromProse : undefined,
+        maxChars: call.policy.maxReplyChars,
+        takeTurn: takeTurnOf(clock),
+        promptChars,
+        onStoppable: (given) => {
+          stop = given;
+        },
+        onAlive: () => {
+          if (!over) heartbeat.beat(0);
+        },
+        onText: (text) => {
+          if (over) return;
+          heartbeat.beat(text.length);
+          observer.onText(call, text);
+        },
+        onBegin: items && (() => over || items.onStart(call)),
+        onComplete:
+          items &&
+          ((value, pathNow) => {
+            if (over || !items.hasReaders) return;
+            const index = spec.shape.itemAt(pathNow());
+            if (index !== null) items.onItem(call, index, value);
+          }),
+        isWatched: observer.isWatched,
+        onPartial: (given) => {
+          const value = spec.shape.unwrapPartial(given);
+          if (!over && value !== undefined) observer.onPartial(call, value);
+        },
+      }));
+    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars, reply });
+  }
+
+  read().catch((error: unknown) =>
+    send({
+      type: 'reply.ended',
+      openedAtMs,
+      atMs: clock.now(),
+      chars: heartbeat.chars,
+      promptChars,
+      reply: thrown(error, { promptChars, chars: heartbeat.chars }),
+    }),
+  );
+  return () => {
+    // A call that has ended needs no abort, which would create an error with a stack.
+    if (!over) {
+      controller.abort();
+      stop();
+    }
+    over = true;
+  };
+}
+
+function callOf(
+  { models, specFor, replyForm, editRequest }: ReadReplyParts,
+  call: ReadReplyInput,
+  files: readonly AttachedFile[],
+) {
+  const model = models[call.model];
+  if (model === undefined)
+    throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
+  const spec = specFor(call);
+  const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
+  return { model, spec, request: editRequest?.(call, request) ?? request };
+}
+
+/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */
+function formAt(form: number, configured: ReplyForm): ReplyForm {
+  return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
+}
+
+function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
+  if (tools === undefined || fromToolCalls === undefined) return undefined;
+  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCalls };
+}
+
+/** Returns the failure of a model that does not accept one of the files; null if it accepts all. Another model of the run does. */
+function unsupportedFiles(model: ChatModel, request: ModelRequest): Failure | null {
+  const unread = filesOf(request).filter((file) => !acceptsFile(model, file));
+  if (unread.length === 0) return null;
+  const types = [...new Set(unread.map(({ mediaType }) => mediaType))].join(', ');
+  return failureOf(
+    'transport',
+    'unsupported_file',
+    `${model.id} was not called, because it does not accept ${types}.`,
+    {
+      retryable: false,
+    },
+  );
+}
+
+/**
+ * Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. Files do
+ * not count, because estimates of their tokens are too rough to prevent a call.
+ */
+function promptTooLong(
+  model: ChatModel,
+  request: ModelRequest,
+  promptChars: number,
+): Reply | null | Promise<Reply | null> {
+  return promptChars / 4 <= model.contextWindowTokens ? null : countedTooLong(model, request, promptChars);
+}
+
+async function countedTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
+  const { id, contextWindowTokens } = model;
+  const counted = await countedTokens(model, request);
+  const tokens = counted ?? tokensOfChars(promptChars);
+  if (tokens <= contextWindowTokens) return null;
+  const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
+  const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it or use a model with a larger context window.`;
+  return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));
+}
+
+/** Counts with the model's own tokenizer; null if it has none or fails. */
+async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelRequest): Promise<number | null> {
+  try {
+    const offered = tools.map((tool) => JSON.stringify(tool));
+    const counts = await model.countTokens?.([...turns.map(({ content }) => content), ...offered]);
+    const sum = counts?.reduce((all, one) => all + one, 0) ?? Number.NaN;
+    return Number.isFinite(sum) && sum > 0 ? sum : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A prompt or an observer that throws is a bug; the run still continues to an answer, and what arrived is charged. */
+function thrown(
+  error: unknown,
+  { promptChars, chars }: { readonly promptChars: number; readonly chars: number },
+): Reply {
+  const { message } = unexpectedFailure(error);
+  const reply = unread(failureOf('unexpected', 'prompt_failed', message, { retryable: false }));
+  if (chars === 0) return reply;
+  return { ...reply, usage: estimatedUsage(promptChars, chars) };
+}
+
+function unread(failure: Reply['failure']): Reply {
+  return { text: '', value: null, prose: false, failure, usage: { inputTokens: 0, outputTokens: 0, estimated: true } };
+}
+
+/** A call that is not made uses nothing. */
+function unsentReply(failure: Failure): Reply {
+  return { ...unread(failure), usage: { inputTokens: 0, outputTokens: 0, estimated: false } };
+}
+
+/** Above this, the character count is reported again whenever it has grown by a quarter. */
+const MIN_REPORTED_CHARS = 800;
+
+interface Progress {
+  readonly atMs: number;
+  readonly chars: number;
+}
+
+interface Heartbeat {
+  /** Counts a part with this many characters of the reply. */
+  beat(chars: number): void;
+  readonly chars: number;
+}
+
+/**
+ * Reports to the attempt machine that a call is alive: in the turn after the first part, then once per eighth of `chunkMs` while parts
+ * arrive, and when the text has grown by a quarter. It does not report every part, nor the start of a reply that ends in the same
+ * turn, because every event costs time and journal space.
+ */
+function createHeartbeat(
+  chunkMs: number,
+  clock: Clock,
+  send: (type: 'reply.started' | 'reply.progressed', progress: Progress) => void,
+): Heartbeat {
+  let isAlive = false;
+  let reportedAtMs: number | null = null;
+  let reportedChars = MIN_REPORTED_CHARS;
+  let atMs = 0;
+  let chars = 0;
+
+  function report(): void {
+    const type = reportedAtMs === null ? 'reply.started' : 'reply.progressed';
+    reportedAtMs = atMs;
+    reportedChars = Math.max(MIN_REPORTED_CHARS, chars);
+    send(type, { atMs, chars });
+  }
+
+  return {
+    get chars() {
+      return chars;
+    },
+    beat(more) {
+      atMs = clock.now();
+      chars += more;
+      if (!isAlive) {
+        isAlive = true;
+        inNextTurnOf(clock, report);
+      } else if (reportedAtMs !== null && (atMs - reportedAtMs >= chunkMs / 8 || chars >= reportedChars * 1.25)) {
+        report();
+      }
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../../machines/contracts/context.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+
+import type { Message } from '../../../../machines/contracts/message.ts';
+import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
+
+import { contextChanges, contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
+import { LONG_HISTORY, runOverHistory } from '../../../support/journal-files.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+
+describe('contextHistory', () => {
+  it('[U12] equals the context at the end of the run', async () => {
+    const run = await runOverHistory();
+    expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
+  });
+
+  it('[U12] undoes any single operation, and redoes it', async () => {
+    const { journal } = await runOverHistory();
+    const document = contextHistory(journal);
+    expect(document.operations.length).toBeGreaterThan(5);
+    expect(new Set(document.operations.map(({ id }) => id)).size).toBe(document.operations.length);
+    for (const { id } of document.operations) {
+      const others = document.operations.filter((operation) => operation.id !== id);
+      const without = undo(document, id);
+      expect(contextOf(without)).toEqual(applyOperations(document.initial, others));
+      expect(contextOf(redo(without, id))).toEqual(contextOf(document));
+    }
+  });
+
+  it('[U12] returns the initial context if every operation is undone', async () => {
+    const { journal } = await runOverHistory();
+    const document = contextHistory(journal);
+    const bare = document.operations.reduce((undone, { id }) => undo(undone, id), document);
+    expect(contextOf(bare)).toEqual(document.initial);
+    expect(document.initial.map(({ content }) => content)).toEqual([
+      ...LONG_HISTORY.map(({ content }) => content),
+      'Is the cellar damp?',
+    ]);
+  });
+
+  it('[U9][U12] restores the original message if its summary or removal is undone', async () => {
+    const { journal } = await runOverHistory();
+    const document = contextHistory(journal);
+    for (const [target, operation] of [
+      ['earlier.h1', 'TRANSFORM'],
+      ['earlier.h3', 'PRUNE'],
+    ] as const) {
+      const done = document.operations.find((one) => one.target === target && one.operation === operation);
+      const find = (messages: ReturnType<typeof contextOf>) => messages.find(({ id }) => id === target)?.content;
+      const said = document.initial.find(({ id }) => id === target)?.content;
+      expect(find(contextOf(document))).not.toBe(said);
+      expect(find(contextOf(undo(document, done?.id ?? '')))).toBe(said);
+    }
+  });
+
+  it('is empty for an empty journal', () => {
+    expect(contextOf(contextHistory([]))).toEqual([]);
+  });
+});
+
+const message = (id: string, content: string): Message => ({
+  id,
+  role: 'user',
+  phase: null,
+  content,
+  createdAtMs: 0,
+  cycle: 1,
+  tags: [],
+  importance: 1,
+  links: [],
+  references: [],
+  source: null,
+});
+
+const ids = fc.constantFrom('a', 'b', 'c', 'd');
+const texts = fc.string({ minLength: 1, maxLength: 9 });
+const operations: fc.Arbitrary<readonly ContextOperation[]> = fc
+  .array(
+    fc.oneof(
+      fc.record({ kind: fc.constant('ADD' as const), target: ids, text: texts }),
+      fc.record({
+        kind: fc.constantFrom('PRUNE' as const, 'TRANSFORM' as const, 'TAG' as const),
+        target: ids,
+        text: texts,
+      }),
+    ),
+    { maxLength: 30 },
+  )
+  .map((made) =>
+    made.map(({ kind, target, text }, index): ContextOperation => {
+      const common = { id: `o${index}`, target, code: 'related', reason: 'so', metadata: {} } as const;
+      if (kind === 'ADD') return { ...common, operation: kind, data: { message: message(target, text) } };
+      if (kind === 'PRUNE') return { ...common, operation: kind, data: {} };
+      if (kind === 'TAG') return { ...common, operation: kind, data: { tags: [text] } };
+      return {
+        ...common,
+        operation: kind,
+        data: { transformation: 'summarize', content: text, maxChars: 9, originalChars: 99 },
+      };
+    }),
+  );
+
+const start = startScripted().run.journal[0] as Extract<JournalEntry, { type: 'run-start' }>;
+
+function journalOf(messages: Message[], batches: readonly (readonly ContextOperation[])[]): readonly JournalEntry[] {
+  const applied = batches.map((batch, index) => ({
+    type: 'operations' as const,
+    phase: 'action' as const,
+    step: index + 1,
+    applied: [...batch],
+    seq: index + 2,
+    atMs: 0,
+  }));
+  const recalled = { type: 'session-recalled', sessionId: 'u', turns: 1, messages, problem: null } as const;
+  return [start, { seq: 1, atMs: 0, ...recalled }, ...applied];
+}
+
+describe('listOperations', () => {
+  it('[U12] reports the target sizes that applying the operations one by one gives', () => {
+    fc.assert(
+      fc.property(operations, (all) => {
+        const first = [message('a', 'first')];
+        let context: readonly Message[] = first;
+        const chars = (id: string) => context.find((one) => one.id === id)?.content.length ?? null;
+        for (const { operation, before, after } of listOperations(journalOf(first, [all]))) {
+          expect(before).toBe(chars(operation.target));
+          context = applyOperations(context, [operation]);
+          expect(after).toBe(chars(operation.target));
+        }
+      }),
+    );
+  });
+
+  it('attributes operations to the step that requested them, not the one that applied them', () => {
+    const one = (id: string): ContextOperation => ({
+      operation: 'PRUNE',
+      code: 'over_limit',
+      id,
+      target: 'a',
+      data: {},
+      reason: 'so',
+      metadata: {},
+    });
+    const listed = listOperations(journalOf([], [[], [one('x'), one('y')], [], [one('z')]]));
+    expect(listed.map(({ step, operation: { id } }) => [step, id])).toEqual([
+      [1, 'x'],
+      [1, 'y'],
+      [3, 'z'],
+    ]);
+  });
+
+  it('[U12] contextChanges lists every restored, changed and removed message', () => {
+    fc.assert(
+      fc.property(operations, operations, (some, others) => {
+        const [before, after] = [applyOperations([], some), applyOperations([], others)];
+        const changes = contextChanges(before, after);
+        const found = (messages: readonly Message[], id: string) => messages.find((one) => one.id === id) ?? null;
+        for (const id of ['a', 'b', 'c', 'd']) {
+          const [was, is] = [found(before, id), found(after, id)];
+          const change = was === null ? 'back' : is === null ? 'gone' : 'changed';
+          const differs = JSON.stringify(was) !== JSON.stringify(is);
+          expect(changes.filter(({ messageId }) => messageId === id)).toEqual(
+            differs ? [{ messageId: id, change, before: was, after: is }] : [],
+          );
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,226 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SessionStore, SessionTurn } from '../../../../machines/contracts/session.ts';
+import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
+import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
+import { append, aTurn, recall, recalledIds } from '../../../support/sessions.ts';
+
+type Make = (options?: { readonly maxTurns?: number }) => SessionStore;
+
+const STORES: readonly (readonly [string, Make])[] = [
+  ['in memory', memorySessions],
+  ['in a file', (options) => sqliteSessions(join(temporaryFolder(), 'chat.db'), options)],
+];
+
+const HOSTILE_IDS = [
+  "'; DROP TABLE turn; --",
+  "u' OR '1'='1",
+  '%',
+  '_',
+  '*',
+  '?',
+  'u\0',
+  'u\0v',
+  'u',
+  'U',
+  'ü',
+  'u\u0308',
+  '🦊',
+  '\ud83e',
+  '\udd8a',
+  '__proto__',
+  'constructor',
+  'toString',
+  '1',
+  '01',
+  '1.0',
+  'null',
+  ' ',
+  '  ',
+  'a'.repeat(10_000),
+];
+
+describe.each(STORES)('a session store %s', (_, make) => {
+  it('[R4] recalls the appended turns, oldest first', async () => {
+    const store = make();
+    const turns = [
+      aTurn('r1', { runs: [{ capability: 'work', success: false, summary: 'no' }] }),
+      aTurn('r2', { status: 'cancelled', atMs: -1.5 }),
+    ];
+    for (const turn of turns) await append(store, 'u42', turn);
+    expect(await recall(store, 'u42')).toEqual(turns);
+  });
+
+  it('recalls as many of the newest turns as requested', async () => {
+    const store = make();
+    for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id));
+    expect(await recalledIds(store, 'u42', 2)).toEqual(['r2', 'r3']);
+    expect(await recalledIds(store, 'u42', Number.POSITIVE_INFINITY)).toEqual(['r1', 'r2', 'r3']);
+    for (const turns of [0, -1, Number.NaN]) expect(await recalledIds(store, 'u42', turns)).toEqual([]);
+  });
+
+  it('[U15] stores what the session keeps with its newest three turns, and everything else with all', async () => {
+    const store = make();
+    const kept = [aMessage({ id: 'note', tags: ['pinned'] })];
+    const turns = [1, 2, 3, 4, 5].map((number) => aTurn(`r${number}`, { number, kept, removed: ['x'], gaveWay: 2 }));
+    for (const turn of turns) await append(store, 'u42', turn);
+    await append(store, 'u42', turns[4] as SessionTurn);
+    await append(store, 'other', aTurn('r1', { kept }));
+    const older = turns.map(({ kept: _, ...turn }) => turn);
+    expect(await recall(store, 'u42')).toEqual([...older.slice(0, 2), ...turns.slice(2)]);
+    expect(await recall(store, 'other')).toEqual([aTurn('r1', { kept })]);
+  });
+
+  it('recalls nothing for an unknown session', async () => {
+    expect(await recall(make(), 'nobody')).toEqual([]);
+  });
+
+  it('replaces the turn with the same run id', async () => {
+    const store = make();
+    for (const id of ['r1', 'r2']) await append(store, 'u42', aTurn(id));
+    await append(store, 'u42', aTurn('r1', { answer: 'Better.' }));
+    expect((await recall(store, 'u42')).map(({ runId, answer }) => [runId, answer])).toEqual([
+      ['r1', 'Better.'],
+      ['r2', 'All is well with r2.'],
+    ]);
+  });
+
+  it('[R4] limits turns, not capability runs', async () => {
+    const store = make({ maxTurns: 3 });
+    const runs = Array.from({ length: 1_000 }, (__, at) => ({ capability: 'work', success: true, summary: `${at}` }));
+    for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id));
+    await append(store, 'u42', aTurn('r4', { runs }));
+    expect(await recalledIds(store, 'u42')).toEqual(['r2', 'r3', 'r4']);
+    await append(store, 'u42', aTurn('r3', { answer: 'Again.' }));
+    expect(await recalledIds(store, 'u42')).toEqual(['r2', 'r3', 'r4']);
+  });
+
+  it('keeps sessions apart, whatever their ids', async () => {
+    const store = make();
+    for (const [at, id] of HOSTILE_IDS.entries()) await append(store, id, aTurn(`r${at}`));
+    for (const [at, id] of HOSTILE_IDS.entries()) expect(await recalledIds(store, id)).toEqual([`r${at}`]);
+  });
+
+  it('keeps turns apart, whatever their run ids', async () => {
+    const store = make();
+    for (const id of HOSTILE_IDS) await append(store, 'u42', aTurn(id));
+    expect(await recalledIds(store, 'u42')).toEqual(HOSTILE_IDS);
+  });
+
+  it('stores any character, and ten million of them', async () => {
+    const store = make();
+    const request = `\0\ud800 "'\\\u2028\r\n🦊 ${'x'.repeat(10_000_000)}`;
+    await append(store, 'u42', aTurn('r1', { request }));
+    expect((await recall(store, 'u42'))[0]?.request === request).toBe(true);
+  });
+
+  it('copies turns on append and on recall', async () => {
+    const store = make();
+    const turn = { ...aTurn('r1'), runs: [{ capability: 'work', success: true, summary: 'done' }] };
+    await append(store, 'u42', turn);
+    turn.answer = 'changed';
+    turn.runs.pop();
+    for (let time = 0; time < 2; time += 1) {
+      const [kept] = (await recall(store, 'u42')) as unknown as { answer: string }[];
+      expect(kept).toMatchObject({ answer: 'All is well with r1.', runs: [{ capability: 'work' }] });
+      if (kept !== undefined) kept.answer = 'changed';
+    }
+  });
+
+  it.each([
+    ['no fields', null],
+    ['an invalid status', { ...aTurn(), status: 'asleep' }],
+    ['an invalid answer', { ...aTurn(), answer: 7 }],
+    ['an invalid time', { ...aTurn(), atMs: Number.NaN }],
+  ])('rejects a turn with %s and keeps the others', async (__, turn) => {
+    const store = make();
+    await append(store, 'u42', aTurn('r0'));
+    await expect((async () => append(store, 'u42', turn as SessionTurn))()).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+    expect(await recalledIds(store, 'u42')).toEqual(['r0']);
+  });
+
+  it('drops unknown fields and pollutes no prototype', async () => {
+    const store = make();
+    const turn = JSON.parse(`{"__proto__": {"polluted": 1}, "secret": 1, ${JSON.stringify(aTurn()).slice(1)}`);
+    await append(store, 'u42', turn);
+    const [kept] = await recall(store, 'u42');
+    expect(kept).toStrictEqual(aTurn());
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  it('[R4] behaves like a list of the newest turns after any appends and recalls', async () => {
+    const id = fc.constantFrom('a', 'b', 'a\0', '__proto__');
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ session: id, run: fc.nat(12).map((at) => `r${at}`), answer: fc.string() }) },
+      { weight: 1, arbitrary: fc.record({ session: id, turns: fc.nat(8) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 6 }), async (steps, maxTurns) => {
+        const store = make({ maxTurns });
+        const model = new Map<string, SessionTurn[]>();
+        for (const one of steps) {
+          const kept = model.get(one.session) ?? [];
+          if ('turns' in one) {
+            expect(await recall(store, one.session, one.turns)).toEqual(
+              kept.slice(Math.max(0, kept.length - one.turns)),
+            );
+            continue;
+          }
+          const turn = aTurn(one.run, { answer: one.answer });
+          await append(store, one.session, turn);
+          const place = kept.findIndex(({ runId }) => runId === one.run);
+          if (place >= 0) kept[place] = turn;
+          else kept.push(turn);
+          model.set(one.session, kept.slice(-maxTurns));
+        }
+        for (const [session, kept] of model) expect(await recall(store, session)).toEqual(kept);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('memorySessions', () => {
+  it('evicts the least recently used session', async () => {
+    const id = fc.nat(5).map((at) => `u${at}`);
+    const step = fc.record({ session: id, appends: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const store = memorySessions({ maxSessions: 3 });
+        let order: string[] = [];
+        for (const [at, { session, appends }] of steps.entries()) {
+          const known = order.includes(session);
+          if (appends) await append(store, session, aTurn(`r${at}`));
+          else expect((await recall(store, session)).length > 0).toBe(known);
+          if (appends || known) order = [...order.filter((one) => one !== session), session].slice(-3);
+        }
+        for (let at = 0; at < 6; at += 1)
+          if (!order.includes(`u${at}`)) expect(await recall(store, `u${at}`)).toEqual([]);
+        for (const session of order) expect(await recall(store, session)).not.toEqual([]);
+      }),
+    );
+  });
+
+  it('answers synchronously', () => {
+    const { signal } = new AbortController();
+    const store = memorySessions();
+    expect(store.append('u42', aTurn(), { signal })).toBeUndefined();
+    expect(store.recall('u42', { turns: 1, signal })).toEqual([aTurn()]);
+  });
+
+  it.each([
+    [{ maxTurns: 0 }, /^maxTurns: .*; received 0\./u],
+    [{ maxSessions: 1.5 }, /^maxSessions: .*; received 1\.5\./u],
+    [{ maxSesions: 3 }, /^maxSesions: unknown option; expected one of maxTurns, maxSessions\.$/u],
+    [null, /^memorySessions: .*; received null\./u],
+  ])('rejects invalid limits: %j', (options, message) => {
+    expect(() => memorySessions(options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(message) }),
+    );
+  });
+});

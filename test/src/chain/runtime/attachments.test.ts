@@ -1,0 +1,550 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
+import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
+import { promptSteps } from '../../../../src/chain/journal/recorded-prompts.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import {
+  type Content,
+  chainInput,
+  createPassageIndex,
+  createPostChain,
+  createStructuredOutput,
+  fallbackModel,
+  memoryJournals,
+  memorySessions,
+  PostChainError,
+  type RunOptions,
+  replay,
+  rerecord,
+} from '../../../../src/entries/index.ts';
+import { fileJournals } from '../../../../src/journal/file-journals.ts';
+import { entriesOf as allOf } from '../../../../src/journal/journal-lines.ts';
+import { readContent } from '../../../../src/llm/content.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
+
+const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+const PNG_BASE64 = 'iVBORw0KGgoBAgM=';
+const PDF_BASE64 = btoa('%PDF-1.7 nothing');
+const REQUEST: Content = [
+  { type: 'text', text: 'What is on the photo?' },
+  { type: 'image', image: PNG, filename: 'photo.png' },
+];
+const FILES = ['image/*', 'application/pdf'];
+
+const unreadable = new Proxy(
+  {},
+  {
+    get: () => {
+      throw new Error('secret');
+    },
+  },
+);
+const detached = new ArrayBuffer(8);
+structuredClone(detached, { transfer: [detached] });
+
+function start(run: Partial<RunOptions> = {}, options: PostChainOptions = {}, accepts: readonly string[] = FILES) {
+  const model = scriptedModel({}, { otherwise: replies, accepts });
+  const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, newId: () => 'run-1', ...options });
+  return { model, chain, run: chain.run({ request: REQUEST, ...run }) };
+}
+
+const filesOf = ({ turns }: ModelRequest) =>
+  turns.flatMap(({ role, files = [] }) => files.map((file) => ({ role, ...file })));
+
+const isFile = ({ type }: JournalEntry): boolean => type === 'attachment';
+
+function errorOf(act: () => unknown): PostChainError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PostChainError) return error;
+  }
+  throw new Error('expected a PostChainError');
+}
+
+describe('files of a request', () => {
+  it('are shown to every phase with the user turn, and named to the model that writes the answer', async () => {
+    const { run, model } = start();
+    expect((await run.answer).status).toBe('completed');
+    const tasksWith = new Set(model.calls.filter((call) => filesOf(call).length > 0).map(({ task }) => task));
+    expect(model.calls.filter(({ task }) => !tasksWith.has(task)).map(({ task }) => task)).toEqual(['synthesis']);
+    for (const call of model.calls) {
+      const text = call.turns[1]?.content ?? '';
+      expect(text).not.toContain(PNG_BASE64);
+      expect(text).toContain(
+        tasksWith.has(call.task)
+          ? 'Files above this text, in order:\nphoto.png (image/png, 11 B), part of the request'
+          : 'Files that other phases see and you do not:\nphoto.png (image/png, 11 B), part of the request',
+      );
+    }
+    const [action] = model.calls;
+    expect(filesOf(action as ModelRequest)).toMatchObject([
+      { role: 'user', mediaType: 'image/png', name: 'photo.png', bytes: 11, data: PNG_BASE64 },
+    ]);
+    expect(action?.turns[1]?.content).toContain('Request: What is on the photo?');
+  });
+
+  it('stay with the prompt in a correction and in a prompt without native tools', async () => {
+    let asked = 0;
+    const model = scriptedModel(
+      (request) => {
+        asked += request.task === 'action' ? 1 : 0;
+        return request.task === 'action' && asked === 1 ? { response: 7 } : replies[request.task as 'action'];
+      },
+      { accepts: FILES },
+    );
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: REQUEST }).answer;
+    const calls = model.calls.filter(({ task }) => task === 'action');
+    expect(calls.map((call) => filesOf(call).length)).toEqual([1, 1]);
+    expect(calls[1]?.turns.map(({ files = [] }) => files.length)).toEqual([0, 1, 0, 0]);
+  });
+
+  it('are accepted as bytes, Base64 text and data: URL, with the media type of the bytes', async () => {
+    const { run } = start({
+      request: [
+        { type: 'image', image: runInNewContext(`Uint8Array.from([${PNG}])`) },
+        { type: 'image', image: PNG.buffer.slice(0) },
+        { type: 'image', image: new URL(`data:image/png;base64,${PNG_BASE64}`) },
+        { type: 'image', image: 'UklGRiQAAABXRUJQVlA4IA==' },
+        { type: 'file', data: { type: 'data', data: PDF_BASE64 }, mediaType: 'application/pdf' },
+        { type: 'text', text: 'Compare.' },
+      ],
+    });
+    await run.answer;
+    const [journal] = entriesOf(run, 'run-start');
+    expect(journal?.attachments.map(({ mediaType, name, bytes }) => [mediaType, name, bytes])).toEqual([
+      ['image/png', null, 11],
+      ['image/png', null, 11],
+      ['image/png', null, 11],
+      ['image/webp', null, 16],
+      ['application/pdf', null, 16],
+    ]);
+    expect(entriesOf(run, 'attachment').map(({ data }) => data)).toEqual([PNG_BASE64, expect.any(String), PDF_BASE64]);
+  });
+
+  it('may have the provider options of the AI SDK, which are ignored', () => {
+    const providerOptions = { openai: { imageDetail: 'low' } };
+    const parts = [
+      { type: 'text', text: 'x', providerOptions },
+      { type: 'image', image: PNG, mediaType: 'image/png', providerOptions },
+    ] as const;
+    expect(readContent(parts, 'request')).toMatchObject({ text: 'x', files: [{ mediaType: 'image/png' }] });
+  });
+
+  it('of any length and content are stored as standard Base64', () => {
+    for (const length of [1, 2, 3, 4, 255, 1_000]) {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 37 + 251) % 256);
+      const data = Buffer.from(bytes).toString('base64');
+      for (const given of [bytes, data, data.replace(/=+$/u, '').replaceAll('+', '-').replaceAll('/', '_')]) {
+        const { files } = readContent([{ type: 'file', data: given, mediaType: 'image/png' }], 'request');
+        expect(files).toMatchObject([{ bytes: length, data }]);
+      }
+    }
+  });
+
+  it('may come without a text, which then names them', async () => {
+    const { run } = start({ request: [{ type: 'image', image: PNG, filename: 'photo.png' }] });
+    expect((await run.answer).status).toBe('completed');
+    expect(entriesOf(run, 'run-start')[0]?.request).toBe('[Attached: photo.png (image/png, 11 B)]');
+  });
+
+  it('of earlier turns are shown with the message that they belong to', async () => {
+    const { run, model } = start({
+      request: 'And what is beside it?',
+      history: [
+        { role: 'user', content: REQUEST },
+        { role: 'assistant', content: 'A bridge.' },
+      ],
+    });
+    await run.answer;
+    const [call] = model.calls;
+    expect(filesOf(call as ModelRequest)).toHaveLength(1);
+    expect(call?.turns[1]?.content).toContain('photo.png (image/png, 11 B), part of message earlier.h1');
+    expect(call?.turns[1]?.content).toContain('<message id="earlier.h1" role="user" files="photo.png">');
+  });
+
+  it.each([
+    [
+      [{ type: 'image', image: 'https://example.com/a.png' }],
+      /^request\[0\]\.image: expected bytes, Base64 text or a data: URL with ;base64; received a URL of https:\/\/example\.com; download it first\.$/,
+    ],
+    [
+      [{ type: 'image', image: new URL('https://user:secret@example.com/a.png?token=secret') }],
+      /^request\[0\]\.image: expected [^"]*; received a URL of https:\/\/example\.com; download it first\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'data:text/plain,secret' }],
+      /^request\[0\]\.data: expected [^"]*; received a data: URL without ;base64\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'password:secret' }],
+      /^request\[0\]\.data: expected [^"]*; received text that is not Base64\.$/,
+    ],
+    [['data:text/plain,secret'], /^request\[0\]: expected a part with the type .*; received a string\.$/],
+    [
+      [{ type: 'file', data: { type: 'text' } }],
+      /^request\[0\]\.data: expected bytes .*; received an object with type\.$/,
+    ],
+    [
+      [{ type: 'file', data: { type: 'text', text: Symbol('secret') } }],
+      /^request\[0\]\.data: expected bytes .*; received an object with type, text\.$/,
+    ],
+    [[unreadable], /^request\[0\]: expected a part .*; received an object that cannot be read\.$/],
+    [
+      [{ type: 'image', image: unreadable }],
+      /^request\[0\]: expected a part .*; received an object that cannot be read\.$/,
+    ],
+    [
+      [{ type: 'image', image: detached }],
+      /^request\[0\]: expected a part .*; received an object that cannot be read\.$/,
+    ],
+    [[{ type: 'image', image: 'UklGRiQAAABXQVZFZm10IA==' }], /^request\[0\]\.mediaType: expected .*; received none\.$/],
+    [
+      [{ type: 'image', image: 7 }],
+      /^request\[0\]\.image: expected bytes \(Uint8Array or ArrayBuffer\), Base64 text or a data: URL; received 7\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'not Base64!' }],
+      /^request\[0\]\.data: expected bytes, Base64 text or a data: URL; received text that is not Base64\.$/,
+    ],
+    [[{ type: 'file', data: '' }], /^request\[0\]\.data: expected the bytes of a file; received none\.$/],
+    [
+      [{ type: 'file', data: 'AAAA' }],
+      /^request\[0\]\.mediaType: expected the media type of the file, for example "image\/png"; received none\.$/,
+    ],
+    [
+      [{ type: 'video', data: 'AAAA' }],
+      /^request\[0\]: expected a part with the type "text", "image" or "file"; received an object with type, data\.$/,
+    ],
+    [
+      [{ type: 'file', data: new Uint8Array(20_000_001), mediaType: 'application/pdf' }],
+      /^files: expected at most 20 MB in total; received 20\.1 MB\.$/,
+    ],
+    [
+      [{ type: 'image', imge: 'iVBORw0KGgo=' }],
+      /^request\[0\]: unknown key "imge"; expected one of type, image, mediaType, filename, providerOptions\.$/,
+    ],
+    [
+      [{ type: 'text', text: 'x', mediaType: 'text/plain' }],
+      /^request\[0\]: unknown key "mediaType"; expected one of type, text, providerOptions\.$/,
+    ],
+    [
+      [{ type: 'image', image: '/9j/', mediaType: 'image/png' }],
+      /^request\[0\]\.image: expected the bytes of image\/png, its media type; received those of image\/jpeg; correct mediaType\.$/,
+    ],
+    [
+      [{ type: 'file', data: 'data:application/pdf;base64,R0lGODlh' }],
+      /^request\[0\]\.data: expected the bytes of application\/pdf, its media type; received those of image\/gif; correct mediaType\.$/,
+    ],
+    [[{ type: 'text', text: 5 }], /^request\[0\]\.text: expected a string; received 5\.$/],
+    [
+      Array.from({ length: 51 }, (_, at) => ({ type: 'image', image: btoa(`photo ${at}`), mediaType: 'image/png' })),
+      /^files: expected at most 50; received 51\.$/,
+    ],
+    [[{ type: 'text', text: ' ' }], /^request: expected a question or a task; received an array of 1\.$/],
+  ])('that are invalid are rejected in one line before the run: %#', (request, message) => {
+    const error = errorOf(() => start({ request: request as Content }));
+    expect(error.code).toBe('invalid_request');
+    expect(error.message).toMatch(message);
+  });
+});
+
+it('a bare machine takes text only', () => {
+  const model = scriptedModel({}, { accepts: FILES });
+  expect(errorOf(() => chainInput({ request: REQUEST }, { model })).message).toBe(
+    'request: expected text only for a bare machine, which has no journal; received photo.png (image/png, 11 B). Use createPostChain.',
+  );
+});
+
+describe('a model that does not accept a file', () => {
+  it('is named, with what was received and what is expected, before the run', () => {
+    const error = errorOf(() => start({}, {}, []));
+    expect(error.code).toBe('unsupported_file');
+    expect(error.message).toBe(
+      'request: scripted accepts text only; received photo.png (image/png, 11 B). Use a model that reads image/png, or, if this one does, create it with accepts: ["image/png"].',
+    );
+    expect(errorOf(() => start({}, {}, ['application/pdf'])).message).toContain('scripted accepts application/pdf;');
+  });
+
+  it('is passed over without a call if a fallback model accepts it, and writes the other texts', async () => {
+    const fallback = scriptedModel({}, { otherwise: replies, accepts: ['image/png'], id: 'sees' });
+    const { run, model } = start({}, { fallbackModels: [fallback] }, []);
+    const { status, metadata } = await run.answer;
+    expect(status).toBe('completed');
+    expect(model.calls.every((call) => filesOf(call).length === 0)).toBe(true);
+    expect(model.calls.map(({ task }) => task)).toEqual(['synthesis']);
+    expect(metadata.usage.modelCalls).toBe(model.calls.length + fallback.calls.length);
+    const [refused] = entriesOf(run, 'attempt-end');
+    expect(refused?.failure).toMatchObject({ code: 'unsupported_file', retryable: false });
+  });
+
+  it('does not hide why the model that accepts it is unavailable', async () => {
+    const unreachable = scriptedModel(
+      { action: always({ failure: { code: 'connection_failed', message: 'no route', retryable: false } }) },
+      { accepts: FILES, id: 'sees' },
+    );
+    for (const fallbackFirst of [false, true]) {
+      const blind = scriptedModel({}, { otherwise: replies });
+      const [model, fallback] = fallbackFirst ? [blind, unreachable] : [unreachable, blind];
+      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, fallbackModels: [fallback] }).run({
+        request: REQUEST,
+      });
+      const { metadata } = await run.answer;
+      expect(metadata.reason).toBe('model_unavailable');
+      expect(entriesOf(run, 'recovery')[0]?.failure).toMatchObject({ code: 'connection_failed', message: 'no route' });
+      expect(entriesOf(run, 'phase-start')).toHaveLength(1);
+    }
+  });
+
+  it('must have an array of media types in `accepts`', () => {
+    const model = { ...scriptedModel({}), accepts: 'image/png' as unknown as string[] };
+    expect(errorOf(() => createPostChain({ profile: ONE_CALL_PER_PHASE, model })).message).toBe(
+      'model: expected a model whose accepts is an array of media types; received an object with id, contextWindowTokens, accepts, nativeTools, calls.',
+    );
+    expect(errorOf(() => openaiModel({ model: 'x', apiKey: 'k', accepts: ['images'] })).message).toBe(
+      'accepts.0: expected a media type, for example "image/*"; received "images".',
+    );
+  });
+
+  it('is an error if no single model accepts all files', () => {
+    const fallback = scriptedModel({}, { accepts: ['application/pdf'], id: 'pages' });
+    const request: Content = [...REQUEST, { type: 'file', data: PDF_BASE64 }];
+    const { message } = errorOf(() => start({ request }, { fallbackModels: [fallback] }, ['image/*']));
+    expect(message).toContain('request: scripted accepts image/*; pages accepts application/pdf; received photo.png');
+  });
+});
+
+describe('the journal of a run with files', () => {
+  it('stores the bytes once, directly after its start, and replays, rerecords and forks with them', async () => {
+    const journals = memoryJournals();
+    let count = 0;
+    const { run, chain, model } = start({}, { journals, newId: () => `run-${++count}` });
+    await run.answer;
+    expect(run.journal[0]).toMatchObject({ type: 'run-start', attachments: [{ name: 'photo.png', bytes: 11 }] });
+    expect(run.journal[1]).toMatchObject({ type: 'attachment', mediaType: 'image/png', data: PNG_BASE64 });
+    expect(JSON.stringify(run.journal).split(PNG_BASE64)).toHaveLength(2);
+
+    const { divergence, journal } = replay(run.journal);
+    expect(divergence).toBeNull();
+    expect(journal).toEqual(run.journal);
+    expect((await rerecord(run.journal)).find(isFile)).toMatchObject({ data: PNG_BASE64 });
+
+    const reply = run.journal.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
+    const before = model.calls.length;
+    const forked = await chain.fork('run-1', { at: reply?.seq ?? 0, set: { 'reply.response': 'A tower.' } });
+    expect((await forked.answer).status).toBe('completed');
+    expect(forked.journal.find(isFile)).toMatchObject({ data: PNG_BASE64 });
+    const again = model.calls.slice(before).filter((call) => filesOf(call).length > 0);
+    expect(again.length).toBeGreaterThan(0);
+    expect(filesOf(again[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
+  });
+
+  it('sends the files with the turns of an edited prompt', async () => {
+    const { run, chain, model } = start();
+    await run.answer;
+    const prompt = entriesOf(run, 'prompt').find(({ attemptId }) => attemptId.endsWith('action'));
+    const before = model.calls.length;
+    const turns = [{ role: 'user' as const, content: 'Look again.' }];
+    const forked = await chain.fork(run.journal, { at: prompt?.seq ?? 0, turns });
+    await forked.answer;
+    expect(model.calls[before]?.turns).toMatchObject([{ content: 'Look again.', files: [{ data: PNG_BASE64 }] }]);
+  });
+
+  it('resumes a run whose process died, with the files', async () => {
+    const journals = memoryJournals();
+    const hanging = scriptedModel({ action: [{ hang: true }] }, { accepts: FILES });
+    const dead = createPostChain({ profile: ONE_CALL_PER_PHASE, model: hanging, journals, newId: () => 'run-1' }).run({
+      request: REQUEST,
+    });
+    const entries = [...dead.journal];
+    const again = memoryJournals();
+    const writer = again.create('run-1');
+    await writer.write(entries);
+    await writer.close();
+    dead.cancel();
+    const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
+    const run = await createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1');
+    expect((await run.answer).status).toBe('completed');
+    expect(filesOf(model.calls[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
+  });
+
+  it('keeps the bytes out of the line that a list of runs reads', async () => {
+    const folder = temporaryFolder();
+    const journals = fileJournals(folder);
+    let noise = 1;
+    const image = new Uint8Array(100_000).map(() => {
+      noise = (Math.imul(noise, 1_103_515_245) + 12_345) >>> 0;
+      return noise >>> 24;
+    });
+    const request: Content = [...REQUEST, { type: 'image', image, mediaType: 'image/png' }];
+    const { run } = start({ request }, { journals });
+    await run.answer;
+    const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('run-1'));
+    const lines = readFileSync(join(folder, file), 'utf8').split('\n');
+    expect(lines[0]?.length).toBeLessThan(5_000);
+    expect(Math.max(...lines.map((line) => line.length))).toBeGreaterThan(50_000);
+    expect(await allOf(journals.read('run-1'))).toEqual(run.journal);
+    expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: 'completed' }]);
+  });
+
+  it('verifies rebuilt prompts, without the bytes', async () => {
+    const { run } = start();
+    await run.answer;
+    const steps = promptSteps(run.journal);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    const { seqs, at } = step.value;
+    expect(seqs.length).toBeGreaterThan(3);
+    for (const seq of seqs) expect(at(seq)).toMatchObject({ isVerified: true, note: null });
+    expect(JSON.stringify(seqs.map(at))).not.toContain(PNG_BASE64);
+  });
+
+  it.each([
+    ['is redacted, so that it has no bytes', (entries: readonly JournalEntry[]) => entries],
+    ['ends before the bytes', (entries: readonly JournalEntry[]) => entries.slice(0, 1)],
+  ])('is not resumed if it %s', async (_, cut) => {
+    const journals = memoryJournals({ redact: (text) => text.replaceAll('photo', '[hidden]') });
+    const { run } = start({}, { journals });
+    await run.answer;
+    const entries = await allOf(journals.read('run-1'));
+    expect(entries.find(isFile)).toMatchObject({ name: '[hidden].png', data: '' });
+    expect(replay(entries).divergence).toBeNull();
+
+    const call = entries.findIndex(({ type }) => type === 'call-event');
+    const again = memoryJournals();
+    const writer = again.create('run-1');
+    await writer.write(cut(entries.slice(0, call)));
+    await writer.close();
+    const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
+    await expect(
+      createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1'),
+    ).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message:
+        'The journal does not contain [hidden].png (image/png, 11 B); expected the bytes of every file. Start a new run with the file.',
+    });
+    expect(model.calls).toEqual([]);
+    expect(await allOf(again.read('run-1'))).toEqual(cut(entries.slice(0, call)));
+  });
+});
+
+describe('files in the context', () => {
+  it('count as tokens of their message: a constant per image, a share of the bytes of other files', () => {
+    const attachment = { digest: 'd', mediaType: 'image/png', name: null, bytes: 900_000 };
+    const added = (mediaType: string) =>
+      Math.round(
+        addedTokens(aMessage({ attachments: [{ ...attachment, mediaType }] }), 0.25) - addedTokens(aMessage(), 0.25),
+      );
+    expect(Math.abs(added('image/png') - 1_600)).toBeLessThan(20);
+    expect(Math.abs(added('text/csv') - 225_000)).toBeLessThan(20);
+    expect(Math.abs(added('application/pdf') - 28_125)).toBeLessThan(20);
+  });
+
+  it('leave the context only with the consent of the user', async () => {
+    const model = scriptedModel({}, { otherwise: replies, accepts: FILES, contextWindowTokens: 10_000 });
+    const history = [1, 2, 3, 4, 5, 6].map((at) => ({
+      role: 'user' as const,
+      content: [
+        { type: 'text' as const, text: `Photo ${at}` },
+        { type: 'image' as const, image: btoa(`photo number ${at}`), mediaType: 'image/png', filename: `${at}.png` },
+      ],
+    }));
+    const ask = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'ask' }).run({
+      request: 'Which bridge is the oldest?',
+      history,
+    });
+    for await (const event of ask.events) {
+      if (event.type !== 'consent-asked') continue;
+      expect(event.request.items[0]?.preview).toMatch(/^Photo \d \[Attached: \d\.png \(image\/png, 14 B\)\]$/);
+      ask.send({ type: 'consent.given', choice: 'remove' });
+    }
+    await ask.answer;
+    expect(entriesOf(ask, 'consent-resolved')[0]?.removed).toBeGreaterThan(0);
+    const shown = model.calls.filter(({ task }) => task === 'yield').map((call) => filesOf(call).length);
+    expect(shown[0]).toBeLessThan(6);
+
+    const kept = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'keep' }).run({
+      request: 'Which bridge is the oldest?',
+      history,
+    });
+    await kept.answer;
+    expect(entriesOf(kept, 'consent-asked')).toEqual([]);
+    expect(filesOf(model.calls.findLast(({ task }) => task === 'yield') as ModelRequest)).toHaveLength(6);
+  });
+
+  it('keep an answer from being judged by the words of unrelated documents', async () => {
+    const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine and closes at five.' }]);
+    const model = scriptedModel(
+      { yield: always({ ...replies.yield, answer: 'Tower Bridge spans the Thames.', confidence: 0.95 }) },
+      { otherwise: replies, accepts: FILES },
+    );
+    const confidenceOf = async (request: Content) => {
+      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, documents }).run({ request });
+      await run.answer;
+      return entriesOf(run, 'decision')[0]?.decision.inputs['confidence'];
+    };
+    expect([await confidenceOf(REQUEST), await confidenceOf('What is on the photo?')]).toEqual([0.95, 0.5]);
+  });
+
+  it('count in estimated usage if the provider reports none', async () => {
+    const usageOf = async (request: Content) => (await start({ request }).run.answer).metadata.usage.inputTokens;
+    const [withFile, without] = [await usageOf(REQUEST), await usageOf('What is on the photo?')];
+    expect(withFile - without).toBeGreaterThan(3 * 1_600);
+  });
+
+  it('are remembered by a session in one line', async () => {
+    const sessions = memorySessions();
+    await start({ sessionId: 'me' }, { sessions }).run.answer;
+    const [turn] = await sessions.recall('me', { turns: 1, signal: new AbortController().signal });
+    expect(turn?.request).toBe('What is on the photo?\n[Attached: photo.png (image/png, 11 B)]');
+    expect(JSON.stringify(turn)).not.toContain('digest');
+    const { run, model } = start({ sessionId: 'me', request: 'And then?' }, { sessions }, []);
+    await run.answer;
+    expect(model.calls[0]?.turns[1]?.content).toContain('[Attached: photo.png (image/png, 11 B)]');
+    expect(filesOf(model.calls[0] as ModelRequest)).toEqual([]);
+  });
+});
+
+describe('files in the prompt of structured output', () => {
+  const schema = z.object({ bridge: z.string() });
+  const prompt = [{ role: 'user' as const, content: REQUEST }];
+  const reply = { output: always({ bridge: 'Tower Bridge' }) };
+
+  it('are sent with their turn, also in a correction, to the models that accept them', async () => {
+    const blind = scriptedModel(reply, { id: 'blind' });
+    const model = scriptedModel({ output: [{ bridge: 7 }, { bridge: 'Tower Bridge' }] }, { accepts: FILES });
+    const policy = fallbackModel(model);
+    const output = createStructuredOutput({ model: blind, schema, prompt, policy });
+    expect(await output.value).toEqual({ bridge: 'Tower Bridge' });
+    expect(blind.calls).toEqual([]);
+    expect(model.calls.map((call) => filesOf(call).map(({ name }) => name))).toEqual([['photo.png'], ['photo.png']]);
+    expect(model.calls[0]?.turns.find(({ role }) => role === 'user')?.content).toBe('What is on the photo?');
+    expect(output.execution.usage.modelCalls).toBe(2);
+  });
+
+  it('belong to turns of the user', () => {
+    const turns = [{ role: 'assistant' as const, content: REQUEST }];
+    const model = scriptedModel(reply, { accepts: FILES });
+    expect(errorOf(() => createStructuredOutput({ model, schema, prompt: turns }).value).message).toBe(
+      'prompt[0].content: expected text in a turn with the role "assistant"; received files. Move them to a user turn.',
+    );
+  });
+
+  it('are an error if no model accepts them, before a call', () => {
+    const output = () => createStructuredOutput({ model: scriptedModel(reply), schema, prompt }).value;
+    const error = errorOf(output);
+    expect(error.code).toBe('unsupported_file');
+    expect(error.message).toMatch(/^prompt: scripted accepts text only; received photo\.png/);
+  });
+});

@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import type { Task } from '../../../../machines/contracts/phase.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import { replay } from '../../../../src/entries/index.ts';
+import type { ScriptEntry } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { entriesOf, type Plan, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+
+type Started = ReturnType<typeof startScripted>;
+
+const HANGS = { hang: true } as const;
+const tasksOf = ({ model }: Started): readonly Task[] => model.calls.map(({ task }) => task as Task);
+const countOf = (started: Started, task: Task): number => tasksOf(started).filter((one) => one === task).length;
+const start = (plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) =>
+  startScripted(plan, { profile: 'thorough', ...options });
+
+/** The first call of a task does this, the others reply. */
+const firstOnly =
+  (task: Task, first: ScriptEntry) =>
+  (call: number): ScriptEntry =>
+    call === 1 ? first : { reply: replies[task] };
+
+describe('the call of Observation', () => {
+  it('starts with that of Intention, and its reply is used', async () => {
+    const pending = start({ intention: HANGS });
+    await settle();
+    expect([...tasksOf(pending)].sort()).toEqual(['action', 'experience', 'intention', 'observation']);
+    pending.run.cancel();
+    await pending.run.answer;
+
+    const started = start();
+    const answer = await started.run.answer;
+    expect(answer).toMatchObject({ status: 'completed', metadata: { usage: { modelCalls: 7 } } });
+    expect(countOf(started, 'observation')).toBe(1);
+    const { results } = started.run.actor.getSnapshot().context;
+    expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation.early' });
+  });
+
+  it('[U12] does not contain what the user has removed since', async () => {
+    const history = [{ role: 'user', content: 'SECRET-NOTE, please.' }] as const;
+    const started = startScripted(
+      { observation: firstOnly('observation', HANGS) },
+      { profile: 'thorough' },
+      { history },
+    );
+    await settle();
+    started.run.send({ type: 'context.overruled', messageId: 'earlier.h1', choice: 'remove' });
+    await started.run.answer;
+    const prompts = started.model.calls
+      .filter(({ task }) => task === 'observation')
+      .map(({ turns }) => JSON.stringify(turns).includes('SECRET-NOTE'));
+    expect(prompts).toEqual([true, false]);
+  });
+
+  it('does not start if the run could not afford to make it twice', async () => {
+    const { run } = start();
+    const { metadata } = await run.answer;
+    const used = metadata.usage;
+    const afterExperience = (2 * (used.inputTokens + used.outputTokens)) / 7;
+    const scarce = start({ intention: HANGS }, { limits: { maxTokens: Math.ceil(2.5 * afterExperience) } });
+    await settle();
+    expect(tasksOf(scarce)).toEqual(['action', 'experience', 'intention']);
+    scarce.run.cancel();
+    await scarce.run.answer;
+  });
+
+  it('[C1] leaves the phases in their order: Observation ends after Intention', async () => {
+    const started = start();
+    await started.run.answer;
+    expect(phasesOf(started.run).slice(1, 5)).toEqual(['experience', 'intention', 'observation', 'understanding']);
+    const ends = entriesOf(started.run, 'phase-end').map(({ phase }) => phase);
+    expect(ends.indexOf('observation')).toBe(ends.indexOf('intention') + 1);
+  });
+
+  it('is waited for if Intention ends first', async () => {
+    const started = start({ observation: HANGS });
+    await settle();
+    expect(started.run.actor.getSnapshot().value).toEqual({ cycling: { observation: 'choosing' } });
+    expect(countOf(started, 'observation')).toBe(1);
+    started.run.cancel();
+    await started.run.answer;
+  });
+
+  it.each([
+    ['fails', { failure: {} }],
+    ['is invalid', { text: '{}' }],
+    ['is in prose', { text: 'It is so.' }],
+  ])('is made again, by the phase, if it %s', async (_, first) => {
+    const started = start({ observation: firstOnly('observation', first) });
+    const { status, metadata } = await started.run.answer;
+    expect(status).toBe('completed');
+    expect(countOf(started, 'observation')).toBe(2);
+    expect(metadata.usage.modelCalls).toBe(8);
+  });
+
+  it('[A13] is made again if no part of its reply arrives in time', async () => {
+    const started = start({ observation: firstOnly('observation', HANGS) }, { limits: { firstChunkMs: 500 } });
+    await settle();
+    expect(countOf(started, 'observation')).toBe(1);
+    started.clock.increment(500);
+    expect((await started.run.answer).status).toBe('completed');
+    expect(countOf(started, 'observation')).toBe(2);
+  });
+
+  it('[A13] is made again if its reply stalls', async () => {
+    const stalls = { hang: true, text: '{"insights":' } as const;
+    const started = start({ observation: firstOnly('observation', stalls) }, { limits: { chunkMs: 800 } });
+    await settle();
+    started.clock.increment(900);
+    await settle();
+    started.clock.increment(900);
+    expect((await started.run.answer).status).toBe('completed');
+    expect(countOf(started, 'observation')).toBe(2);
+  });
+
+  it('is made again, and both are charged, if the context has changed meanwhile', async () => {
+    const history = [{ role: 'user' as const, content: 'Look into the cellar.' }];
+    const { model, run } = startScripted(
+      { intention: firstOnly('intention', HANGS) },
+      { profile: 'thorough' },
+      { history },
+    );
+    await settle();
+    run.send({ type: 'context.overruled', messageId: 'earlier.h1', choice: 'remove' });
+    run.send({ type: 'run.directed', phase: 'observation' });
+    const { metadata } = await run.answer;
+    expect(model.calls.filter(({ task }) => task === 'observation')).toHaveLength(2);
+    expect(metadata.usage.modelCalls).toBe(8);
+  });
+
+  it('[E9] is charged for what it used until the run is canceled, and ends in the journal', async () => {
+    const started = start({ intention: HANGS, observation: HANGS });
+    await settle();
+    started.run.cancel();
+    const { metadata } = await started.run.answer;
+    expect(metadata.usage.modelCalls).toBe(4);
+    expect(entriesOf(started.run, 'attempt-end').at(-1)).toMatchObject({
+      task: 'observation',
+      failure: { stage: 'aborted' },
+    });
+  });
+
+  it.each([
+    ['calls', { maxModelCalls: 4 }],
+    ['tokens', { maxTokens: 1_000 }],
+  ])('[E9] does not start early if the run may have too few %s to make it twice', async (_, limits) => {
+    const started = start({ intention: HANGS }, { limits });
+    await settle();
+    expect(countOf(started, 'observation')).toBe(0);
+    started.run.cancel();
+    await started.run.answer;
+  });
+
+  it('stays within the limit of calls when Intention retries', async () => {
+    const limits = { maxModelCalls: 5, maxCorrections: 9, maxPhaseRetries: 0 };
+    const started = start({ intention: { text: '{}' } }, { limits });
+    const { metadata } = await started.run.answer;
+    expect(metadata.budget.modelCalls.used).toBeLessThanOrEqual(5);
+  });
+
+  it('[A7] replays to the same entries, however the early call ended', async () => {
+    for (const plan of [{}, { observation: firstOnly('observation', { failure: {} }) }]) {
+      const { run } = start(plan);
+      await run.answer;
+      expect(replay(run.journal).divergence).toBeNull();
+    }
+  });
+
+  it('ends and is charged when the actor is stopped', async () => {
+    const { run } = start({ intention: HANGS, observation: HANGS });
+    await settle();
+    run.actor.stop();
+    const { metadata } = await run.answer;
+    const ends = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation');
+    expect(ends).toMatchObject([{ attemptId: 's4.observation.early', failure: { code: 'aborted' } }]);
+    expect(metadata.usage.modelCalls).toBe(4);
+  });
+
+  it('has its own attempt id in its partial values, and in its text in the journal', async () => {
+    const { run } = start();
+    const partials = [];
+    for await (const event of run.events)
+      if (event.type === 'partial' && event.task === 'observation') partials.push(event.attemptId);
+    expect(new Set(partials)).toEqual(new Set(['s4.observation.early']));
+    const text = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId === 's4.observation.early');
+    expect(JSON.parse(text.map((delta) => delta.text).join(''))).toEqual(replies.observation);
+  });
+});
+
+describe('the call of Yield', () => {
+  const history = [
+    { role: 'user' as const, content: `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}` },
+    { role: 'assistant' as const, content: 'I will look.' },
+  ];
+  const asked = (plan: Plan = {}, options: Omit<PostChainOptions, 'model' | 'clock'> = {}) =>
+    startScripted(plan, { profile: 'balanced', ...options }, { history });
+
+  it.each([
+    ['by the user', { type: 'consent.given', choice: 'keep' } as const],
+    ['because nobody answers', null],
+  ])('starts while the user is asked for consent, and its reply is used if everything is kept %s', async (_, event) => {
+    const started = asked();
+    await settle();
+    expect(entriesOf(started.run, 'consent-asked')).toHaveLength(1);
+    expect(tasksOf(started).at(-1)).toBe('yield');
+    if (event === null) started.clock.increment(120_000);
+    else started.run.send(event);
+    expect((await started.run.answer).status).toBe('completed');
+    expect(countOf(started, 'yield')).toBe(1);
+  });
+
+  it('[U8] is made again for the context that the user chose', async () => {
+    const started = asked();
+    await settle();
+    started.run.send({ type: 'consent.given', choice: 'remove' });
+    const { metadata } = await started.run.answer;
+    expect(countOf(started, 'yield')).toBe(2);
+    const [early, own] = started.model.calls.filter(({ task }) => task === 'yield');
+    const idsIn = (request: ModelRequest | undefined) =>
+      (Object(request?.input) as { readonly messages: readonly Message[] }).messages.map(({ id }) => id);
+    expect(idsIn(early)).toContain('earlier.h1');
+    expect(idsIn(own)).not.toContain('earlier.h1');
+    expect(metadata.usage.modelCalls).toBe(5);
+  });
+
+  it('does not start early in the profile lean', async () => {
+    const started = asked({}, { profile: 'lean' });
+    await settle();
+    expect(entriesOf(started.run, 'consent-asked')).toHaveLength(1);
+    expect(countOf(started, 'yield')).toBe(0);
+    started.run.cancel();
+    await started.run.answer;
+  });
+
+  it('is waited for if the user answers before it ends', async () => {
+    const started = asked({ yield: HANGS });
+    await settle();
+    started.run.send({ type: 'consent.given', choice: 'keep' });
+    await settle();
+    expect(started.run.actor.getSnapshot().value).toEqual({ cycling: { yield: 'choosing' } });
+    started.run.cancel();
+    await started.run.answer;
+  });
+});
+
+describe('the search of Experience', () => {
+  const found = (query: string) => ({ query, passages: [], widened: false });
+
+  it('[C5] starts with Action, once per cycle', async () => {
+    const queries: string[] = [];
+    const documents = {
+      search: async (query: string) => {
+        queries.push(query);
+        return found(query);
+      },
+    };
+    const started = start({ action: HANGS }, { documents });
+    await settle();
+    expect(queries).toEqual(['Is it so?']);
+    started.run.send({ type: 'run.directed', phase: 'experience' });
+    await settle();
+    expect(queries).toEqual(['Is it so?', 'Is it so?']);
+    expect(entriesOf(started.run, 'retrieval')).toHaveLength(2);
+    await started.run.answer;
+  });
+
+  it('[C8] is made again if the phase is repeated because it hung', async () => {
+    let searches = 0;
+    const documents = {
+      search: (query: string) => {
+        searches += 1;
+        return searches === 1 ? new Promise<never>(() => {}) : Promise.resolve(found(query));
+      },
+    };
+    const started = start({}, { documents, limits: { phaseMs: 1_000 } });
+    await settle();
+    started.clock.increment(1_000);
+    expect((await started.run.answer).status).not.toBe('cancelled');
+    expect(searches).toBeGreaterThan(1);
+  });
+
+  it('is stopped when the run is canceled during Action', async () => {
+    let isStopped = false;
+    const documents = {
+      search: (_: string, { signal }: { readonly signal: AbortSignal }) =>
+        new Promise<never>(() =>
+          signal.addEventListener('abort', () => {
+            isStopped = true;
+          }),
+        ),
+    };
+    const started = start({ action: HANGS }, { documents });
+    await settle();
+    started.run.cancel();
+    await started.run.answer;
+    expect(isStopped).toBe(true);
+  });
+});

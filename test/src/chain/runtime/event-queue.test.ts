@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { replay } from '../../../../src/chain/journal/replay.ts';
+import { createInbox } from '../../../../src/chain/runtime/durable-actor.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
+
+describe('events sent to a run', () => {
+  it('are queued in order while another one is processed', () => {
+    const taken: string[] = [];
+    const inbox = createInbox<string>((item) => {
+      taken.push(`${item} begins`);
+      if (item === 'a') for (const other of ['b', 'c']) inbox.push(other);
+      taken.push(`${item} ends`);
+    });
+    inbox.push('a');
+    expect(taken).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  });
+
+  it('are processed after one that threw', () => {
+    const taken: string[] = [];
+    const inbox = createInbox<string>((item) => {
+      if (item === 'bad') throw new Error('broken');
+      taken.push(item);
+    });
+    expect(() => inbox.push('bad')).toThrow('broken');
+    inbox.push('good');
+    expect(taken).toEqual(['good']);
+  });
+
+  it('[promise 6] from a listener during a step are written after that step and can be replayed', async () => {
+    const { run } = startScripted();
+    run.actor.on('phase-start', ({ phase }) => {
+      if (phase === 'intention') run.send({ type: 'run.directed', phase: 'yield' });
+    });
+    await run.answer;
+    expect(phasesOf(run)).toEqual(['action', 'experience', 'intention', 'yield']);
+    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+  });
+
+  it('[promise 6] through the actor are written too, and invalid ones are rejected', async () => {
+    const { run } = startScripted();
+    run.actor.send({ type: 'run.cancelled', reason: 'enough' });
+    await run.answer;
+    expect(entriesOf(run, 'delivery')).toMatchObject([{ event: { type: 'run.cancelled', reason: 'enough' } }]);
+    expect(() => run.actor.send({ type: 'run.danced' } as never)).toThrow(
+      /event: expected one of .*; received "run\.danced"/u,
+    );
+    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+  });
+
+  it('[promise 6] of a stopped run replay to the same answer', async () => {
+    const { run } = startScripted({ experience: { hang: true } });
+    await expect.poll(() => phasesOf(run)).toEqual(['action', 'experience']);
+    run.actor.stop();
+    const answer = await run.answer;
+    const replayed = replay(JSON.parse(JSON.stringify(run.journal)));
+    expect(replayed).toMatchObject({ divergence: null, answer: JSON.parse(JSON.stringify(answer)) });
+  });
+
+  it('[Y2] adjust thresholds from then on', async () => {
+    const { run } = startScripted({ yield: { ...replies.yield, confidence: 0.5 } }, { limits: { maxCycles: 4 } });
+    run.actor.on('phase-start', ({ phase, cycle }) => {
+      if (phase === 'yield' && cycle === 1) run.send({ type: 'run.adjusted', thresholds: { confidence: 0.4 } });
+    });
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['confidenceReached']);
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
+import { chainInput } from '../../../../src/chain/runtime/bare-chain.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../../support/chat-server.ts';
+import { entriesOf, settle } from '../../../support/run-chain.ts';
+
+const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
+const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };
+const dead = { failure: { code: 'connection_failed', message: 'nobody is there' } };
+const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
+
+/** A model that sends the same reply for every task without a valid reply. */
+const model = (id: string, entry?: ScriptEntry, only?: Task) =>
+  scriptedModel(
+    entry === undefined
+      ? {}
+      : Object.fromEntries(
+          TASKS.filter((task) => only === undefined || task === only).map((task) => [task, always(entry)]),
+        ),
+    { id, otherwise: replies, usage },
+  );
+
+function start(options: PostChainOptions) {
+  return createPostChain({
+    profile: ONE_CALL_PER_PHASE,
+    clock: new SimulatedClock(),
+    ...options,
+    limits: { ...NO_WAIT, ...options.limits },
+  }).run({
+    request: 'Is it so?',
+  });
+}
+
+describe('a chain with fallback models', () => {
+  it.each([
+    ['cannot be reached', dead, 4],
+    ['rejects every call', refused, 1],
+    ['never returns a valid reply', { text: '{"no": "field"}' }, 3],
+    ['is stopped by a content filter', { text: '{}', reason: 'content-filter' as const }, 1],
+  ])('[C4] uses the next model for each call when a model %s', async (_, entry, callsEach) => {
+    const [first, second] = [model('first', entry), model('second')];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({
+      status: 'completed',
+      answerText: replies.synthesis.answerText,
+      metadata: { degraded: false, synthesis: { writtenBy: 'model' }, failures: [] },
+    });
+    const tasks = [...PHASES, 'synthesis'];
+    expect(second.calls.map(({ task }) => task)).toEqual(tasks);
+    // The final answer has at most one retry of each kind.
+    const last = Math.min(2, callsEach);
+    expect(first.calls).toHaveLength(PHASES.length * callsEach + last);
+    const takenOver = entriesOf(run, 'attempt-retry').filter((entry_) => entry_.model === 1);
+    expect(takenOver).toHaveLength(tasks.length);
+    expect(entriesOf(run, 'recovery')).toEqual([]);
+  });
+
+  it('[C4] waits for a hanging model as often as its limits say, then uses the next', async () => {
+    const clock = new SimulatedClock();
+    const [first, second] = [model('first', { hang: true }), model('second')];
+    const limits = { firstChunkMs: 15_000, maxTransportRetries: 1, maxHungCalls: 100 };
+    const run = start({ model: first, fallbackModels: [second], clock, limits });
+    let answered = false;
+    void run.answer.then(() => {
+      answered = true;
+    });
+    for (let waits = 0; waits < 14; waits += 1) {
+      await settle();
+      clock.increment(15_000);
+    }
+    await settle();
+    expect(answered).toBe(true);
+    expect((await run.answer).status).toBe('completed');
+    expect([first.calls.length, second.calls.length]).toEqual([14, 7]);
+  });
+
+  it('[C4] tries the first model again in the next call', async () => {
+    const [first, second] = [model('first', refused, 'experience'), model('second')];
+    expect((await start({ model: first, fallbackModels: [second] }).answer).status).toBe('completed');
+    expect(second.calls.map(({ task }) => task)).toEqual(['experience']);
+    expect(first.calls.map(({ task }) => task)).toEqual([...PHASES, 'synthesis']);
+  });
+
+  it('[C4] uses the models in order', async () => {
+    const models = [model('a', refused), model('b', refused), model('c')] as const;
+    const [first, ...fallbackModels] = models;
+    expect((await start({ model: first, fallbackModels }).answer).status).toBe('completed');
+    expect(models.map(({ calls }) => calls.length)).toEqual([7, 7, 7]);
+  });
+
+  it('[E3] ends the run immediately with the reason when no model can be reached', async () => {
+    const [first, second] = [model('first', refused), model('second', dead)];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+    expect((await run.answer).metadata.explanation).toContain('nobody is there');
+    expect(first.calls).toHaveLength(1);
+    expect(second.calls.length).toBeGreaterThan(0);
+    expect(second.calls.every(({ task }) => task === 'action')).toBe(true);
+  });
+
+  it('[Y9] treats a first model that replies as reachable even if its fallback is not', async () => {
+    const [first, second] = [model('first', { text: 'no JSON' }, 'intention'), model('second', dead)];
+    const run = start({ model: first, fallbackModels: [second] });
+    expect(await run.answer).toMatchObject({
+      status: 'degraded',
+      metadata: { reason: 'incomplete_state', missingFields: ['intention'], synthesis: { writtenBy: 'model' } },
+    });
+    expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
+    expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
+  });
+
+  it('[A4] never exceeds the remaining calls of the run', async () => {
+    const [first, second] = [model('first', dead), model('second')];
+    const run = start({ model: first, fallbackModels: [second], limits: { maxModelCalls: 3 } });
+    await run.answer;
+    expect(first.calls.length).toBe(3);
+    expect(second.calls.filter(({ task }) => task !== 'synthesis')).toEqual([]);
+  });
+
+  it('records all models in the journal and fits prompts into the smallest window', async () => {
+    const big = scriptedModel({}, { id: 'big', contextWindowTokens: 100_000, otherwise: replies });
+    const small = scriptedModel({}, { id: 'small', contextWindowTokens: 9_000, otherwise: replies });
+    const run = start({ model: big, fallbackModels: [small, big] });
+    await run.answer;
+    expect(run.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: ['small', 'big'] });
+    const options = { model: big, fallbackModels: [small] };
+    expect(chainInput({ request: 'x' }, options)).toMatchObject({ contextWindowTokens: 9_000, fallbackModels: 1 });
+    expect(chainInput({ request: 'x' }, { model: big })).toMatchObject({ fallbackModels: 0 });
+    const alone = start({ model: big });
+    await alone.answer;
+    expect(alone.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: [] });
+  });
+
+  it('charges each call with the price of its own model', async () => {
+    const prices = {
+      currency: 'EUR',
+      models: {
+        first: { inputPerMillion: 1, outputPerMillion: 10 },
+        second: { inputPerMillion: 100, outputPerMillion: 1_000 },
+        other: { inputPerMillion: 7, outputPerMillion: 7 },
+      },
+    };
+    const wrong = { text: 'no JSON', usage };
+    const options = { fallbackModels: [model('second')], limits: { maxCorrections: 0 }, prices };
+    const { metadata } = await start({ ...options, model: model('first', wrong) }).answer;
+    // Three calls of the first model, one in each reply form, at 0.002; seven of the second, at 0.2.
+    expect(metadata.usage.cost).toBeCloseTo(3 * 0.002 + 7 * 0.2, 10);
+    const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
+    expect(unpriced.metadata.usage.cost).toBeNull();
+    expect(chainInput({ request: 'x' }, { ...options, model: model('toString') })).toMatchObject({
+      prices: [null, prices.models.second],
+      currency: 'EUR',
+    });
+    expect(chainInput({ request: 'x' })).toMatchObject({ prices: [], currency: null });
+  });
+
+  it.each([
+    [
+      { fallbackModels: [{}] },
+      /fallbackModels\.0: expected a model with a stream method.*; received an object with no keys/,
+    ],
+    [{ fallbackModels: model('m') }, /fallbackModels: .*; received an object/],
+    [{ prices: { currency: '', models: {} } }, /prices\.currency: .*; received ""/],
+    [
+      { prices: { currency: 'EUR', models: { m: { inputPerMillion: -1, outputPerMillion: 1 } } } },
+      /inputPerMillion: .*; received -1/,
+    ],
+  ])('rejects invalid options: %#', (options, said) => {
+    expect(() => createPostChain(options as never)).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(said) }),
+    );
+  });
+});
+
+describe('fallback over HTTP', () => {
+  const serverThatAnswers = () =>
+    chatServer(({ body, response }) => {
+      streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
+    });
+  const at = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL });
+
+  it.each([
+    [
+      7,
+      'breaks',
+      (response: Parameters<typeof respondWithJson>[0]) =>
+        respondWithJson(response, 500, { error: { message: 'oops' } }),
+    ],
+    [
+      7,
+      'rejects the key',
+      (response: Parameters<typeof respondWithJson>[0]) => respondWithJson(response, 401, { error: { message: 'no' } }),
+    ],
+    [7, 'drops the connection', (response: Parameters<typeof respondWithJson>[0]) => void response.destroy()],
+    [
+      2,
+      'answers in prose',
+      (response: Parameters<typeof respondWithJson>[0]) =>
+        void streaming(response).end(completion('I would rather not.')),
+    ],
+  ])(
+    '[C4] completes the answer with the second server after %i calls or more if the first %s',
+    async (calls, _, answer) => {
+      const broken = await chatServer(({ response }) => answer(response));
+      const whole = await serverThatAnswers();
+      const chain = createPostChain({
+        profile: ONE_CALL_PER_PHASE,
+        model: at(broken.baseURL),
+        fallbackModels: [at(whole.baseURL)],
+        limits: NO_WAIT,
+      });
+      expect(await chain.run({ request: 'Is it so?' }).answer).toMatchObject({
+        status: 'completed',
+        answerText: replies.synthesis.answerText,
+        metadata: { degraded: false },
+      });
+      expect(broken.exchanges.length).toBeGreaterThanOrEqual(calls);
+      expect(whole.exchanges).toHaveLength(7);
+    },
+  );
+
+  it('[C4] completes the answer also if the first server does not exist', async () => {
+    const gone = await serverThatAnswers();
+    await gone.stop();
+    const whole = await serverThatAnswers();
+    const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: at(gone.baseURL),
+      fallbackModels: [at(whole.baseURL)],
+      limits: NO_WAIT,
+    });
+    expect((await chain.run({ request: 'Is it so?' }).answer).status).toBe('completed');
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { GradingInput } from '../../../../machines/contracts/grading.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
+import { prompts } from '../../../../src/chain/prompts/registry.ts';
+import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { entriesOf, plannedModel, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+
+/** Without a grader, this claim ends the run in its first cycle. */
+const claim = { yield: { ...replies.yield, taskComplete: true } };
+const believed = { grounding: null, completion: 1, sufficiency: 1, satisfaction: 0, contradictions: [] };
+const graded = (grader: AnswerGrader, plan = {}, limits = {}) =>
+  startScripted({ ...claim, ...plan }, { grader, limits: { maxCycles: 2, ...limits } });
+const judgeThat = (reply: ScriptedReply, id = 'judge') => scriptedModel(() => reply, { id });
+const statesOf = (journal: readonly JournalEntry[]) =>
+  journal.flatMap((entry) => (entry.type === 'transition' ? entry.target : []));
+
+describe('an own grader', () => {
+  it('[Y1] [Y12] that disbelieves a claim of completion makes the run continue', async () => {
+    const { run } = graded(() => ({ completion: 0.1 }));
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
+    expect(entriesOf(run, 'decision')[0]?.decision.inputs).toMatchObject({ confidence: 0.5 });
+    const alone = startScripted(claim);
+    await alone.run.answer;
+    expect(rulesOf(alone.run)).toEqual(['confidenceReached']);
+  });
+
+  it('[Y1] that believes the claim lets the run end, after one call', async () => {
+    const grader = vi.fn(async () => ({ completion: 0.9, grounding: 0.9 }));
+    const { run } = graded(grader);
+    expect((await run.answer).status).toBe('completed');
+    expect(rulesOf(run)).toEqual(['confidenceReached']);
+    expect(entriesOf(run, 'decision')[0]?.decision.inputs).toMatchObject({ confidence: 0.95, grounding: 0.9 });
+    expect(grader).toHaveBeenCalledTimes(1);
+  });
+
+  it('is called once per cycle, with the request, the answer and the claim, as copies', async () => {
+    const asked: GradingInput[] = [];
+    const { run } = graded(
+      (input) => {
+        asked.push(structuredClone(input));
+        Object.assign(input.dialogue[0] ?? {}, { content: 'changed' });
+        return {};
+      },
+      { yield: (call: number) => unsureAnswer(call) },
+    );
+    await run.answer;
+    expect(asked).toMatchObject([1, 2].map((call) => ({ request: 'Is it so?', answer: unsureAnswer(call)['answer'] })));
+    expect(asked[1]).toMatchObject({ claimsCompletion: false, rationale: 'clear', evidence: [] });
+    expect(asked[1]?.dialogue).toEqual([{ role: 'user', content: 'Is it so?' }]);
+  });
+
+  it('grades the answer of the last cycle too, so a disbelieved one is not complete', async () => {
+    const { run } = graded(() => ({ completion: 0 }), {}, { maxCycles: 1 });
+    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'ttl_exhausted' });
+    const trusted = graded(() => ({ completion: 1 }), {}, { maxCycles: 1 });
+    expect((await trusted.run.answer).metadata.degraded).toBe(false);
+  });
+
+  it('[Y3] that finds contradictions in the request leads the run to Intention', async () => {
+    const { run } = graded(() => ({ completion: 0, contradictions: ['short and long'] }));
+    await run.answer;
+    expect(entriesOf(run, 'decision')[0]?.decision.nextPhase).toBe('intention');
+  });
+
+  it.each<[string, AnswerGrader, RegExp]>([
+    ['throws', () => Promise.reject(new Error('the service is down')), /the service is down/],
+    ['throws at once', () => JSON.parse('{'), /JSON/],
+    ['returns a grade out of range', () => ({ completion: 2 }), /invalid grades \(completion: /],
+    ['returns no number', () => ({ grounding: Number.NaN }), /invalid grades \(grounding: /],
+    ['misspells a grade', () => ({ complete: 0 }) as object, /invalid grades \(the result: .*complete/],
+    ['returns nothing', () => undefined as never, /invalid grades \(the result: /],
+  ])('[promise 1] that %s leaves the default grades, and the decision says so', async (_, grader, why) => {
+    const { run } = graded(grader);
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    expect(rulesOf(run)).toEqual(['confidenceReached']);
+    expect(answer.metadata.decision?.rationale).toMatch(/; the default grades count, because the grader failed: /);
+    expect(answer.metadata.decision?.rationale).toMatch(why);
+  });
+
+  it('[C8] that never returns is stopped by the deadline of Yield', async () => {
+    let stopped = false;
+    const { run, clock } = graded((_, { signal }) => {
+      signal.addEventListener('abort', () => {
+        stopped = true;
+      });
+      return new Promise(() => {});
+    });
+    await settle();
+    expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('grading');
+    clock.increment(120_000);
+    const { metadata } = await run.answer;
+    expect(metadata.decision?.rationale).toContain('the grader failed: it did not finish within 120000 ms');
+    expect(stopped).toBe(true);
+  });
+
+  it('[promise 6] is not called by a replay, and not again by a resumed run', async () => {
+    const grader = vi.fn(() => ({ completion: 0.1 }));
+    const journals = memoryJournals();
+    const chain = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: plannedModel(claim),
+      grader,
+      journals,
+      limits: { maxCycles: 2 },
+    });
+    const run = chain.run({ request: 'Is it so?' });
+    const answer = await run.answer;
+    expect(grader).toHaveBeenCalledTimes(2);
+    const replayed = replay(run.journal);
+    expect(replayed.divergence).toBeNull();
+    expect(replayed.answer).toEqual(answer);
+
+    const first = run.journal.findIndex((entry) => entry.type === 'decision');
+    const cut = memoryJournals();
+    const writer = cut.create(run.runId);
+    writer.write(run.journal.slice(0, first + 1));
+    writer.close();
+    const later = createPostChain({
+      profile: ONE_CALL_PER_PHASE,
+      model: plannedModel(claim),
+      grader,
+      journals: cut,
+      limits: { maxCycles: 2 },
+    });
+    expect(await (await later.resume(run.runId)).answer).toMatchObject({ answerText: answer.answerText });
+    expect(grader).toHaveBeenCalledTimes(3);
+  });
+
+  it('is refused together with a grading model, and if it is not a function', () => {
+    const gradingModel = judgeThat(believed);
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, grader: () => ({}), gradingModel })).toThrow(
+      'grader and gradingModel: pass one of them; received both.',
+    );
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, grader: 'strict' as never })).toThrow(
+      /grader: expected a function/,
+    );
+    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, gradingModel: {} as never })).toThrow(
+      /gradingModel: expected /,
+    );
+  });
+});
+
+describe('a chain without a grader', () => {
+  it('does not enter the state that grades', async () => {
+    const { run } = startScripted(claim);
+    await run.answer;
+    expect(statesOf(run.journal).filter((state) => state.includes('yield.grading'))).toEqual([]);
+  });
+});
+
+describe('a grading model', () => {
+  const judged = (reply: ScriptedReply, options = {}) => {
+    const gradingModel = judgeThat(reply);
+    return { ...startScripted(claim, { gradingModel, limits: { maxCycles: 2 }, ...options }), gradingModel };
+  };
+
+  it('[Y1] that disbelieves a claim makes the run continue; it reads the answer, not the chain’s prompts', async () => {
+    const { run, gradingModel, model } = judged({ ...believed, completion: 0 });
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
+    expect(gradingModel.calls).toHaveLength(2);
+    const [{ task, turns }] = gradingModel.calls as [(typeof gradingModel.calls)[number]];
+    expect(task).toBe('grading');
+    expect(turns[0]?.content).toMatch(/^You grade the answer/);
+    expect(turns[1]?.content).toContain('<note from="answer">\nIt is so.\n</note>');
+    expect(model.calls.some((call) => call.task === 'grading')).toBe(false);
+  });
+
+  it.each<[string, ScriptedReply]>([
+    ['garbage', { text: 'What a fine answer!' }],
+    ['grades out of range', { ...believed, grounding: 7 }],
+    ['an outage', { failure: { retryable: false, message: 'out of order' } }],
+  ])('[promise 1] that replies with %s leaves the default grades, and the decision says so', async (_, reply) => {
+    const { run } = judged(reply);
+    const { status, metadata } = await run.answer;
+    expect(status).toBe('completed');
+    expect(metadata.decision).toMatchObject({
+      rule: 'confidenceReached',
+      rationale: expect.stringContaining('; the default grades count, because the grader failed: '),
+    });
+  });
+
+  it('[E9] counts toward the usage and the cost of the run', async () => {
+    const usage = { inputTokens: 1_000, outputTokens: 500, estimated: false };
+    const price = { inputPerMillion: 10, outputPerMillion: 20 };
+    const { run } = judged(
+      { reply: believed, usage },
+      { prices: { currency: 'EUR', models: { scripted: { inputPerMillion: 0, outputPerMillion: 0 }, judge: price } } },
+    );
+    const { metadata } = await run.answer;
+    expect(metadata.usage.modelCalls).toBe(8);
+    expect(metadata.cost).toEqual({ amount: 0.02, currency: 'EUR', byTask: { grading: 0.02 }, savedByCache: 0 });
+  });
+
+  it('is not called once the budget is used up', async () => {
+    const { run, gradingModel } = judged(believed, { limits: { maxModelCalls: 6 } });
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['budgetExhausted']);
+    expect(gradingModel.calls).toHaveLength(0);
+  });
+
+  it('uses the prompt `grading`, which can be replaced', async () => {
+    const grading = { ...prompts.grading, version: 2, system: () => 'Be strict.' };
+    const { run, gradingModel } = judged(believed, { prompts: { grading } });
+    await run.answer;
+    expect(gradingModel.calls[0]?.turns[0]?.content).toMatch(/^Be strict\./);
+    expect(entriesOf(run, 'run-start')[0]?.prompts['grading']).toMatchObject({ version: 2 });
+  });
+
+  it.each([
+    ['of its task', { grading: { maxCorrections: 0 } }],
+    ['of all tasks', { maxCorrections: 0 }],
+  ])('[A3] is called again as often as the retry policy %s allows', async (_, policy) => {
+    const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
+    await run.answer;
+    expect(gradingModel.calls).toHaveLength(1);
+  });
+
+  it('[A3] grades with the value that its retry policy gives in place of a reply', async () => {
+    const policy = { grading: { maxCorrections: 0, finalizeOrThrow: () => ({ ...believed, completion: 0 }) } };
+    const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
+    await run.answer;
+    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
+    expect(gradingModel.calls).toHaveLength(2);
+  });
+
+  it('[promise 6] is not called by a replay', async () => {
+    const { run, gradingModel } = judged({ ...believed, completion: 0 });
+    const answer = await run.answer;
+    const replayed = replay(run.journal);
+    expect(replayed.divergence).toBeNull();
+    expect(replayed.answer).toEqual(answer);
+    expect(gradingModel.calls).toHaveLength(2);
+  });
+});

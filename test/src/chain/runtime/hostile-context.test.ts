@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { Passage } from '../../../../machines/contracts/passage.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { aMessage, aPassage } from '../../../support/contract-samples.ts';
+import { searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
+import { entriesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+
+const unsure = { yield: (call: number) => unsureAnswer(call) };
+const LONG = 'It is a long story. '.repeat(80);
+const roomy = (plan: object = {}) =>
+  scriptedModel(({ task }) => ({ ...replies, ...plan })[task as 'yield'], {
+    contextWindowTokens: 1e9,
+    chunkChars: 1e6,
+  });
+
+describe('a chain that validates its input', () => {
+  it.each([
+    [
+      'a duplicate id',
+      [userMessage('x', 'One.'), searchMessage('x', 'Two.')],
+      /messages: expected unique ids; received "x" twice/,
+    ],
+    ['an unknown role', [{ ...aMessage(), role: 'system' }], /role: .*received "system"/],
+    ['a non-numeric importance', [aMessage({ importance: Number.NaN })], /importance/],
+    ['an importance above 1', [aMessage({ importance: 2 })], /importance/],
+    ['no id', [aMessage({ id: '' })], /id/],
+    ['a non-numeric time', [aMessage({ createdAtMs: Number.POSITIVE_INFINITY })], /createdAtMs/],
+  ])('[C2] rejects %s before the start', (_, messages, says) => {
+    const chain = createPostChain({ model: roomy() });
+    expect(() => chain.run({ request: 'Why?', messages: messages as Message[] })).toThrow(says);
+  });
+
+  it('[C2] [U12] handles ids equal to built-in object properties like any other', async () => {
+    const ids = ['__proto__', 'constructor', 'toString'];
+    const messages = ids.map((id) => userMessage(id, `My ${id}. ${LONG}`));
+    const { run } = startScripted({}, {}, { messages });
+    await settle();
+    run.send({ type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
+    await run.answer;
+    const left = run.actor.getSnapshot().context.messages;
+    expect(userTexts(left)).toEqual([messages[0]?.content, 'Is it so?']);
+  });
+});
+
+describe('passages whose ids are taken', () => {
+  const source = (...ids: readonly string[]) => ({
+    search: async (query: string) => ({
+      query,
+      passages: ids.map((id): Passage => aPassage({ id, text: `Injected as ${id}.` })),
+      widened: false,
+    }),
+  });
+  const contents = (run: ReturnType<typeof startScripted>['run']) =>
+    run.actor.getSnapshot().context.messages.map(({ content }) => content);
+
+  it('[U4] [C5] replace neither the request nor an earlier user turn', async () => {
+    const history = [{ role: 'user' as const, content: 'Be exact.' }];
+    const documents = source('request', 'earlier.h1', '__proto__', 'p', 'p');
+    const { run } = startScripted({}, { documents }, { history });
+    await run.answer;
+    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
+  });
+
+  // The engine numbers its messages s2.m1, s3.m1, and so on, and an ADD with an existing id is ignored.
+  it('[C5] do not displace messages of the engine', async () => {
+    const { run } = startScripted({}, { documents: source('s2.m1', 's3.m1', 's4.m1', 's6.m1') });
+    await run.answer;
+    expect(contents(run)).toContain(replies.experience.summary);
+    expect(contents(run)).toContain(`Goal: ${replies.intention.goal}`);
+  });
+});
+
+// Guards against linking the remaining passage to the same duplicate again, which would grow the state with each cycle.
+it('[U6] are not added again when the same passages are found repeatedly', async () => {
+  const passages = ['a', 'b'].map((id) =>
+    aPassage({ id, text: 'The tide in the harbour is lowest on the second Monday of March.' }),
+  );
+  const { run } = startScripted(
+    {
+      experience: { ...replies.experience, relevantPassageIds: ['a'] },
+      yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1 }),
+    },
+    {
+      documents: { search: async (query) => ({ query, passages, widened: false }) },
+      limits: { maxCycles: 30, maxModelCalls: 1e6 },
+    },
+  );
+  await run.answer;
+  const { messages } = run.actor.getSnapshot().context;
+  expect(messages.find(({ id }) => id === 'a')?.links.length).toBeLessThan(5);
+});
+
+describe('a run with minimal limits', () => {
+  const history = [
+    { role: 'user' as const, content: 'Be exact.' },
+    ...Array.from({ length: 12 }, (_, at) => ({ role: 'assistant' as const, content: `Note ${at}. ${LONG}` })),
+  ];
+
+  it.each([
+    [
+      'thresholds at 0',
+      { confidence: 0, change: 0, sufficiency: 0, link: 0, persist: 0, prune: 0, summarize: 0, grounding: 0 },
+    ],
+    [
+      'thresholds at 1',
+      { confidence: 1, change: 1, sufficiency: 1, link: 1, persist: 1, prune: 1, summarize: 1, grounding: 1 },
+    ],
+    ['an empty context limit', { windowShare: 0 }],
+    ['summaries of one character', { userSummaryChars: 1, assistantSummaryChars: 1, summarize: 1 }],
+  ])('[U4] [U10] [E3] for %s ends with an answer and keeps user content', async (_, thresholds) => {
+    const { run, clock } = startScripted(unsure, { thresholds, limits: { maxCycles: 3, consentMs: 1 } }, { history });
+    for (let waits = 0; waits < 3; waits += 1) {
+      await settle();
+      clock.increment(1);
+    }
+    expect((await run.answer).answerText).not.toBe('');
+    expect(run.actor.getSnapshot().status).toBe('done');
+    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+  });
+
+  it('[U10] of one message reports the excess', async () => {
+    const { run, clock } = startScripted({}, { limits: { maxMessages: 1, consentMs: 1 } }, { history });
+    await settle();
+    clock.increment(1);
+    const { notes } = await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    // A quarter of one message, rounded up, is for messages that may be removed.
+    expect(evaluated?.statistics.messagesOver).toBe((evaluated?.statistics.messagesAfter ?? 0) - 2);
+    expect(notes).toContain(`${evaluated?.statistics.messagesOver} messages over`);
+  });
+});
+
+describe('a clock that goes backward', () => {
+  class Backwards extends SimulatedClock {
+    time = 1e12;
+
+    override now(): number {
+      this.time -= 1_000;
+      return this.time;
+    }
+  }
+
+  it('[U11] [Y2] does not change decisions or retention', async () => {
+    const history = Array.from({ length: 20 }, (_, at) => ({
+      role: 'assistant' as const,
+      content: `Note ${at}. ${LONG}`,
+    }));
+    const told = async (clock: SimulatedClock) => {
+      const model = scriptedModel(({ task }, call) => ({ ...replies, yield: unsureAnswer(call) })[task as 'yield']);
+      const run = createPostChain({ model, clock, newId: () => 'r', limits: { maxCycles: 3, maxMessages: 5 } }).run({
+        request: 'So?',
+        history,
+      });
+      const { status } = await run.answer;
+      return {
+        status,
+        decisions: entriesOf(run, 'decision').map(({ decision }) => decision),
+        operations: entriesOf(run, 'operations').flatMap(({ applied }) =>
+          applied.filter(({ operation }) => operation !== 'ADD'),
+        ),
+      };
+    };
+    const backwards = await told(new Backwards());
+    expect(backwards.operations.length).toBeGreaterThan(10);
+    expect(backwards).toEqual(await told(new SimulatedClock()));
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { aPassage } from '../../../support/contract-samples.ts';
+import { entriesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+
+const QUESTION = 'When was the harbor bridge opened?';
+const FOUND = 'The harbor bridge was opened on 19 March 1932.';
+const turns = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ role: 'user' as const, content: `Note ${at}: buy milk.` }));
+const documents = {
+  search: async (query: string) => ({ query, passages: [aPassage({ id: 'p', text: FOUND })], widened: false }),
+};
+
+describe('a history of as many user messages as the count limit allows', () => {
+  it('[U10] leaves room for the passages that the run finds, so that the answer uses them', async () => {
+    const run = createPostChain({ documents }).run({ request: QUESTION, history: turns(198) });
+    const answer = await run.answer;
+    expect(answer.answerText).toContain('19 March 1932');
+    expect(answer.status).toBe('completed');
+  });
+
+  it('[Y3] [U10] does not make the run return to Understanding in every cycle', async () => {
+    const notes = Array.from({ length: 30 }, (_, at) => ({ role: 'assistant' as const, content: `Answer ${at}.` }));
+    const { run } = startScripted(
+      { yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.9, proposedPhase: 'action' }) },
+      { consent: 'keep', limits: { maxCycles: 8, maxMessages: 20 } },
+      { history: [...turns(40), ...notes] },
+    );
+    await run.answer;
+    const next = entriesOf(run, 'decision').map(({ decision }) => decision.nextPhase);
+    expect(next).toContain('action');
+    expect(next.filter((phase, at) => phase === 'understanding' && next[at - 1] === phase)).toEqual([]);
+  });
+});

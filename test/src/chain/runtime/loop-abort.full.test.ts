@@ -1,0 +1,170 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
+import type { Decider } from '../../../../src/chain/runtime/decider.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import {
+  HANGING_STAGES,
+  LOOP_HOSTS,
+  loopCapability,
+  REQUEST,
+  startHangingLoop,
+} from '../../../support/capability-loops.ts';
+import { nextTurn, TestClock } from '../../../support/simulated-clock.ts';
+
+const unhandled: unknown[] = [];
+const note = (error: unknown): void => void unhandled.push(error);
+beforeEach(() => void process.on('unhandledRejection', note));
+afterEach(() => {
+  process.off('unhandledRejection', note);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+const HOW = ['its signal', 'cancel'] as const;
+const cases = LOOP_HOSTS.flatMap((way) => HANGING_STAGES.flatMap((stage) => HOW.map((how) => ({ way, stage, how }))));
+
+describe('aborting', () => {
+  it.each(cases)('$way by $how during $stage stops it immediately and cleans up', async ({ way, stage, how }) => {
+    const controller = new AbortController();
+    const stuck = await startHangingLoop(way, stage, controller.signal);
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+    const part = stuck.signal();
+    expect(part?.aborted).toBe(stage === 'validating' ? undefined : false);
+
+    if (how === 'cancel') stuck.abort();
+    else controller.abort();
+    if (stage !== 'validating') expect(part?.aborted).toBe(true);
+
+    const { said } = await stuck.ended;
+    expect(said).toBe(way === 'the loop alone' ? 'aborted' : how === 'cancel' ? 'cancelled' : 'degraded');
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+    expect(stuck.clock.openTimers).toBe(0);
+
+    const before = [stuck.entries(), stuck.calls(), stuck.ran()];
+    stuck.answerLate(true);
+    for (let turns = 0; turns < 5; turns += 1) await nextTurn();
+    expect([stuck.entries(), stuck.calls(), stuck.ran()]).toEqual(before);
+    expect(stuck.ran()).toBe(stage === 'validating' || stage === 'classifying' ? 0 : 1);
+  });
+
+  it.each(cases)(
+    '$way by $how during $stage causes no unhandled rejection if it fails later',
+    async ({ way, stage, how }) => {
+      const controller = new AbortController();
+      const stuck = await startHangingLoop(way, stage, controller.signal);
+      if (how === 'cancel') stuck.abort();
+      else controller.abort();
+      await stuck.ended;
+      stuck.answerLate(false);
+      for (let turns = 0; turns < 5; turns += 1) await nextTurn();
+      expect(unhandled).toEqual([]);
+    },
+  );
+
+  it('[A11] counts the in-flight call in a chain', async () => {
+    const stuck = await startHangingLoop('the chain', 'asking the model');
+    stuck.abort();
+    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
+  });
+
+  it('[A11] counts the in-flight call in a standalone loop', async () => {
+    const stuck = await startHangingLoop('the loop alone', 'asking the model');
+    stuck.abort();
+    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
+  });
+});
+
+describe('aborting from within', () => {
+  it.each(LOOP_HOSTS)('%s: a capability or a decider can end its own run', async (way) => {
+    for (const from of ['capability', 'decider']) {
+      const controller = new AbortController();
+      const end = () => controller.abort();
+      const parts = {
+        model: scriptedModel(
+          {},
+          {
+            otherwise: { ...replies, action: { ...replies.action, calls: [{ capability: 'draft', arguments: '{}' }] } },
+          },
+        ),
+        clock: new TestClock(),
+        capabilities: [loopCapability('draft', () => (from === 'capability' ? end() : 'x'))],
+        decider: () => {
+          end();
+          return { done: true } as const;
+        },
+      };
+      const asked = { request: REQUEST, signal: controller.signal };
+      const said =
+        way === 'the chain'
+          ? (await createPostChain(parts).run(asked).answer).metadata.reason
+          : (await createCapabilityLoop(parts).run(asked).outcome).stopReason;
+      expect(said).toBe(way === 'the chain' ? 'interrupted' : 'aborted');
+      expect(parts.clock.openTimers).toBe(0);
+    }
+  });
+});
+
+describe('a signal shared by many runs', () => {
+  it.each(LOOP_HOSTS)(
+    '%s: has at most one listener during 1,000 consecutive runs and none afterward',
+    async (way) => {
+      const controller = new AbortController();
+      const clock = new TestClock();
+      const model = scriptedModel({ action: always({ hang: true }) });
+      const draft = loopCapability('draft', () => new Promise(() => {}));
+      const parts = { model, clock, capabilities: [draft] };
+      const asked = { request: REQUEST, signal: controller.signal };
+      const call = { capability: 'draft', arguments: {} };
+      const [chain, loop] = [createPostChain(parts), createCapabilityLoop(parts)];
+      let most = 0;
+      for (let count = 0; count < 1_000; count += 1) {
+        const run = way === 'the chain' ? chain.run(asked) : loop.run({ ...asked, call });
+        if (count % 10 === 0) await nextTurn();
+        most = Math.max(most, getEventListeners(controller.signal, 'abort').length);
+        run.cancel();
+        await ('answer' in run ? run.answer : run.outcome);
+        expect(clock.openTimers).toBe(0);
+      }
+      expect([most, getEventListeners(controller.signal, 'abort').length]).toEqual([1, 0]);
+    },
+    60_000,
+  );
+
+  it('has one listener for 1,000 concurrent loops, and its abort reaches every capability immediately', async () => {
+    const controller = new AbortController();
+    const signals: AbortSignal[] = [];
+    const hang = (_: unknown, { signal }: { signal: AbortSignal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    const clock = new TestClock();
+    const loop = createCapabilityLoop({ clock, capabilities: [loopCapability('draft', hang)] });
+    const asked = { request: REQUEST, signal: controller.signal, call: { capability: 'draft', arguments: {} } };
+    const runs = Array.from({ length: 1_000 }, () => loop.run(asked));
+    await nextTurn();
+    expect([signals.length, getEventListeners(controller.signal, 'abort').length]).toEqual([1_000, 1]);
+    controller.abort();
+    expect(signals.filter(({ aborted }) => !aborted)).toEqual([]);
+    const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
+    expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['aborted']));
+    expect([clock.openTimers, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it('created by a capability has no listener after that run', async () => {
+    const signals: AbortSignal[] = [];
+    const decider: Decider = ({ results }, { signal }) => {
+      signals.push(signal);
+      return results.length < 50 ? { done: false, next: { capability: 'draft', arguments: {} } } : { done: true };
+    };
+    const draft = loopCapability('draft', (_, { signal }) => {
+      signals.push(signal);
+    });
+    const limits = { maxContinuations: 100 };
+    const loop = createCapabilityLoop({ clock: new TestClock(), capabilities: [draft], decider, limits });
+    await loop.run({ request: REQUEST, call: { capability: 'draft', arguments: {} } }).outcome;
+    expect(signals).toHaveLength(100);
+    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
+import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
+import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
+import {
+  entriesOfType,
+  LOOP_HOSTS,
+  type LoopScript,
+  loopCapability,
+  type StartedLoop,
+  startLoop,
+} from '../../../support/capability-loops.ts';
+
+const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
+const continuation = (capability: string) => ({
+  done: false,
+  finalOutput: null,
+  next: [{ capability, arguments: '{}' }],
+});
+
+/** Three runs of 40, 7, and 30 milliseconds: the second one throws, the third one times out. */
+const threeRuns: LoopScript = {
+  execute: {
+    review: () => {
+      throw new Error('no pen');
+    },
+    summarize: () => new Promise(() => {}),
+  },
+  options: { limits: { capabilityMs: 30 } },
+};
+
+function timed(way: (typeof LOOP_HOSTS)[number], script: LoopScript): StartedLoop {
+  const played: StartedLoop = startLoop(way, {
+    ...script,
+    execute: {
+      ...threeRuns.execute,
+      draft: () => {
+        played.clock.increment(20);
+        return 'a draft';
+      },
+    },
+  });
+  return played;
+}
+
+describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
+  it.each<[string, LoopScript]>([
+    [
+      'function',
+      {
+        options: {
+          ...threeRuns.options,
+          decider: ({ results }) =>
+            ([step('review'), step('summarize')] as const)[results.length - 1] ?? { done: true },
+        },
+      },
+    ],
+    [
+      'model',
+      {
+        options: { ...threeRuns.options, decider: modelDecider },
+        continuations: [continuation('review'), continuation('summarize'), { done: true, finalOutput: null, next: [] }],
+      },
+    ],
+  ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
+    const played = timed(way, script);
+    await played.end();
+    expect(entriesOfType(played, 'capability-start')).toMatchObject([
+      { capability: 'draft', index: 1 },
+      { capability: 'review', index: 2 },
+      { capability: 'summarize', index: 3 },
+    ]);
+    expect(entriesOfType(played, 'capability-end')).toMatchObject([
+      { index: 1, result: { success: true, code: null, durationMs: 20 } },
+      { index: 2, result: { success: false, code: 'threw', error: 'no pen', durationMs: 0 } },
+      { index: 3, result: { success: false, code: 'timed_out', durationMs: 30 } },
+    ]);
+    expect(entriesOfType(played, 'continuation')).toMatchObject([
+      { index: 1, decidedBy, done: false, next: ['review'], limitReached: false },
+      { index: 2, decidedBy, done: false, next: ['summarize'], limitReached: false },
+      { index: 3, decidedBy, done: true, next: [], limitReached: false },
+    ]);
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([
+      { reason: 'done', runs: 3, failed: 2, capabilityMs: 50, code: null, problem: null },
+    ]);
+  });
+
+  it('has valid entries in order of occurrence', async () => {
+    const decider = ({ results }: { results: readonly unknown[] }) =>
+      results.length === 1 ? step('review') : ({ done: true } as const);
+    const played = startLoop(way, { options: { decider } });
+    await played.end();
+    const told = played.journal.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
+    const iteration = ['capability-start', 'capability-end', 'continuation'];
+    expect(told).toEqual([...iteration, ...iteration, 'capability-stop']);
+    for (const found of played.journal) expect(journalEntrySchema.parse(found)).toEqual(found);
+  });
+
+  it('records the iteration at which the limit was reached', async () => {
+    const played = startLoop(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
+    await played.end();
+    expect(entriesOfType(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
+  });
+
+  it('does not record the limit if the last allowed run was the last requested one', async () => {
+    const played = startLoop(way, { options: { decider: () => ({ done: true }), limits: { maxContinuations: 1 } } });
+    await played.end();
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ done: true, limitReached: false }]);
+  });
+
+  it('records no invalid-step code for a loop that ended at its limit', async () => {
+    const nothing = { done: false, next: { capability: 'review', arguments: [] as never } } as const;
+    const played = startLoop(way, { options: { decider: () => nothing, limits: { maxContinuations: 1 } } });
+    await played.end();
+    expect(entriesOfType(played, 'capability-stop')).toMatchObject([
+      { reason: 'limit_reached', code: null, problem: null },
+    ]);
+  });
+
+  it('[R5] records what was wrong with a failed decider or a next step', async () => {
+    const problems: unknown[] = [];
+    for (const decider of [
+      () => Promise.reject(new Error('no idea')),
+      () => new Promise<never>(() => {}),
+      () => step('publish'),
+    ]) {
+      const played = startLoop(way, { options: { decider, limits: { capabilityMs: 30 } } });
+      await played.end();
+      problems.push(entriesOfType(played, 'capability-stop')[0]?.problem);
+    }
+    expect(problems).toEqual(['no idea', 'the decider did not reply within 30 ms', 'unknown capability "publish"']);
+  });
+});
+
+describe('[R8] the journal of a standalone loop', () => {
+  it('records the abort and the outcome of the running capability', async () => {
+    const { outcome, journal, cancel } = createCapabilityLoop({
+      clock: new SimulatedClock(),
+      capabilities: [loopCapability('draft', () => new Promise(() => {}))],
+    }).run({ request: 'Draft a letter.', call: step('draft').next });
+    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    cancel();
+    expect(await outcome).toMatchObject({ stopReason: 'aborted', result: { code: 'aborted' } });
+    expect(journal.slice(-2)).toMatchObject([
+      { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'aborted' } },
+      { type: 'capability-stop', reason: 'aborted', runs: 1, failed: 1 },
+    ]);
+  });
+});
+
+describe('[R5] [R7] the outcome of a standalone loop', () => {
+  it.each<[string, Decider, string]>([
+    ['a decider that threw', () => Promise.reject(new Error('no idea')), 'no idea'],
+    ['an unknown next step', () => step('publish'), 'publish'],
+  ])('reports what was wrong with %s', async (_, decider, problem) => {
+    const played = startLoop('the loop alone', { options: { decider } });
+    await played.end();
+    expect(JSON.stringify(await played.outcome)).toContain(problem);
+  });
+});

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { ReplyForm } from '../../../../machines/contracts/model.ts';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
+import { prompts } from '../../../../src/chain/prompts/registry.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
+import {
+  type ChatBody,
+  chatServer,
+  chunk,
+  completion,
+  event,
+  respondWithJson,
+  streaming,
+  taskOf,
+  toolChunk,
+} from '../../../support/chat-server.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
+
+const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
+const weather = defineCapability({
+  name: 'the weather',
+  description: 'Tells the weather of a city.',
+  arguments: z.object({ city: z.string() }),
+  execute: ({ city }) => `It rains in ${city}.`,
+});
+const calls = (toolCall: unknown, more: object = {}): ScriptEntry => ({ toolCall, name: 'the weather', ...more });
+
+interface Scene {
+  readonly action: readonly ScriptEntry[];
+  readonly replyForm?: ReplyForm;
+  readonly nativeTools?: boolean;
+  readonly capabilities?: readonly Capability[];
+}
+
+/** A run on a scripted model whose Action replies with this first, and then with a valid reply. */
+function start({ action, replyForm = 'text', nativeTools = true, capabilities = [weather] }: Scene) {
+  const script = { action: [...action, always({ ...replies.action })] };
+  const model = scriptedModel(script, { nativeTools, otherwise: replies });
+  const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities, replyForm }).run({
+    request: 'Do I need an umbrella in Bergen?',
+  });
+  return { run, actions: () => model.calls.filter(({ task }) => task === 'action'), model };
+}
+
+describe('a chain on a model with native tool calling', () => {
+  it.each(FORMS)('[C4] runs a capability with the arguments of a native call (%s)', async (replyForm) => {
+    const { run, actions, model } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })], replyForm });
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    const [end] = entriesOf(run, 'capability-end');
+    expect(end?.result).toMatchObject({ arguments: { city: 'Bergen' }, output: 'It rains in Bergen.', success: true });
+    const [result] = entriesOf(run, 'phase-end').filter(({ phase }) => phase === 'action');
+    expect(result?.failure).toBeNull();
+    expect(run.actor.getSnapshot().context.results.action?.reply).toEqual({
+      response: 'I look.',
+      confidence: 0,
+      calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }],
+    });
+    expect(actions()).toHaveLength(1);
+    for (const { task, tools, turnsWithoutTools } of model.calls) {
+      const isAction = task === 'action';
+      expect(tools?.map(({ name }) => name)).toEqual(isAction ? ['the weather'] : undefined);
+      expect(turnsWithoutTools !== undefined).toBe(isAction);
+    }
+  });
+
+  it.each(FORMS)(
+    '[C4] gives the same result as one that describes capabilities in the prompt (%s)',
+    async (replyForm) => {
+      const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
+      const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
+      const told = start({
+        action: [{ ...replies.action, response: '', confidence: 0, calls: [call] }],
+        replyForm,
+        nativeTools: false,
+      });
+      const [{ metadata: _, ...answered }, { metadata: __, ...wanted }] = await Promise.all([
+        native.run.answer,
+        told.run.answer,
+      ]);
+      expect(answered).toEqual(wanted);
+      const outputs = [native, told].map(({ run }) =>
+        entriesOf(run, 'capability-end').map(({ result }) => result.output),
+      );
+      expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
+    },
+  );
+
+  it('[C4] describes capabilities either beside the prompt or in it, never both', async () => {
+    const described = 'Tells the weather of a city.';
+    const native = start({ action: [] });
+    const told = start({ action: [], nativeTools: false });
+    await Promise.all([native.run.answer, told.run.answer]);
+    const [asked] = native.actions();
+    expect(JSON.stringify(asked?.turns)).not.toContain(described);
+    expect(asked?.turns[1]?.content).toContain('If some of the tools would help, call them instead of replying.');
+    expect(asked?.tools).toEqual([
+      { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
+    ]);
+    const [asIfTold] = told.actions();
+    expect(asIfTold).not.toHaveProperty('tools');
+    expect(asIfTold?.turns[1]?.content).toContain(described);
+    expect(asked?.turnsWithoutTools).toEqual(asIfTold?.turns);
+  });
+
+  it.each([true, false])('[C4] offers no tools without capabilities (native: %s)', async (nativeTools) => {
+    const { run, model } = start({ action: [], nativeTools, capabilities: [] });
+    expect((await run.answer).status).toBe('completed');
+    for (const request of model.calls) expect(request).not.toHaveProperty('tools');
+    expect(model.calls[0]?.turns[1]?.content).toContain('No capabilities are available. Leave "calls" empty.');
+  });
+
+  it.each([
+    ['non-JSON arguments', '{"city":', 'the arguments must be a JSON object'],
+    ['a list', '["Bergen"]', 'the arguments must be a JSON object'],
+    ['a misfit', '{"city":7}', /^city: /],
+    ['missing arguments', '', /^city: /],
+  ])('[R5] rejects %s in the chart, and the run continues', async (_, text, problem) => {
+    const { run } = start({ action: [calls(text)] });
+    expect((await run.answer).status).toBe('completed');
+    const [stop] = entriesOf(run, 'capability-stop');
+    expect(stop).toMatchObject({ reason: 'invalid_next_step', runs: 0 });
+    expect(stop?.problem).toMatch(problem);
+  });
+
+  it.each(FORMS)('[A9] corrects a call of an unknown capability (%s)', async (replyForm) => {
+    const { run, actions } = start({ action: [calls({}, { name: 'forecast' })], replyForm });
+    expect((await run.answer).status).toBe('completed');
+    const [voided] = entriesOf(run, 'attempt-end');
+    expect(voided?.failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call' });
+    expect(actions()[1]?.turns.at(-1)?.content).toContain('“forecast”');
+    expect(entriesOf(run, 'capability-stop')).toMatchObject([{ reason: 'nothing_to_run' }]);
+  });
+
+  it.each(FORMS)(
+    '[A9] [C4] corrects a call cut off by the output limit and shows it to the model (%s)',
+    async (replyForm) => {
+      const action = [calls('{"city":"Ber', { reason: 'length', text: 'So:' }), calls({ city: 'Bergen' })];
+      const { run, actions } = start({ action, replyForm });
+      expect((await run.answer).status).toBe('completed');
+      expect(entriesOf(run, 'attempt-end')[0]?.failure).toMatchObject({ code: 'truncated' });
+      expect(actions()[1]?.turns.at(-2)?.content).toBe(
+        'So:\n[called the tool the weather with the arguments {"city":"Ber]',
+      );
+      expect(entriesOf(run, 'capability-end')).toHaveLength(1);
+    },
+  );
+
+  it('[A12] streams the call as partials and journals the text beside it', async () => {
+    const { run } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })] });
+    const shown: unknown[] = [];
+    for await (const heard of run.events)
+      if (heard.type === 'partial' && heard.task === 'action') shown.push(heard.value.calls?.[0]?.arguments);
+    expect(shown.at(-1)).toBe('{"city":"Bergen"}');
+    const texts = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId.endsWith('action'));
+    expect(texts.map(({ text }) => text).join('')).toBe('I look.{"city":"Bergen"}');
+  });
+
+  it('accepts a capability with the name of the reply tool', async () => {
+    const same = { ...weather, name: 'chain_reply' };
+    const { run, actions } = start({
+      action: [{ toolCall: { city: 'Bergen' }, name: 'chain_reply' }],
+      capabilities: [same],
+      replyForm: 'tool-call',
+    });
+    await run.answer;
+    expect(actions()[0]).toMatchObject({ schemaName: 'chain_reply_' });
+    expect(actions()[0]?.turns[0]?.content).toContain('"chain_reply_"');
+    expect(entriesOf(run, 'capability-end')).toHaveLength(1);
+  });
+
+  it('offers no tools for a custom prompt that does not mention tools or parse calls', async () => {
+    const { tools, toolsInWords: _, fromToolCalls: __, ...mine } = prompts.action;
+    for (const action of [mine, { ...mine, tools }]) {
+      const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
+      await createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], prompts: { action } }).run({
+        request: 'x',
+      }).answer;
+      expect(model.calls[0]).not.toHaveProperty('tools');
+    }
+  });
+});
+
+describe('a chain on an OpenAI-compatible server', () => {
+  const isAction = (body: ChatBody): boolean => taskOf(body) === 'action';
+
+  /** Runs a chain with the capability and returns the request bodies of Action. */
+  async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
+    const server = await chatServer(answer);
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, ...options });
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], replyForm });
+    const run = chain.run({ request: 'Do I need an umbrella in Bergen?' });
+    const { status } = await run.answer;
+    const actions = server.exchanges.map(({ body }) => body).filter(isAction);
+    return { status, actions, outputs: entriesOf(run, 'capability-end').map(({ result }) => result.output) };
+  }
+
+  it.each(FORMS)('[C4] runs a capability with the arguments of a native call over HTTP (%s)', async (replyForm) => {
+    const { status, actions, outputs } = await runOn(
+      ({ body, response }) => {
+        const name = isAction(body) ? 'the_weather' : body.tools?.[0]?.function.name;
+        const given = isAction(body) ? { city: 'Bergen' } : replies[taskOf(body)];
+        const call = { index: 0, id: 'a', function: { name, arguments: JSON.stringify(given) } };
+        if (name === undefined) streaming(response).end(completion(JSON.stringify(given)));
+        else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
+      },
+      {},
+      replyForm,
+    );
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
+    expect(actions).toHaveLength(1);
+    expect(actions[0]?.tools?.at(-1)?.function).toMatchObject({ name: 'the_weather', strict: true });
+    expect(actions[0]?.messages?.[0]?.content).not.toContain('Tells the weather');
+  });
+
+  it('[C4] runs all native calls of one reply over HTTP, in the order of their starts', async () => {
+    const { status, actions, outputs } = await runOn(({ body, response }) => {
+      if (!isAction(body)) return void streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
+      const start = (index: number) => ({
+        index,
+        id: `call-${index}`,
+        function: { name: 'the_weather', arguments: '' },
+      });
+      const rest = (index: number, city: string) => ({ index, function: { arguments: JSON.stringify({ city }) } });
+      const parts = [start(0), start(1), rest(1, 'Oslo'), rest(0, 'Bergen')].map((call) => event(toolChunk(call)));
+      streaming(response).end(parts.join('') + event(chunk({}, 'tool_calls')));
+    });
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.', 'It rains in Oslo.'] });
+    expect(actions).toHaveLength(1);
+  });
+
+  const inText = { ...replies.action, calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }] };
+
+  it('[C4] describes tools in the prompt when the server responds with 400 to tools, and runs the capability', async () => {
+    const { status, actions, outputs } = await runOn(({ body, response }) => {
+      if (body.tools) return respondWithJson(response, 400, { error: { message: 'm does not support tools' } });
+      streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)])));
+    });
+    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
+    expect(actions.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
+    expect(actions.map(({ messages }) => messages?.[1]?.content.includes('Tells the weather'))).toEqual([false, true]);
+    expect(actions[1]?.messages?.[1]?.content).not.toContain('call them instead of replying');
+  });
+
+  it('[C4] sends no tools with nativeTools: false', async () => {
+    const { outputs, actions } = await runOn(
+      ({ body, response }) =>
+        void streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)]))),
+      { nativeTools: false },
+    );
+    expect(outputs).toEqual(['It rains in Bergen.']);
+    expect(actions.map(({ tools }) => tools)).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,329 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { CapabilityCall } from '../../../../machines/contracts/capability.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
+import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { runToEnd, TestClock } from '../../../support/simulated-clock.ts';
+
+/** What a call of `work` does: it takes this many milliseconds, then returns or throws. A long one reaches its deadline. */
+interface Work {
+  readonly ms: number;
+  readonly throws?: boolean;
+}
+
+const work = (given: Work): CapabilityCall => ({ capability: 'work', arguments: JSON.stringify(given) });
+
+interface Loop {
+  readonly calls: readonly CapabilityCall[];
+  readonly limits?: PostChainOptions['limits'];
+  readonly decider?: Decider;
+  readonly continuations?: readonly unknown[];
+  readonly cancelAtMs?: number;
+}
+
+/** Runs a loop whose model requests these calls first. Records when each run starts and ends. */
+async function runLoop({ calls, limits = {}, decider = null, continuations = [], cancelAtMs }: Loop) {
+  const clock = new TestClock();
+  const spans: { readonly ms: number; readonly from: number; to: number }[] = [];
+  const capability = defineCapability({
+    name: 'work',
+    description: 'Works.',
+    arguments: z.object({ ms: z.number(), throws: z.boolean().default(false) }),
+    execute: ({ ms, throws }, { signal }) => {
+      const span = { ms, from: clock.now(), to: Number.NaN };
+      spans.push(span);
+      return new Promise<string>((resolve, reject) => {
+        const end = (): void => {
+          span.to = clock.now();
+          if (throws) reject(new Error(`failed after ${ms}`));
+          else resolve(`worked ${ms}`);
+        };
+        const timer = clock.setTimeout(end, ms);
+        signal.addEventListener('abort', () => clock.clearTimeout(timer));
+      });
+    },
+  });
+  const model = scriptedModel(
+    { action: [{ ...replies.action, calls: [...calls] }], continuation: continuations.map((reply) => ({ reply })) },
+    { otherwise: replies },
+  );
+  const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits, decider });
+  const run = loop.run({ request: 'Do it.' });
+  if (cancelAtMs !== undefined) clock.setTimeout(run.cancel, cancelAtMs);
+  await runToEnd(
+    () => run.actor.getSnapshot().status === 'active',
+    clock,
+    () => run.journal.length,
+  );
+  return { outcome: await run.outcome, journal: run.journal, spans, model };
+}
+
+const ofType = <T extends JournalEntry['type']>(journal: readonly JournalEntry[], type: T) =>
+  journal.filter((entry): entry is Extract<JournalEntry, { type: T }> => entry.type === type);
+
+describe('the calls of one reply', () => {
+  it('[R2] run at the same time, at most four, and their results keep the order of the calls', async () => {
+    const { outcome, spans, journal } = await runLoop({ calls: [50, 40, 30, 20, 10].map((ms) => work({ ms })) });
+    expect(spans.map(({ from, to }) => [from, to])).toEqual([
+      [0, 50],
+      [0, 40],
+      [0, 30],
+      [0, 20],
+      [20, 30],
+    ]);
+    expect(outcome.results.map(({ output }) => output)).toEqual([50, 40, 30, 20, 10].map((ms) => `worked ${ms}`));
+    expect(outcome.stopReason).toBe('no_decider');
+    expect(ofType(journal, 'capability-end').map(({ index }) => index)).toEqual([4, 3, 5, 2, 1]);
+  });
+
+  it('[R3] are each counted and journaled with an id of their own', async () => {
+    const { outcome, journal } = await runLoop({ calls: [work({ ms: 2 }), work({ ms: 1 })] });
+    const ids = ['s1.action.1', 's1.action.2'];
+    expect(outcome.results.map(({ id }) => id)).toEqual(ids);
+    expect(ofType(journal, 'capability-start').map(({ id, index }) => [id, index])).toEqual([
+      [ids[0], 1],
+      [ids[1], 2],
+    ]);
+    expect(ofType(journal, 'capability-end').map(({ result, index }) => [result.id, index])).toEqual([
+      [ids[1], 2],
+      [ids[0], 1],
+    ]);
+    expect(ofType(journal, 'capability-stop')).toMatchObject([{ runs: 2, failed: 0 }]);
+  });
+
+  it('[R3] do not run beyond the limit, which ends the loop and is reported', async () => {
+    const calls = [1, 2, 3, 4].map((ms) => work({ ms }));
+    const { outcome, spans, model } = await runLoop({ calls, limits: { maxContinuations: 3 }, decider: modelDecider });
+    expect(spans.map(({ ms }) => ms)).toEqual([1, 2, 3]);
+    expect(outcome).toMatchObject({
+      stopReason: 'limit_reached',
+      problem: {
+        code: null,
+        message: '1 of 4 calls did not run: a request has at most 3 capability runs (maxContinuations)',
+      },
+    });
+    expect(model.calls.map(({ task }) => task)).toEqual(['action']);
+  });
+
+  it('run beside a call whose schema hangs, which fails alone', async () => {
+    const clock = new TestClock();
+    const arguments_ = z.object({ hangs: z.boolean() }).refine(({ hangs }) => !hangs || new Promise(() => {}));
+    const capability = defineCapability({
+      name: 'work',
+      description: 'Works.',
+      arguments: arguments_,
+      execute: () => 'done',
+    });
+    const calls = [true, false].map((hangs) => ({ capability: 'work', arguments: JSON.stringify({ hangs }) }));
+    const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
+    const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits: { capabilityMs: 800 } });
+    const run = loop.run({ request: 'Do it.' });
+    await runToEnd(
+      () => run.actor.getSnapshot().status === 'active',
+      clock,
+      () => run.journal.length,
+    );
+    const { results } = await run.outcome;
+    expect(results).toMatchObject([
+      { code: 'arguments_misfit', error: 'the schema did not validate the arguments within 800 ms' },
+      { success: true, output: 'done' },
+    ]);
+  });
+
+  it('[R5] run without those that are invalid, which are failed results in their place', async () => {
+    const unknown = { capability: 'play', arguments: '{}' };
+    const misfit = { capability: 'work', arguments: '{"ms":"soon"}' };
+    const continuations = [{ done: true, finalOutput: null, next: [] }];
+    const { outcome, model, journal } = await runLoop({
+      calls: [unknown, work({ ms: 5 }), misfit],
+      decider: modelDecider,
+      continuations,
+    });
+    expect(outcome.results.map(({ id, code, output }) => [id, code, output])).toEqual([
+      [null, 'unknown_capability', ''],
+      ['s1.action.1', null, 'worked 5'],
+      [null, 'arguments_misfit', ''],
+    ]);
+    expect(outcome.stopReason).toBe('done');
+    expect(ofType(journal, 'capability-stop')).toMatchObject([{ runs: 1, failed: 2 }]);
+    const asked = model.calls.find(({ task }) => task === 'continuation')?.input as { steps: unknown[] };
+    expect(asked.steps).toMatchObject([{ success: false }, { success: true }, { success: false }]);
+  });
+
+  it('[R3] leave the runs to those that are valid', async () => {
+    const unknown = { capability: 'play', arguments: '{}' };
+    const misfit = { capability: 'work', arguments: '{}' };
+    const calls = [unknown, misfit, unknown, work({ ms: 1 }), work({ ms: 2 })];
+    const { outcome, spans } = await runLoop({ calls, limits: { maxContinuations: 2 } });
+    expect(spans.map(({ ms }) => ms)).toEqual([1, 2]);
+    expect(outcome).toMatchObject({ stopReason: 'no_decider', problem: null });
+    expect(outcome.results.map(({ success }) => success)).toEqual([false, false, false, true, true]);
+  });
+
+  it('[R5] of a decider run beside one that is not a call at all', async () => {
+    const next = [{ capability: 'work', arguments: { ms: 1 } }, { capability: 'work', arguments: 5 }, null];
+    const decider: Decider = ({ results }) => (results.length > 1 ? { done: true } : ({ done: false, next } as never));
+    const { outcome } = await runLoop({ calls: [work({ ms: 2 })], decider });
+    expect(outcome.stopReason).toBe('done');
+    expect(outcome.results.map(({ code, output }) => code ?? output)).toEqual([
+      'worked 2',
+      'worked 1',
+      'arguments_not_object',
+      'empty_name',
+    ]);
+  });
+
+  it('[R5] end the loop if none of them is valid, each with a failed result', async () => {
+    const calls = ['play', 'dance'].map((capability) => ({ capability, arguments: '{}' }));
+    const { outcome } = await runLoop({ calls, decider: modelDecider });
+    expect(outcome).toMatchObject({
+      stopReason: 'invalid_next_step',
+      results: [
+        { capability: 'play', code: 'unknown_capability' },
+        { capability: 'dance', code: 'unknown_capability' },
+      ],
+    });
+  });
+
+  it('[C8] keep the results that they have when the loop is aborted; the others have failed', async () => {
+    const calls = [5, 60, 60, 60, 60, 60].map((ms) => work({ ms }));
+    const { outcome, journal } = await runLoop({ calls, limits: { maxContinuations: 9 }, cancelAtMs: 30 });
+    expect(outcome.stopReason).toBe('aborted');
+    expect(outcome.results.map(({ id, code, output }) => [id, code ?? output])).toEqual([
+      ['s1.action.1', 'worked 5'],
+      ...[2, 3, 4, 5].map((number) => [`s1.action.${number}`, 'aborted']),
+      [null, 'aborted'],
+    ]);
+    expect(ofType(journal, 'capability-end').map(({ index }) => index)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(ofType(journal, 'capability-stop')).toMatchObject([{ reason: 'aborted', runs: 5, failed: 5 }]);
+  });
+
+  it('can be given, or chosen by a decider, as a list', async () => {
+    const clock = new TestClock();
+    const say = defineCapability({
+      name: 'say',
+      description: 'Says it.',
+      arguments: z.object({ text: z.string() }),
+      execute: ({ text }) => text,
+    });
+    const step = (...texts: readonly string[]) => texts.map((text) => ({ capability: 'say', arguments: { text } }));
+    const loop = createCapabilityLoop({
+      model: scriptedModel({}),
+      clock,
+      capabilities: [say],
+      decider: ({ results }) => (results.length > 2 ? { done: true } : { done: false, next: step('three', 'four') }),
+    });
+    const { results } = await loop.run({ request: 'Say it.', call: step('one', 'two') }).outcome;
+    expect(results.map(({ output }) => output)).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  it('start in order as slots become free, and each meets its own deadline (oracle: list scheduling)', async () => {
+    const aWork = fc.record({ ms: fc.integer({ min: 1, max: 150 }), throws: fc.boolean() });
+    const capabilityMs = 100;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(aWork, { minLength: 1, maxLength: 9 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (works, maxParallelCalls, maxContinuations) => {
+          const limits = { maxParallelCalls, maxContinuations, capabilityMs };
+          const { outcome, spans } = await runLoop({ calls: works.map(work), limits });
+          const slots: number[] = Array(maxParallelCalls).fill(0);
+          const expected = works.slice(0, maxContinuations).map(({ ms, throws }) => {
+            const from = Math.min(...slots);
+            slots[slots.indexOf(from)] = from + Math.min(ms, capabilityMs);
+            // At the deadline itself, the timer of the capability was set first.
+            const code = ms > capabilityMs ? 'timed_out' : throws ? 'threw' : null;
+            return { from, code };
+          });
+          expect(spans.map(({ from }) => from)).toEqual(expected.map(({ from }) => from));
+          const codes = outcome.results.map(({ code }) => code);
+          for (const [at, { code }] of expected.entries())
+            if (works[at]?.ms !== capabilityMs) expect(codes[at]).toBe(code);
+          expect(codes).toHaveLength(expected.length);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('a call that the model repeats', () => {
+  const again = (given: object) => ({
+    done: false,
+    finalOutput: null,
+    next: [{ capability: 'work', arguments: JSON.stringify(given) }],
+  });
+
+  it('ends the loop after three steps with the same arguments, in whatever order they are', async () => {
+    const continuations = [
+      { throws: false, ms: 1 },
+      { ms: 1, throws: false },
+      { throws: false, ms: 1 },
+    ].map(again);
+    const { outcome, journal, spans } = await runLoop({
+      calls: [work({ ms: 1, throws: false })],
+      decider: modelDecider,
+      continuations,
+      limits: { maxContinuations: 10 },
+    });
+    expect(spans).toHaveLength(3);
+    expect(outcome).toMatchObject({
+      stopReason: 'same_call_repeated',
+      result: { output: 'worked 1' },
+      problem: { message: 'the model called "work" again, after 3 steps with the same call (maxSameCalls)' },
+    });
+    const guards = ofType(journal, 'transition')
+      .flatMap(({ candidates }) => candidates)
+      .filter(({ guard }) => guard === 'sameCallRepeated');
+    expect(guards.at(-1)).toMatchObject({
+      result: 'taken',
+      inputs: { decider: 'model', capability: 'work', steps: 3, maxSameCalls: 3 },
+    });
+  });
+
+  it('may run again with other arguments, beside a new call, or if the limit allows it', async () => {
+    const other = (ms: number) => again({ ms });
+    const done = { done: true, finalOutput: null, next: [] };
+    const varied = await runLoop({
+      calls: [work({ ms: 1 })],
+      decider: modelDecider,
+      continuations: [other(2), other(3), other(4), done],
+    });
+    expect([varied.outcome.stopReason, varied.spans.length]).toEqual(['done', 4]);
+    const same = { calls: [work({ ms: 1 })], decider: modelDecider, continuations: [other(1), other(1), done] };
+    const once = await runLoop({ ...same, limits: { maxSameCalls: 1 } });
+    expect([once.outcome.stopReason, once.spans.length]).toEqual(['same_call_repeated', 1]);
+    const beside = { ...other(1), next: [...other(1).next, ...other(2).next] };
+    const mixed = await runLoop({ ...same, continuations: [beside, done], limits: { maxSameCalls: 1 } });
+    expect([mixed.outcome.stopReason, mixed.spans.length]).toEqual(['done', 3]);
+  });
+
+  it('may be repeated by a function, which is the user’s own code', async () => {
+    const decider: Decider = ({ results }) =>
+      results.length > 4 ? { done: true } : { done: false, next: { capability: 'work', arguments: { ms: 1 } } };
+    const { outcome, spans } = await runLoop({ calls: [work({ ms: 1 })], decider, limits: { maxContinuations: 9 } });
+    expect([outcome.stopReason, spans.length]).toEqual(['done', 5]);
+  });
+
+  it.each([
+    ['beside a call that cannot run', [work({ ms: 1 }), { capability: 'play', arguments: '{}' }], 3],
+    ['beside a call whose arguments are invalid', [work({ ms: 1 }), { capability: 'work', arguments: '{}' }], 3],
+    ['among six of one reply', [1, 2, 3, 4, 5, 6].map((ms) => work({ ms })), 18],
+  ])('ends the loop if it is repeated %s', async (_, calls, runs) => {
+    const continuations = Array(8).fill({ done: false, finalOutput: null, next: calls });
+    const { outcome, spans } = await runLoop({
+      calls,
+      decider: modelDecider,
+      continuations,
+      limits: { maxContinuations: 100 },
+    });
+    expect([outcome.stopReason, spans.length]).toEqual(['same_call_repeated', runs]);
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import {
+  type ChatBody,
+  chatServer,
+  completion,
+  DONE,
+  event,
+  respondWithJson,
+  streaming,
+  taskOf,
+  toolChunk,
+} from '../../../support/chat-server.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+
+const PROSE = 'The Yield phase decides whether the run is complete or continues.';
+const isToolCall = ({ tools }: ChatBody): boolean => tools !== undefined;
+const proseServer = (toolReply: (exchange: Parameters<Parameters<typeof chatServer>[0]>[0]) => void) =>
+  chatServer((exchange) => {
+    if (isToolCall(exchange.body)) toolReply(exchange);
+    else streaming(exchange.response).end(completion(PROSE));
+  });
+
+/** Replies to a request for a tool call, by servers whose models cannot make one. */
+const TOOL_REPLIES = {
+  'answers in prose too': ({ response }) => void streaming(response).end(completion(PROSE)),
+  'calls an unknown tool': ({ response }) =>
+    void streaming(response).end(
+      `${event(toolChunk({ index: 0, id: 'a', function: { name: 'search', arguments: '{}' } }))}${completion('')}${DONE}`,
+    ),
+  'rejects tools': ({ response }) => respondWithJson(response, 400, { error: { message: 'tools are not supported' } }),
+  'rejects the request': ({ response }) => respondWithJson(response, 422, { error: { message: 'unprocessable' } }),
+} as const satisfies Record<string, Parameters<typeof proseServer>[0]>;
+
+const formOf = ({ tools, response_format }: ChatBody): string | undefined =>
+  tools === undefined ? response_format?.type : 'tool call';
+
+/** Returns the valid reply with the most properties that the schema in a prompt names. */
+function replyTo(body: ChatBody): unknown {
+  const isWriting = body.messages?.[0]?.content.includes('Write the final answer');
+  return isWriting ? replies.synthesis : replies[taskOf(body)];
+}
+
+const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL, nativeTools: false });
+
+describe('a model that answers in prose', () => {
+  it.each(Object.entries(TOOL_REPLIES))('[A14] is used in at most 10 calls if it %s', async (_, toolReply) => {
+    const server = await proseServer(toolReply);
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    });
+    const answer = await run.answer;
+    expect(server.exchanges.length).toBeLessThanOrEqual(10);
+    expect(server.exchanges.filter(({ body }) => isToolCall(body))).toHaveLength(1);
+    expect(answer).toMatchObject({
+      status: 'degraded',
+      answerText: PROSE,
+      metadata: { reason: 'prose_replies', failures: [], synthesis: { writtenBy: 'model' }, cycles: 1 },
+    });
+    expect(answer.confidence).toBeLessThan(0.5);
+    expect(answer.notes).toContain('The model answered in prose instead of JSON (action, experience,');
+    expect(answer.notes).toContain('; use another model, or add a fallback model (fallbackModels, or --fallback-model');
+    const [first] = entriesOf(run, 'attempt-end');
+    expect(first?.failure?.message).toContain(`It begins “${PROSE}”.`);
+  });
+
+  it('[A14] is asked for a schema, a tool call and a JSON object before its prose is used', async () => {
+    const server = await proseServer(TOOL_REPLIES['answers in prose too']);
+    await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    }).answer;
+    expect(server.exchanges.slice(0, 4).map(({ body }) => formOf(body))).toEqual([
+      'json_schema',
+      'tool call',
+      'json_object',
+      'json_schema',
+    ]);
+    expect(server.exchanges).toHaveLength(9);
+  });
+
+  it('[A14] is asked for a JSON object for the rest of the run if that works', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const isJson = formOf(body) === 'json_object';
+      streaming(response).end(completion(isJson ? JSON.stringify(replyTo(body)) : PROSE));
+    });
+    const answer = await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
+      request: 'Is it so?',
+    }).answer;
+    expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    const forms = server.exchanges.map(({ body }) => formOf(body));
+    expect(forms.slice(0, 3)).toEqual(['json_schema', 'tool call', 'json_object']);
+    expect(new Set(forms.slice(2))).toEqual(new Set(['json_object']));
+  });
+
+  it('[A14] keeps the reply form that worked for the rest of the run', async () => {
+    const model = scriptedModel((request) =>
+      request.replyForm === 'tool-call'
+        ? replies[request.task as keyof typeof replies]
+        : { text: PROSE, replyForm: 'text' },
+    );
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, clock: new TestClock() }).run({
+      request: 'Is it so?',
+    });
+    expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    expect(model.calls.map(({ replyForm }) => replyForm)).toEqual(['text', ...Array(7).fill('tool-call')]);
+    const statuses = entriesOf(run, 'model-status');
+    expect(statuses).toMatchObject([
+      { model: 0, change: 'without_json' },
+      { model: 0, change: 'json' },
+    ]);
+  });
+
+  it('[A14] prefers a fallback model, and is not called again', async () => {
+    const first = scriptedModel(() => ({ text: PROSE, replyForm: 'text' }), { id: 'first' });
+    const second = scriptedModel({}, { id: 'second', otherwise: replies });
+    const options = { model: first, fallbackModels: [second], clock: new TestClock() };
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
+    expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call', 'json-object']);
+    expect(second.calls).toHaveLength(7);
+    expect(entriesOf(run, 'attempt-start').map(({ model }) => model)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('[A14] is used if its fallback cannot be reached', async () => {
+    const first = scriptedModel(() => ({ text: PROSE, replyForm: 'text' }), { id: 'first' });
+    const failure = { code: 'unauthorized', retryable: false, message: 'the key was refused', status: 401 };
+    const second = scriptedModel(() => ({ failure }), { id: 'second' });
+    const options = { model: first, fallbackModels: [second], clock: new TestClock() };
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
+    expect(await run.answer).toMatchObject({ answerText: PROSE, metadata: { reason: 'prose_replies' } });
+  });
+
+  it('[A14] is used in JSON again as soon as it replies in JSON', async () => {
+    const model = scriptedModel((request) =>
+      request.task === 'action' ? { text: PROSE, replyForm: 'text' } : replies[request.task as keyof typeof replies],
+    );
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, clock: new TestClock() }).run({
+      request: 'Is it so?',
+    });
+    expect(await run.answer).toMatchObject({
+      status: 'degraded',
+      answerText: replies.synthesis.answerText,
+      metadata: { reason: 'prose_replies' },
+    });
+    expect((await run.answer).notes).toContain('in prose instead of JSON (action)');
+    expect(model.calls).toHaveLength(9);
+  });
+
+  it('[A14] gets a correction if it replied in JSON before', async () => {
+    const { run, model } = startScripted({ yield: (call: number) => (call === 1 ? { text: PROSE } : replies.yield) });
+    expect((await run.answer).status).toBe('completed');
+    const asked = model.calls.filter(({ task }) => task === 'yield');
+    expect(asked.map(({ replyForm }) => replyForm)).toEqual(['text', 'text']);
+  });
+
+  it('[A14] is used as it is when its corrections are used up', async () => {
+    const { run } = startScripted({ yield: () => ({ text: PROSE }) });
+    await settle();
+    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'prose_replies', failures: [] } });
+    expect(run.actor.getSnapshot().context.results.yield?.reply.answer).toBe(PROSE);
+  });
+
+  it('[A14] does not show its reasoning in the answer', async () => {
+    const server = await chatServer(({ response }) => {
+      streaming(response).end(completion(`<think>Hm, {"a": 1}.</think>\n${PROSE}`));
+    });
+    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
+      request: 'What does Yield decide?',
+    });
+    expect((await run.answer).answerText).toBe(PROSE);
+  });
+});

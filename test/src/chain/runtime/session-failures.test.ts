@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { SessionStore } from '../../../../machines/contracts/session.ts';
+import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
+import { fileWith } from '../../../support/journal-files.ts';
+import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { aTurn, neverSettles, SESSION_NOTE, startInSession, stubSessions } from '../../../support/sessions.ts';
+
+const proxied = new Proxy([], {
+  get: () => {
+    throw new Error('a trap');
+  },
+});
+
+describe('a store that fails to recall', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such host\nat line 1');
+      },
+      'no such host',
+    ],
+    [
+      'throws a non-error',
+      () => {
+        throw Object.create(null);
+      },
+      'an error without readable text',
+    ],
+    ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
+    ['returns null', () => null, 'the session store returned no list of turns'],
+    ['returns undefined', () => undefined, 'the session store returned no list of turns'],
+    ['returns a string', () => 'turns', 'the session store returned no list of turns'],
+    ['returns an object', () => ({ turns: [aTurn()] }), 'the session store returned no list of turns'],
+    ['returns a list of invalid turns', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
+    ['returns a list that throws', () => proxied, 'a trap'],
+    [
+      'returns a turn with an invalid id',
+      () => [Object.defineProperty({}, 'runId', { get: () => null })],
+      '1 of 1 turns could not be read',
+    ],
+    // biome-ignore lint/suspicious/noThenProperty: a throwing thenable is the input under test
+    ['returns a thenable that throws', () => ({ then: () => JSON.parse('{') }), 'JSON'],
+  ])('[E3] because it %s is skipped, and the answer says so', async (name, recalled, said) => {
+    const sessions = stubSessions({ recall: recalled });
+    const { run } = startInSession(sessions);
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
+    expect(answer.notes).toContain(SESSION_NOTE);
+    expect(answer.notes, name).toContain(said);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([
+      { sessionId: 'u42', turns: 0, messages: [], problem: expect.stringContaining(said) },
+    ]);
+    expect(sessions.appends).toHaveLength(1);
+  });
+
+  it('and reports it contributes what it returned, and the answer says so', async () => {
+    const store: SessionStore = {
+      recall: (_, { onProblem }) => {
+        onProblem?.('a row is damaged');
+        onProblem?.('and another');
+        return [aTurn()];
+      },
+      append: () => {},
+    };
+    const { run } = startScripted({}, { sessions: store }, { sessionId: 'u42' });
+    expect((await run.answer).notes).toBe(`${SESSION_NOTE} a row is damaged.`);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: 'a row is damaged' }]);
+  });
+
+  it('because its file is not a database is skipped, and the file is unchanged', async () => {
+    const file = fileWith('My dear Ada, this is a letter and no database. '.repeat(200), 'letter.txt');
+    const { run } = startScripted({}, { sessions: sqliteSessions(file) }, { sessionId: 'u42' });
+    const answer = await run.answer;
+    expect(answer).toMatchObject({ status: 'completed', notes: expect.stringContaining('file is not a database') });
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ problem: expect.stringContaining('not a database') }]);
+    expect(readFileSync(file, 'utf8')).toMatch(/^My dear Ada/);
+  });
+
+  it('partially contributes what it returned, and the answer says so', async () => {
+    const { run } = startInSession(stubSessions({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
+    expect((await run.answer).notes).toBe(`${SESSION_NOTE} 1 of 2 turns could not be read.`);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
+  });
+
+  it('by never answering is awaited for `sessionMs` and then aborted', async () => {
+    const sessions = stubSessions({ recall: () => neverSettles });
+    const { run, clock, model } = startInSession(sessions);
+    await settle();
+    clock.increment(4_999);
+    await settle();
+    expect([model.calls.length, sessions.recalls[0]?.signal.aborted]).toEqual([0, false]);
+    clock.increment(1);
+    expect(sessions.recalls[0]?.signal.aborted).toBe(true);
+    const answer = await run.answer;
+    expect(answer.status).toBe('completed');
+    expect(answer.notes).toBe(`${SESSION_NOTE} the session store did not respond within 5000 ms.`);
+    expect(clock.openTimers).toBe(0);
+  });
+
+  it('by answering too late changes nothing', async () => {
+    let answerLate: (turns: unknown) => void = () => {};
+    const sessions = stubSessions({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
+    const { run, clock } = startInSession(sessions);
+    await settle();
+    clock.increment(5_000);
+    answerLate([aTurn()]);
+    await run.answer;
+    expect(entriesOf(run, 'session-recalled')).toHaveLength(1);
+    expect(run.actor.getSnapshot().context.messages.map(({ id }) => id)).not.toContain('earlier.1.request');
+  });
+});
+
+describe('a store that fails to remember', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('a full disk');
+      },
+      'a full disk',
+    ],
+    ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
+    ['rejects with undefined', () => Promise.reject(), 'undefined'],
+  ])('[E3] and %s is reported, and the answer is unchanged', async (_, appended, said) => {
+    const { run } = startInSession(stubSessions({ append: appended }));
+    const answer = await run.answer;
+    expect(answer).toEqual(await startScripted().run.answer);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
+    expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'run-end']);
+  });
+
+  it('by never answering is awaited for `sessionMs`', async () => {
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run, clock } = startInSession(sessions, {}, { limits: { sessionMs: 700 } });
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    clock.increment(700);
+    expect((await run.answer).status).toBe('completed');
+    expect(sessions.appends[0]?.signal.aborted).toBe(true);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([
+      { problem: 'the session store did not respond within 700 ms' },
+    ]);
+    expect(clock.openTimers).toBe(0);
+  });
+
+  it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {
+    const store = stubSessions({ recall: () => neverSettles, append: () => neverSettles });
+    const { run, clock } = startInSession(
+      store,
+      { action: { hang: true }, synthesis: { hang: true } },
+      {
+        limits: { totalMs: 8_000, firstChunkMs: 10_000, sessionMs: 5_000 },
+      },
+    );
+    for (let ms = 0; ms < 8_000; ms += 250) {
+      await settle(10);
+      clock.increment(250);
+    }
+    await settle();
+    expect(run.actor.getSnapshot().status).toBe('done');
+    expect((await run.answer).metadata.reason).toBe('deadline_passed');
+  });
+});

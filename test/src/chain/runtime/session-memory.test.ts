@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
+import type { SessionStore } from '../../../../machines/contracts/session.ts';
+import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
+import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
+import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { append, aTurn, recall, SESSION_NOTE, stubSessions } from '../../../support/sessions.ts';
+
+type Options = Parameters<typeof startScripted>[1];
+
+let runs = 0;
+
+/** Starts a request of the session "chat". Every run has an id of its own. */
+function start(
+  sessions: SessionStore,
+  request: string,
+  plan: Plan = {},
+  options: Options = {},
+  run: Partial<RunOptions> = {},
+) {
+  runs += 1;
+  const newId = (): string => `run-${runs}`;
+  return startScripted(plan, { sessions, newId, ...options }, { request, sessionId: 'chat', ...run });
+}
+
+async function ask(...args: Parameters<typeof start>) {
+  const started = start(...args);
+  const answer = await started.run.answer;
+  const [recalled] = entriesOf(started.run, 'session-recalled');
+  const find = (id: string): Message | undefined => recalled?.messages.find((message) => message.id === id);
+  return { ...started, answer, recalled, find };
+}
+
+/** Asks enough short questions to push earlier turns out of the full recall. */
+async function askOften(sessions: SessionStore, count: number, options: Options = {}) {
+  for (let at = 0; at < count; at += 1) await ask(sessions, `Question ${at}?`, {}, options);
+}
+
+const LONG = `My name is Ada. ${'It is a long story. '.repeat(100)}`;
+
+describe('what a session does not recall', () => {
+  it('[U4] [U15] is reported in the notes and the journal, and the user messages of old turns still reach the model', async () => {
+    const sessions = memorySessions();
+    await ask(sessions, 'My name is Ada.');
+    await ask(sessions, 'I live in Sydney.');
+    await askOften(sessions, 10);
+    const { answer, recalled, model } = await ask(sessions, 'What is my name?');
+    expect(recalled).toMatchObject({ turns: 10, problem: '2 of 12 turns, except your messages' });
+    expect(answer.notes).toContain(`${SESSION_NOTE} 2 of 12 turns, except your messages.`);
+    const [call] = model.calls as readonly { readonly input: PhaseInput }[];
+    const shown = call?.input.messages.map(({ content }) => content);
+    expect(shown).toContain('My name is Ada.');
+    expect(shown).toContain('I live in Sydney.');
+  });
+
+  it('[U15] is reported when the store has deleted old turns or was filled by an earlier version', async () => {
+    const sessions = memorySessions({ maxTurns: 2 });
+    await askOften(sessions, 4, { limits: { sessionMessages: 0 } });
+    const { recalled } = await ask(sessions, 'And now?', {}, { limits: { sessionMessages: 0 } });
+    expect(recalled).toMatchObject({ turns: 2, problem: '2 of 4 turns; 4 kept messages' });
+    const old = Array.from({ length: 30 }, (_, at) => aTurn(`r${at}`));
+    const stub = stubSessions({ recall: () => old.slice(-11) });
+    expect((await ask(stub, 'And now?')).recalled).toMatchObject({
+      turns: 10,
+      problem: '1 of 11 turns, except your messages',
+    });
+    expect(stub.appends[0]?.turn.number).toBe(12);
+  });
+
+  it('[U15] is nothing if everything is recalled', async () => {
+    const sessions = memorySessions();
+    await askOften(sessions, 3);
+    const { answer, recalled } = await ask(sessions, 'And now?');
+    expect(recalled).toMatchObject({ turns: 3, problem: null });
+    expect(answer.notes).toBe('');
+  });
+});
+
+describe('a session keeps, whatever its age,', () => {
+  it.each([['pinned'], ['critical'], ['important'], ['persist']])('[U15] [C7] a message tagged %s', async (tag) => {
+    const sessions = memorySessions();
+    const note = aMessage({
+      id: 'note',
+      phase: null,
+      content: 'The code word is heron.',
+      tags: [tag],
+      importance: 0.9,
+    });
+    await ask(sessions, 'Remember this.', {}, {}, { messages: [note] });
+    await askOften(sessions, 12);
+    const { find } = await ask(sessions, 'What is the code word?');
+    expect(find('earlier.1.note')).toMatchObject({ content: note.content, tags: [tag], importance: 0.9 });
+  });
+
+  it('[U15] [C7] what Observation found: tags, links and insights, and the importance that Intention gave', async () => {
+    const sessions = memorySessions();
+    await ask(sessions, 'The bridge opened in 1932.');
+    const observed = {
+      ...replies.observation,
+      insights: ['The bridge is older than the opera house.'],
+      connections: [{ from: 'earlier.1.request', to: 'request', relation: 'precedes', strength: 0.9 }],
+      importance: [{ messageId: 'earlier.1.answer', score: 0.8 }],
+    };
+    const meant = { ...replies.intention, alignment: [{ messageId: 'earlier.1.answer', score: 0.75 }] };
+    await ask(sessions, 'The opera house opened in 1973.', { observation: observed, intention: meant });
+    await askOften(sessions, 12);
+    const { recalled, find } = await ask(sessions, 'Which is older?');
+    expect(find('earlier.1.request')?.links).toEqual([
+      { to: 'earlier.2.request', relation: 'precedes', strength: 0.9 },
+    ]);
+    expect(find('earlier.1.answer')).toMatchObject({ importance: 0.75, tags: ['important', 'persist'] });
+    const insights = recalled?.messages.filter(({ phase }) => phase === 'observation').map(({ content }) => content);
+    expect(insights?.[0]).toBe('The bridge is older than the opera house.');
+  });
+
+  it('[U15] a marked message that a run prunes because it does not concern its request', async () => {
+    const sessions = memorySessions();
+    const note = aMessage({ id: 'note', phase: 'action', content: 'The code word is heron.', tags: ['persist'] });
+    await ask(sessions, 'Remember this.', {}, {}, { messages: [note] });
+    const assessments = [{ messageId: 'earlier.1.note', relevance: 0, reason: 'not needed' }];
+    const second = await ask(sessions, 'What is two plus two?', {
+      understanding: { ...replies.understanding, assessments },
+      yield: (call: number) => unsureAnswer(call),
+    });
+    expect(entriesOf(second.run, 'context-evaluated').flatMap(({ pruningLog }) => pruningLog)).toContainEqual(
+      expect.objectContaining({ messageId: 'earlier.1.note', operation: 'PRUNE' }),
+    );
+    const { find } = await ask(sessions, 'What is the code word?');
+    expect(find('earlier.1.note')).toMatchObject({ content: note.content, tags: ['persist'] });
+  });
+
+  it('[U15] what does not fit beside a very long request, which later requests get again', async () => {
+    const sessions = memorySessions();
+    const note = aMessage({ id: 'note', phase: null, content: 'The code word is heron.', tags: ['critical'] });
+    await ask(sessions, 'Remember this.', {}, {}, { messages: [note] });
+    const long = await ask(sessions, 'Read this. '.repeat(90_000));
+    expect(long.find('earlier.1.note')).toBeUndefined();
+    expect(long.answer.notes).toContain('1 of 1 turns; 2 kept messages');
+    const { find } = await ask(sessions, 'What is the code word?');
+    expect(find('earlier.1.note')?.content).toBe(note.content);
+    expect(find('earlier.1.request')?.content).toBe('Remember this.');
+  });
+
+  it('[U15] the insights of two runs that overlap', async () => {
+    const sessions = memorySessions();
+    const slow = start(sessions, 'Slow?', {
+      observation: { ...replies.observation, insights: ['slow insight'] },
+      yield: { hang: true },
+    });
+    await settle();
+    await ask(sessions, 'Quick?', { observation: { ...replies.observation, insights: ['quick insight'] } });
+    slow.run.send({ type: 'run.finished' });
+    await slow.run.answer;
+    const { recalled } = await ask(sessions, 'And?');
+    const texts = recalled?.messages.map(({ content }) => content);
+    expect(texts).toEqual(expect.arrayContaining(['slow insight', 'quick insight']));
+  });
+});
+
+describe('consent in a session', () => {
+  it.each([
+    ['keep', (content: string | undefined) => content === LONG],
+    ['summarize', (content: string | undefined) => content !== undefined && content.length <= 200],
+    ['remove', (content: string | undefined) => content === undefined],
+  ] as const)('[U8] given once as "%s" holds for all later runs', async (choice, fits) => {
+    const sessions = memorySessions();
+    await ask(sessions, LONG);
+    const second = start(sessions, 'Hello?');
+    await settle(200);
+    second.run.send({ type: 'consent.given', choice });
+    await second.run.answer;
+    await askOften(sessions, 11);
+    const third = await ask(sessions, 'And now?');
+    expect(entriesOf(third.run, 'consent-asked')).toEqual([]);
+    expect(fits(third.find('earlier.1.request')?.content)).toBe(true);
+  });
+
+  it('[U8] is asked for again by the next run if no one answered, and no tag claims that the user did', async () => {
+    const sessions = memorySessions();
+    await ask(sessions, LONG);
+    const second = start(sessions, 'Hello?');
+    await settle(200);
+    second.clock.increment(120_000);
+    await second.run.answer;
+    const third = start(sessions, 'And now?');
+    await settle(200);
+    expect(entriesOf(third.run, 'consent-asked')).toHaveLength(1);
+    expect(entriesOf(third.run, 'session-recalled')[0]?.messages[0]).toMatchObject({ content: LONG, tags: [] });
+    third.run.cancel();
+    await third.run.answer;
+  });
+});
+
+describe('the size of a session', () => {
+  it('[U15] is bounded by `sessionMessages`: insights give way first, then old user messages, and both are reported', async () => {
+    const sessions = memorySessions();
+    const limits = { sessionTurns: 1, sessionMessages: 3 };
+    const note = aMessage({ id: 'note', phase: null, content: 'The code word is heron.', tags: ['critical'] });
+    await ask(sessions, 'Remember this.', {}, { limits }, { messages: [note] });
+    await askOften(sessions, 5, { limits });
+    const { recalled, find, answer } = await ask(sessions, 'What is the code word?', {}, { limits });
+    expect(find('earlier.1.note')?.content).toBe(note.content);
+    expect(recalled?.messages.map(({ id }) => id)).toEqual([
+      'earlier.1.note',
+      'earlier.4.request',
+      'earlier.5.request',
+      'earlier.6.request',
+      'earlier.6.answer',
+    ]);
+    expect(answer.notes).toContain('3 of 6 turns; 2 of 6 turns, except your messages; ');
+    expect(answer.notes).toMatch(/; \d+ kept messages/);
+  });
+
+  it('does not grow with its turns: only the newest turns of a store have what the session keeps', async () => {
+    const sessions = memorySessions();
+    await askOften(sessions, 6);
+    const turns = await recall(sessions, 'chat');
+    expect(turns.map(({ kept }) => kept !== undefined)).toEqual([false, false, false, true, true, true]);
+    expect(turns.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('is the same for turns that an earlier version stored, which are read as they are', async () => {
+    const sessions = memorySessions();
+    for (const id of ['r1', 'r2']) await append(sessions, 'chat', aTurn(id));
+    const { recalled } = await ask(sessions, 'And now?');
+    expect(recalled).toMatchObject({ turns: 2, problem: null });
+    expect(recalled?.messages.map(({ id }) => id)).toEqual([
+      'earlier.1.request',
+      'earlier.1.answer',
+      'earlier.2.request',
+      'earlier.2.answer',
+    ]);
+    expect((await recall(sessions, 'chat')).at(-1)).toMatchObject({ number: 3 });
+  });
+});

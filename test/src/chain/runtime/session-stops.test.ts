@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
+import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
+import { entriesOf, everyTask, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { aTurn, neverSettles, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
+
+describe('stopping a run with a session', () => {
+  const events = ['run.cancelled', 'run.interrupted'] as const;
+
+  it.each(events)('by %s during recall answers immediately, and the session remembers it', async (type) => {
+    const sessions = stubSessions({ recall: () => neverSettles });
+    const { run, model } = startInSession(sessions);
+    await settle();
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    run.send({ type });
+    const { status } = await run.answer;
+    expect(status).toBe(type === 'run.cancelled' ? 'cancelled' : 'degraded');
+    expect([model.calls.length, sessions.recalls[0]?.signal.aborted]).toEqual([0, true]);
+    expect(sessions.appends).toMatchObject([{ sessionId: 'u42', turn: { request: 'Is it so?', status } }]);
+    expect(entriesOf(run, 'session-recalled')).toEqual([]);
+  });
+
+  it.each(events)('by %s while the turn is stored ends immediately with the existing answer', async (type) => {
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run } = startInSession(sessions);
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    run.send({ type });
+    expect((await run.answer).status).toBe('completed');
+    expect(sessions.appends[0]?.signal.aborted).toBe(true);
+    expect(entriesOf(run, 'session-stored')).toMatchObject([
+      { problem: 'the run was stopped before the session store responded' },
+    ]);
+  });
+
+  it('by stopping the actor while the turn is stored keeps the answer', async () => {
+    const { run } = startInSession(stubSessions({ append: () => neverSettles }));
+    await settle(100);
+    expect(run.actor.getSnapshot().value).toBe('remembering');
+    run.actor.stop();
+    expect((await run.answer).status).toBe('completed');
+    expect(entriesOf(run, 'answer')).toHaveLength(1);
+  });
+
+  it('twice ends it immediately in any state', async () => {
+    const sessions = stubSessions({ append: () => neverSettles });
+    const { run } = startInSession(sessions, { intention: { hang: true } });
+    await settle();
+    run.cancel('never mind');
+    run.cancel();
+    const answer = await run.answer;
+    expect(answer.status).toBe('cancelled');
+    expect(answer.notes).toContain('never mind');
+    expect(sessions.appends).toMatchObject([{ turn: { status: 'cancelled' } }]);
+  });
+
+  it.each(TASKS.filter((task) => task !== 'summary'))('in %s stores the turn as canceled', async (task) => {
+    const sessions = memorySessions();
+    const { run } = startScripted(
+      { ...everyTask.plan, [task]: { hang: true } },
+      { ...everyTask.options, sessions },
+      { sessionId: 'u42' },
+    );
+    await settle();
+    run.cancel();
+    await run.answer;
+    expect(await recall(sessions, 'u42')).toMatchObject([{ runId: 'run-1', status: 'cancelled' }]);
+  });
+
+  it('before the start stores the turn too', async () => {
+    const sessions = memorySessions();
+    const run = { sessionId: 'u42', signal: AbortSignal.abort() };
+    expect((await startScripted({}, { sessions }, run).run.answer).metadata.reason).toBe('interrupted');
+    expect(await recall(sessions, 'u42')).toMatchObject([{ status: 'degraded' }]);
+  });
+
+  it.each(PHASES)('[Y4] by a direction to %s during recall waits for the session', async (phase) => {
+    let answer: (turns: unknown) => void = () => {};
+    const { run } = startInSession(stubSessions({ recall: () => new Promise((resolve) => (answer = resolve)) }), {
+      yield: { hang: true },
+    });
+    await settle();
+    run.send({ type: 'run.directed', phase: 'nowhere' });
+    run.send({ type: 'run.directed', phase, prompt: 'Look there.' });
+    await settle();
+    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    answer([aTurn()]);
+    await settle();
+    expect(phasesOf(run)[0]).toBe(phase);
+    expect(entriesOf(run, 'direction-refused')).toHaveLength(1);
+    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
+    run.cancel();
+    await run.answer;
+  });
+});

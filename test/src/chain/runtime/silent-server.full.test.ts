@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { limitsSchema } from '../../../../machines/contracts/limits.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
+import { chatServer } from '../../../support/chat-server.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
+
+it('[C8] a real server that accepts connections and never replies ends a run after two calls', async () => {
+  const server = await chatServer(() => {});
+  // The default limits, a hundred times shorter.
+  const inMs = Object.entries(limitsSchema.parse({})).flatMap(([name, ms]) =>
+    name.endsWith('Ms') && typeof ms === 'number' ? [[name, ms] as const] : [],
+  );
+  const limits = Object.fromEntries(inMs.map(([name, ms]) => [name, ms / 100]));
+  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+  const run = createPostChain({ model, limits }).run({ request: 'Is it so?' });
+  expect(await run.answer).toMatchObject({
+    status: 'degraded',
+    metadata: { reason: 'model_unavailable', budget: { modelCalls: { used: 2 } } },
+  });
+  expect(server.exchanges.length).toBeLessThanOrEqual(2);
+  expect(entriesOf(run, 'model-status')).toMatchObject([{ model: 0, change: 'unavailable' }]);
+  await server.allClosed();
+});

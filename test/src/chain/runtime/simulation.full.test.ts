@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
+import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
+import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+
+describe('any run with any model and user', () => {
+  it('[E3] [E7] always ends with a valid answer within its limits, with every call counted and no timer left', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomRunArbitrary, async (random) => {
+        const { run, model, clock } = await startRandomRun(random);
+        const answer = finalAnswerSchema.parse(await run.answer);
+        expect(answer.answerText.trim()).not.toBe('');
+        expect(answer.metadata.cycles).toBeLessThanOrEqual(random.maxCycles);
+        expect(model.calls.length).toBeLessThanOrEqual(random.maxModelCalls + 3);
+        expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
+        expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
+        for (const entry of run.journal) journalEntrySchema.parse(entry);
+        expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
+        expect(clock.openTimers).toBe(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from 'xstate';
+import type { Message } from '../../../../machines/contracts/message.ts';
+import type { ChatModel, EmbeddingModel, ModelRequest } from '../../../../machines/contracts/model.ts';
+import { contextOf } from '../../../../machines/policies/context.ts';
+import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import {
+  eager,
+  entriesOf,
+  phasesOf,
+  settle,
+  startScripted,
+  unsureAnswer,
+  worthASummary,
+} from '../../../support/run-chain.ts';
+
+/** A run on a scripted model with its own tokenizer or window. */
+function startMeasured(
+  model: Partial<ChatModel>,
+  options: Partial<PostChainOptions> = {},
+  run: Partial<RunOptions> = {},
+) {
+  const scripted = scriptedModel(({ task }) => replies[task as keyof typeof replies]);
+  const chain = createPostChain({
+    consent: 'ask',
+    newId: () => 'r',
+    clock: new SimulatedClock(),
+    ...options,
+    model: { ...scripted, ...model },
+  });
+  return { run: chain.run({ request: 'Is it so?', ...run }), scripted };
+}
+
+const long = (words: string, times = 400) => `${words} `.repeat(times).trim();
+/** Large enough to need exact counting for a window of 2,000 tokens, but within the limit. */
+const worthALot = { ...(worthASummary[0] as Message), content: 'It was so. '.repeat(100) };
+const statesOf = (run: ReturnType<typeof startMeasured>['run']) =>
+  entriesOf(run, 'transition').flatMap(({ target }) => target.filter((state) => state.includes('understanding')));
+
+describe('measurements of Understanding', () => {
+  it('[U10] use the tokenizer of the model if the context may be over its limit', async () => {
+    const countTokens = async (texts: readonly string[]) => texts.map(({ length }) => length);
+    const history = [
+      { role: 'assistant', content: long('so', 1_000) } as const,
+      { role: 'assistant', content: 'So.' } as const,
+    ];
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 3_000 }, {}, { history });
+    await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics).toMatchObject({ estimated: false, tokensAllowed: 2_100 });
+    expect(evaluated?.statistics.tokensAfter).toBeLessThanOrEqual(2_100);
+    expect(evaluated?.statistics.tokensBefore).toBeGreaterThan(2_100);
+  });
+
+  it('[U10] use no tokenizer if the context cannot be over its limit', async () => {
+    let asked = 0;
+    const countTokens = async (texts: readonly string[]) => {
+      asked += 1;
+      return texts.map(() => 1);
+    };
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 100_000 });
+    await run.answer;
+    expect(asked).toBe(0);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
+    expect(statesOf(run).filter((state) => state.includes('measuring'))).toEqual([]);
+  });
+
+  it('[U10] are estimates, with a notice, if the tokenizer fails', async () => {
+    const countTokens = async () => {
+      throw new Error('no vocabulary');
+    };
+    const { run } = startMeasured({ countTokens, contextWindowTokens: 2_000 }, {}, { messages: [worthALot] });
+    expect((await run.answer).answerText).not.toBe('');
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated).toMatchObject({
+      statistics: { estimated: true },
+      problem: expect.stringContaining('no vocabulary'),
+    });
+  });
+
+  it('[U10] are estimates if measuring takes too long', async () => {
+    const clock = new SimulatedClock();
+    const { run } = startMeasured(
+      { countTokens: () => new Promise(() => {}), contextWindowTokens: 2_000 },
+      { clock },
+      { messages: [worthALot] },
+    );
+    await settle();
+    clock.increment(120_000);
+    expect((await run.answer).metadata.failures).toEqual([]);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
+  });
+
+  it('[U10] report the excess of a context that must not shrink', async () => {
+    const messages = [{ ...(worthASummary[0] as Message), content: long('so', 4_000), tags: ['pinned'] }];
+    const { run } = startMeasured({ contextWindowTokens: 4_000 }, { limits: { maxPhaseRetries: 0 } }, { messages });
+    const { notes } = await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    expect(evaluated?.statistics.tokensOver).toBeGreaterThan(0);
+    expect(notes).toContain(`${evaluated?.statistics.tokensOver} tokens over`);
+    expect(evaluated?.pruningLog.filter(({ messageId }) => messageId === 'earlier.long')).toEqual([]);
+  });
+
+  it('[U10] show a model the part of an overlong history that fits, with user messages in full', async () => {
+    const history = [
+      { role: 'user', content: 'What was said about harbours?' } as const,
+      ...Array.from(
+        { length: 60 },
+        (_, at) => ({ role: 'assistant', content: `Note ${at}: ${long('so', 60)}` }) as const,
+      ),
+    ];
+    const { run, scripted } = startMeasured({ contextWindowTokens: 6_000 }, {}, { history });
+    expect((await run.answer).metadata.failures).toEqual([]);
+    const { input } = scripted.calls[0] as ModelRequest;
+    const { messages: shown } = input as { readonly messages: readonly Message[] };
+    expect(shown.reduce((sum, { content }) => sum + content.length / 4, 0)).toBeLessThanOrEqual(4_200);
+    expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining(['earlier.h1', 'request']));
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.messagesBefore).toBeGreaterThan(60);
+  });
+
+  it('[U1] use the similarity of messages to the request if there is an embedding model', async () => {
+    const near: EmbeddingModel = {
+      id: 'near',
+      embed: async (texts) => texts.map((text) => (text.includes('so') ? [1, 0] : [0, 1])),
+    };
+    const { run } = startMeasured({}, { embeddings: near });
+    await run.answer;
+    expect(statesOf(run).some((state) => state.includes('measuring'))).toBe(true);
+    expect(entriesOf(run, 'context-evaluated')[0]?.problem).toBeNull();
+  });
+
+  it('[U1] do without a failing embedding model, with a notice', async () => {
+    const dead: EmbeddingModel = { id: 'dead', embed: async () => Promise.reject(new Error('gone')) };
+    const { run } = startMeasured({}, { embeddings: dead });
+    expect((await run.answer).metadata.degraded).toBe(false);
+    expect(entriesOf(run, 'context-evaluated')[0]?.problem).toContain('gone');
+  });
+
+  it('[Y1] use embeddings, if any, for the change between answers', async () => {
+    const same: EmbeddingModel = { id: 'same', embed: async (texts) => texts.map(() => [1, 0]) };
+    const plan = {
+      yield: (call: number) => ({ ...unsureAnswer(call), answer: `something else ${'x'.repeat(call)}${call}` }),
+    };
+    const { run } = startScripted(plan, { embeddings: same });
+    await run.answer;
+    const [, second] = entriesOf(run, 'decision');
+    expect(second?.decision).toMatchObject({ rule: 'answerConverged', inputs: { change: 0 } });
+    const byWords = startScripted(plan);
+    await byWords.run.answer;
+    expect(entriesOf(byWords.run, 'decision')[1]?.decision.rule).not.toBe('answerConverged');
+  });
+});
+
+describe('summaries', () => {
+  const summaryOf = (run: ReturnType<typeof startScripted>['run']) =>
+    entriesOf(run, 'operations')
+      .flatMap(({ applied }) => applied)
+      .find(({ operation }) => operation === 'TRANSFORM');
+  const options = { messages: worthASummary };
+
+  it('[U5] by the model are marked as such', async () => {
+    const summaries = [{ messageId: 'earlier.long', summary: 'It was so.' }];
+    const { run } = startScripted({ summary: { summaries } }, { thresholds: eager }, options);
+    await run.answer;
+    expect(summaryOf(run)).toMatchObject({ data: { content: 'It was so.' }, metadata: { summaryBy: 'model' } });
+  });
+
+  it('[U5] never exceed the maximum length, whatever the model writes', async () => {
+    const summaries = [{ messageId: 'earlier.long', summary: 'word '.repeat(500) }];
+    const { run } = startScripted({ summary: { summaries } }, { thresholds: eager }, options);
+    await run.answer;
+    const operation = summaryOf(run);
+    expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(100);
+  });
+
+  it.each([
+    ['omits a message', { summary: { summaries: [] } }],
+    ['returns an empty summary', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
+    ['fails', { summary: { failure: 'down' } }],
+  ] as const)('[U5] are extracts if the model %s', async (_, plan) => {
+    const { run } = startScripted(
+      plan as never,
+      { limits: { maxTransportRetries: 0, maxCorrections: 0 }, thresholds: eager },
+      options,
+    );
+    expect((await run.answer).metadata.failures).toEqual([]);
+    const operation = summaryOf(run);
+    if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
+    expect(worthASummary[0]?.content).toContain(operation.data.content.split('.')[0]);
+    expect(operation.metadata['summaryBy']).toBeUndefined();
+  });
+
+  it('[U5] are extracts if the model takes too long, and its call is charged', async () => {
+    const { run, clock } = startScripted({ summary: { hang: true } }, { thresholds: eager }, options);
+    await settle();
+    clock.increment(60_001);
+    for (let waits = 0; waits < 8; waits += 1) {
+      await settle();
+      clock.increment(60_001);
+    }
+    // Six phases, two calls for the summary (one silent for too long, one aborted), and the answer.
+    expect((await run.answer).metadata.usage).toMatchObject({ modelCalls: 9, estimated: true });
+    expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
+  });
+
+  it('[U5] are never requested from the model if `maxSummaries` is 0', async () => {
+    const { run, model } = startScripted({}, { limits: { maxSummaries: 0 }, thresholds: eager }, options);
+    await run.answer;
+    expect(model.calls.map(({ task }) => task)).not.toContain('summary');
+    expect(summaryOf(run)).toBeDefined();
+    expect(phasesOf(run)).toContain('understanding');
+  });
+});
+
+describe('a user history that is over the limit from the start', () => {
+  const words = 'The pump in the cellar hums at night and nobody knows why. '.repeat(16);
+  const history = Array.from({ length: 40 }, (_, at) => ({ role: 'user', content: `Day ${at}. ${words}` }) as const);
+  const start = (choice: string) => {
+    const started = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
+    started.run.actor.on('consent-asked', () =>
+      queueMicrotask(() => started.run.send({ type: 'consent.given', choice })),
+    );
+    return started;
+  };
+
+  it('[U8] [U10] is asked about before any phase, and the run then starts as usual', async () => {
+    const { run } = start('summarize');
+    const answer = await run.answer;
+    expect(answer.metadata.failures).toEqual([]);
+    expect(phasesOf(run).slice(0, 3)).toEqual(['understanding', 'action', 'experience']);
+    expect(entriesOf(run, 'consent-resolved')[0]?.summarized).toBeGreaterThan(5);
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
+  });
+
+  it('[U8] [U10] is kept in full if the user keeps everything, and the answer explains why there is none', async () => {
+    const { run } = start('keep');
+    const answer = await run.answer;
+    expect(entriesOf(run, 'context-evaluated')[0]?.statistics).toMatchObject({ pruned: 0, summarized: 0 });
+    expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
+    expect(answer.notes).toContain('tokens over its limit');
+    expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
+  });
+});
+
+describe('a conversation in which user messages leave little space for the others', () => {
+  const words = (about: string) => `${about} was on everyone’s mind that day, and nobody knew what to do. `.repeat(12);
+  const history = Array.from({ length: 20 }, (_, at) => [
+    { role: 'user', content: `Day ${at}. ${words('The weather')}` } as const,
+    { role: 'assistant', content: `Day ${at}. ${words(at === 3 ? 'The pump in the cellar' : 'A meal')}` } as const,
+  ]).flat();
+  const answered = async (choice: string) => {
+    const { run } = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
+    run.actor.on('consent-asked', () => queueMicrotask(() => run.send({ type: 'consent.given', choice })));
+    await run.answer;
+    const [evaluated] = entriesOf(run, 'context-evaluated');
+    const contents = new Map(contextOf(contextHistory(run.journal)).map(({ id, content }) => [id, content]));
+    return { run, evaluated, contents };
+  };
+
+  it('[U8] [U14] the user is asked, and relevant assistant messages stay whole if they agree', async () => {
+    const { evaluated, contents, run } = await answered('remove');
+    expect(contents.get('earlier.h8')).toBe(history[7]?.content);
+    expect(entriesOf(run, 'consent-resolved')[0]?.removed).toBeLessThan(10);
+    expect(evaluated?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
+  });
+
+  it('[U8] [U10] the context fits its limit even if they keep everything, and no operation is lost or doubled', async () => {
+    const { evaluated, run } = await answered('keep');
+    expect(evaluated?.statistics.tokensOver).toBe(0);
+    expect(evaluated?.pruningLog.filter(({ role }) => role === 'user')).toEqual([]);
+    const ids = entriesOf(run, 'operations').flatMap(({ applied }) => applied.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+    const lost = evaluated?.pruningLog.map(({ messageId }) => messageId) ?? [];
+    expect(new Set(lost).size).toBe(lost.length);
+    expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
+  });
+});
+
+describe('a run stopped while answers are compared', () => {
+  const hanging: EmbeddingModel = {
+    id: 'hanging',
+    embed: (texts) => (texts.length === 2 ? new Promise(() => {}) : Promise.resolve(texts.map(() => [1, 0]))),
+  };
+
+  it.each(['run.finished', 'run.cancelled', 'run.interrupted'] as const)(
+    '[U12] by %s has reported every applied operation',
+    async (type) => {
+      const plan = { yield: (call: number) => ({ ...unsureAnswer(call), answer: `Answer ${'x'.repeat(call)}.` }) };
+      const { run } = startScripted(plan, { embeddings: hanging });
+      await settle();
+      expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('comparing');
+      run.send({ type });
+      await run.answer;
+      const { messages } = run.actor.getSnapshot().context;
+      expect(contextOf(contextHistory(run.journal))).toEqual(messages);
+    },
+  );
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { createMachine } from 'xstate';
+import { machinesByName } from '../../../../src/chain/machines.ts';
+import { chartOf } from '../../../../src/durable/charts/chart.ts';
+import { mermaid } from '../../../../src/durable/charts/mermaid.ts';
+
+describe('a chart as a Mermaid diagram', () => {
+  it('draws compound states as boxes, merges edges, and dashes those of external events', () => {
+    const machine = createMachine({
+      id: 'door',
+      initial: 'closed',
+      states: {
+        closed: {
+          initial: 'locked',
+          states: { locked: { on: { key: 'shut' } }, shut: {} },
+          on: { push: 'open', wind: 'open', fire: 'gone' },
+        },
+        open: { always: { guard: 'isLate', target: 'gone' }, after: { rest: 'closed' } },
+        gone: { type: 'final' },
+      },
+      after: { night: '.gone' },
+    });
+    expect(mermaid(chartOf(machine)).split('\n').slice(1)).toEqual([
+      'flowchart TD',
+      '  subgraph door_closed ["closed"]',
+      '    door_closed_locked["<b>locked</b>"]',
+      '    door_closed_shut["<b>shut</b>"]',
+      '    door_closed_anywhere{{"<i>anywhere in here</i><br/><small>fire → gone</small>"}}',
+      '  end',
+      '  door_open["<b>open</b>"]',
+      '  door_gone(["<b>gone</b>"])',
+      '  door_anywhere{{"<i>anywhere in here</i><br/><small>after night → gone</small>"}}',
+      '  begin((" "))',
+      '  begin --> door_closed_locked',
+      '  door_closed_locked -.->|"key"| door_closed_shut',
+      '  door_open -.->|"after rest"| door_closed',
+      '  door_open -->|"isLate"| door_gone',
+      '  door_closed -.->|"push<br/>wind"| door_open',
+      '',
+    ]);
+  });
+
+  it.each(Object.keys(machinesByName))(
+    'of the %s machine contains every state, and every transition to another state',
+    (name) => {
+      const machine = machinesByName[name];
+      if (machine === undefined) throw new Error(name);
+      const chart = chartOf(machine);
+      const picture = mermaid(chart);
+      for (const state of chart.states.slice(1)) expect(picture).toContain(state.name);
+      for (const { guard, target } of chart.transitions)
+        if (guard !== null && target.length > 0) expect(picture).toContain(guard);
+    },
+  );
+
+  it('with a depth limit counts deeper states as their ancestors', () => {
+    const { chain } = machinesByName;
+    if (chain === undefined) throw new Error('no chain');
+    expect(mermaid(chartOf(chain), { depth: 1 })).not.toContain('experience');
+    expect(mermaid(chartOf(chain), { depth: 2 })).not.toContain('searching');
+    expect(mermaid(chartOf(chain), { depth: 3 })).toContain('searching');
+  });
+});

@@ -1,0 +1,358 @@
+import { describe, expect, it } from 'vitest';
+import {
+  exponentialBackoff,
+  fallbackModel,
+  maxCorrections,
+  maxTransportRetries,
+  retryPolicy,
+  stopOnRepeatedError,
+  withErrorFeedback,
+} from '../../../../src/llm/attempts/retry-policy.ts';
+import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import { chunkedReply, type PartModel } from '../../../support/scripted-models.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+import {
+  Answer,
+  failingCall,
+  feedbackIn,
+  invalidCall,
+  missingFieldCall,
+  namedModel,
+  runWithPolicy,
+  settleOutput,
+  unauthorizedCall,
+  validCall,
+  waitsOf,
+} from '../../../support/structured-outputs.ts';
+
+describe('retry budgets', () => {
+  it('[A4] N corrections allow N + 1 calls: 2 by default, and none at 0', async () => {
+    for (const count of [0, 1, 2, 5]) {
+      const { model, error } = await runWithPolicy([invalidCall], maxCorrections(count));
+      expect(model.calls).toHaveLength(count + 1);
+      expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'schema' } });
+    }
+    expect((await runWithPolicy([invalidCall], {})).model.calls).toHaveLength(3);
+  });
+
+  it('[A4] N transport retries allow N + 1 calls: 3 by default, and none at 0', async () => {
+    for (const count of [0, 1, 2, 5]) {
+      const { model, error } = await runWithPolicy([failingCall()], maxTransportRetries(count));
+      expect(model.calls).toHaveLength(count + 1);
+      expect(error).toMatchObject({ failure: { stage: 'transport', code: 'server_error' } });
+    }
+    expect((await runWithPolicy([failingCall()], {})).model.calls).toHaveLength(4);
+  });
+
+  it('[A4] are separate: neither uses up the other', async () => {
+    const policy = retryPolicy(maxCorrections(2), maxTransportRetries(2));
+    const { value, attempts } = await runWithPolicy(
+      [failingCall(), invalidCall, failingCall(), invalidCall, validCall],
+      policy,
+    );
+    expect(value).toEqual({ yes: true });
+    expect(attempts).toHaveLength(5);
+    const short = await runWithPolicy(
+      [failingCall(), invalidCall, failingCall(), invalidCall, failingCall(), validCall],
+      policy,
+    );
+    expect(short.attempts).toHaveLength(5);
+    expect(short.error?.failure.stage).toBe('transport');
+  });
+
+  it('[A4] are bounded together, with fallbacks, by maxCalls', async () => {
+    const generous = retryPolicy(
+      maxCorrections(9),
+      maxTransportRetries(9),
+      fallbackModel(namedModel('b', invalidCall)),
+    );
+    for (const maxCalls of [1, 2, 5]) {
+      const { attempts, models } = await runWithPolicy([invalidCall, failingCall()], generous, {
+        limits: { maxCalls },
+      });
+      expect(attempts).toHaveLength(maxCalls);
+      expect(new Set(models)).toEqual(new Set([0]));
+    }
+  });
+
+  it('[A13] are not used for a rejected key or a bad request', async () => {
+    for (const [status, code] of [
+      [401, 'unauthorized'],
+      [403, 'forbidden'],
+      [400, 'bad_request'],
+    ] as const) {
+      const { attempts, endedAtMs, updates } = await runWithPolicy(
+        [failingCall({ status, code, retryable: false })],
+        {},
+      );
+      expect(attempts).toHaveLength(1);
+      expect(endedAtMs).toBe(0);
+      expect(waitsOf({ updates })).toEqual([null]);
+    }
+  });
+});
+
+describe('exponential backoff', () => {
+  it('[A3] waits 500 ms by default and doubles up to the maximum', async () => {
+    expect(waitsOf(await runWithPolicy([failingCall()], {}))).toEqual([500, 1_000, 2_000, null]);
+    expect(waitsOf(await runWithPolicy([failingCall()], maxTransportRetries(8))).slice(5)).toEqual([
+      16_000,
+      30_000,
+      30_000,
+      null,
+    ]);
+    const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 350 }));
+    const { updates, endedAtMs } = await runWithPolicy([failingCall()], policy);
+    expect(waitsOf({ updates })).toEqual([100, 200, 350, 350, null]);
+    expect(endedAtMs).toBe(1_000);
+  });
+
+  it('[A3] is reported and kept: the next call starts when the reset announced', async () => {
+    const { updates, model } = await runWithPolicy(
+      [failingCall(), failingCall(), validCall],
+      exponentialBackoff({ baseMs: 40 }),
+    );
+    expect(updates.map(({ atMs }) => atMs)).toEqual([0, 40, 120]);
+    expect(model.calls).toHaveLength(3);
+  });
+
+  it('[A3] delays corrections too, counted separately from transport retries', async () => {
+    const { updates } = await runWithPolicy(
+      [invalidCall, failingCall(), invalidCall, failingCall(), validCall],
+      exponentialBackoff({ baseMs: 10 }),
+    );
+    expect(waitsOf({ updates })).toEqual([10, 10, 20, 20]);
+  });
+
+  it('[A3] delays the first correction by half a second if no base is given', async () => {
+    const { updates } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
+    expect(waitsOf({ updates })).toEqual([500]);
+  });
+
+  it('[A3] does not delay corrections by default, nor with a backoff of transport retries only', async () => {
+    for (const policy of [{}, { backoffBaseMs: 10 }]) {
+      const { updates } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
+      expect(waitsOf({ updates })).toEqual([0, 0]);
+    }
+  });
+
+  it('does not wait with a base of 0', async () => {
+    const { updates, endedAtMs } = await runWithPolicy(
+      [failingCall(), failingCall(), validCall],
+      exponentialBackoff({ baseMs: 0 }),
+    );
+    expect(waitsOf({ updates })).toEqual([0, 0]);
+    expect(endedAtMs).toBe(0);
+  });
+
+  it('[A13] yields to a delay requested by the server, shorter or longer, and continues doubling', async () => {
+    const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 800, jitter: 1 }));
+    const asked = [
+      failingCall({ retryAfterMs: 7_000 }),
+      failingCall({ retryAfterMs: 3 }),
+      failingCall({ retryAfterMs: 0 }),
+    ];
+    expect(waitsOf(await runWithPolicy([...asked, validCall], policy))).toEqual([7_000, 3, 0]);
+    const plain = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100 }));
+    expect(waitsOf(await runWithPolicy([failingCall({ retryAfterMs: 7 }), failingCall(), validCall], plain))).toEqual([
+      7, 200,
+    ]);
+  });
+
+  it('[A3] derives jitter from the id: spread over ids, equal for equal ids', async () => {
+    const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 1_000, jitter: 0.4 }));
+    const first: number[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      const waits = waitsOf(await runWithPolicy([failingCall()], policy, { newId: () => `id-${n}` })) as [
+        number,
+        number,
+        null,
+      ];
+      expect(waits[0]).toBeGreaterThan(600);
+      expect(waits[0]).toBeLessThanOrEqual(1_000);
+      expect(waits[1]).toBeGreaterThan(1_200);
+      expect(waits[1]).toBeLessThanOrEqual(2_000);
+      first.push(waits[0]);
+    }
+    expect(new Set(first).size).toBe(200);
+    for (let part = 0; part < 4; part += 1)
+      expect(first.filter((ms) => Math.ceil((ms - 600) / 100) === part + 1).length).toBeGreaterThan(25);
+    const again = await runWithPolicy([failingCall()], policy, { newId: () => 'id-7' });
+    expect(waitsOf(again)[0]).toBe(first[7]);
+    expect(again.endedAtMs).toBe((first[7] as number) + (waitsOf(again)[1] as number));
+  });
+});
+
+describe('error feedback', () => {
+  const lone = (words: readonly string[]): number =>
+    words.join('').replaceAll(/\n\[\d+ characters left out\]\n/g, '').length;
+
+  it('[A9] shows the model its reply and the errors, path by path', async () => {
+    const { model } = await runWithPolicy([invalidCall, validCall], {});
+    expect(feedbackIn(model, 0)).toEqual([]);
+    const [reply, problem] = feedbackIn(model, 1);
+    expect(reply).toBe('{"yes":"perhaps"}');
+    expect(problem).toMatch(/is invalid[\s\S]*- yes: /);
+  });
+
+  it('[A9] is bounded for any reply', async () => {
+    const long = chunkedReply({ yes: 'x'.repeat(50_000) }, 50_000);
+    const words = 'That reply is invalid:\n\nReply again with these errors corrected.'.length;
+    for (const maxChars of [10, 200, 8_000]) {
+      const { model } = await runWithPolicy([long, validCall], withErrorFeedback({ maxChars }));
+      const feedback = feedbackIn(model, 1);
+      expect(feedback).toHaveLength(2);
+      expect(lone(feedback) - words).toBeLessThanOrEqual(maxChars);
+      expect(feedback[0]).toContain('characters left out');
+    }
+    expect(lone(feedbackIn((await runWithPolicy([long, validCall], {})).model, 1)) - words).toBeLessThanOrEqual(8_000);
+  });
+
+  it('[A9] is empty at 0, and the call equals the first one', async () => {
+    const { model, value } = await runWithPolicy([invalidCall, validCall], withErrorFeedback({ maxChars: 0 }));
+    expect(value).toEqual({ yes: true });
+    expect(model.calls[1]).toEqual(model.calls[0]);
+  });
+
+  it('[A9] is bounded exactly', async () => {
+    for (const maxChars of [1, 2, 3, 5]) {
+      const { model } = await runWithPolicy([chunkedReply('ab', 2), validCall], withErrorFeedback({ maxChars }));
+      expect(
+        lone(feedbackIn(model, 1)) - 'That reply is invalid:\n\nReply again with these errors corrected.'.length,
+      ).toBeLessThanOrEqual(maxChars);
+    }
+  });
+
+  it('[A9] belongs to a reply: a fallback for a model that threw receives none', async () => {
+    const throwing: PartModel = {
+      ...namedModel('a'),
+      stream() {
+        throw new Error('no socket to 10.0.0.7');
+      },
+    };
+    const second = namedModel('b', validCall);
+    const clock = new TestClock();
+    const output = createStructuredOutput({
+      model: throwing,
+      schema: Answer,
+      prompt: 'Is it so?',
+      policy: fallbackModel(second),
+      clock,
+    });
+    expect((await settleOutput(output, clock)).value).toEqual({ yes: true });
+    expect(feedbackIn(second, 0)).toEqual([]);
+  });
+
+  it('[A9] is kept through a transport failure, which has nothing to correct', async () => {
+    const { model } = await runWithPolicy(
+      [failingCall(), invalidCall, failingCall(), validCall],
+      exponentialBackoff({ baseMs: 1 }),
+    );
+    expect(feedbackIn(model, 1)).toEqual([]);
+    expect(feedbackIn(model, 2)[0]).toBe('{"yes":"perhaps"}');
+    expect(feedbackIn(model, 3)).toEqual(feedbackIn(model, 2));
+  });
+});
+
+describe('a repeated error', () => {
+  const stubborn = retryPolicy(maxCorrections(5), stopOnRepeatedError());
+
+  it('[A3] ends the attempts when a correction fails in the same way', async () => {
+    expect((await runWithPolicy([invalidCall], stubborn)).attempts).toHaveLength(2);
+    expect((await runWithPolicy([invalidCall], maxCorrections(5))).attempts).toHaveLength(6);
+    expect(
+      (await runWithPolicy([invalidCall, missingFieldCall, invalidCall, missingFieldCall, missingFieldCall], stubborn))
+        .attempts,
+    ).toHaveLength(5);
+    expect((await runWithPolicy([invalidCall, missingFieldCall, validCall], stubborn)).value).toEqual({ yes: true });
+  });
+
+  it('[A3] is detected across a transport failure', async () => {
+    expect((await runWithPolicy([invalidCall, failingCall(), invalidCall, validCall], stubborn)).attempts).toHaveLength(
+      3,
+    );
+  });
+
+  it('[A3] is allowed for transport failures', async () => {
+    const policy = retryPolicy(maxTransportRetries(4), stopOnRepeatedError());
+    expect((await runWithPolicy([failingCall()], policy)).attempts).toHaveLength(5);
+    expect((await runWithPolicy([invalidCall, failingCall(), failingCall(), validCall], policy)).value).toEqual({
+      yes: true,
+    });
+  });
+
+  it('[A3] switches to a fallback model', async () => {
+    const { models, value } = await runWithPolicy(
+      [invalidCall],
+      retryPolicy(stubborn, fallbackModel(namedModel('b', validCall))),
+    );
+    expect(models).toEqual([0, 0, 1]);
+    expect(value).toEqual({ yes: true });
+  });
+});
+
+describe('a fallback model', () => {
+  it('[A3] takes over immediately with the last error when the previous model has no retries left', async () => {
+    const large = namedModel('large', validCall);
+    const { models, updates } = await runWithPolicy(
+      [invalidCall],
+      retryPolicy(maxCorrections(1), fallbackModel(large)),
+    );
+    expect(models).toEqual([0, 0, 1]);
+    expect(waitsOf({ updates })).toEqual([0, 0]);
+    expect(feedbackIn(large, 0)[0]).toBe('{"yes":"perhaps"}');
+  });
+
+  it('[A3] [A13] takes over immediately when a call fails permanently', async () => {
+    const { models, updates, endedAtMs } = await runWithPolicy(
+      [unauthorizedCall],
+      fallbackModel(namedModel('b', validCall)),
+    );
+    expect(models).toEqual([0, 1]);
+    expect(waitsOf({ updates })).toEqual([0]);
+    expect(endedAtMs).toBe(0);
+  });
+
+  it('[A3] is called at least once and uses the rest of the budgets', async () => {
+    const spent = retryPolicy(maxCorrections(1), maxTransportRetries(1), exponentialBackoff({ baseMs: 1 }));
+    const two = retryPolicy(
+      spent,
+      fallbackModel(namedModel('b', invalidCall)),
+      fallbackModel(namedModel('c', failingCall(), invalidCall)),
+    );
+    expect((await runWithPolicy([invalidCall], two)).models).toEqual([0, 0, 1, 2, 2]);
+    const early = retryPolicy(maxCorrections(3), fallbackModel(namedModel('b', invalidCall), { after: 1 }));
+    expect((await runWithPolicy([invalidCall], early)).models).toEqual([0, 1, 1, 1, 1]);
+  });
+
+  it('[A3] takes over after `after` failed attempts of any kind', async () => {
+    const policy = (after: number) =>
+      retryPolicy(maxCorrections(9), fallbackModel(namedModel('b', validCall), { after }));
+    expect((await runWithPolicy([invalidCall], policy(1))).models).toEqual([0, 1]);
+    expect((await runWithPolicy([invalidCall, failingCall(), invalidCall], policy(3))).models).toEqual([0, 0, 0, 1]);
+    const lined = retryPolicy(policy(2), fallbackModel(namedModel('c', validCall)));
+    expect(
+      (
+        await runWithPolicy([invalidCall], {
+          ...lined,
+          fallbackModels: [namedModel('b', invalidCall), namedModel('c', validCall)],
+        })
+      ).models,
+    ).toEqual([0, 0, 1, 1, 2]);
+  });
+
+  it('[A3] takes over from a model without budget before `after` is reached', async () => {
+    const policy = retryPolicy(maxCorrections(1), fallbackModel(namedModel('b', validCall), { after: 10 }));
+    expect((await runWithPolicy([invalidCall], policy)).models).toEqual([0, 0, 1]);
+  });
+
+  it('is identified by its position, and the error names the last failure', async () => {
+    const policy = retryPolicy(
+      fallbackModel(namedModel('b', unauthorizedCall)),
+      fallbackModel(namedModel('c', failingCall({ code: 'gone', retryable: false }))),
+    );
+    const { models, error } = await runWithPolicy([unauthorizedCall], policy);
+    expect(models).toEqual([0, 1, 2]);
+    expect(error?.failure.code).toBe('gone');
+  });
+});

@@ -1,5 +1,6 @@
 import type {
   AnyActorRef,
+  AnyEventObject,
   AnyMachineSnapshot,
   AnyStateMachine,
   AnyStateNode,
@@ -78,4 +79,186 @@ export function replaceBehavior(
 ): void {
   if (guard !== undefined) transition.guard = guard;
   transition.actions = actions;
+}
+
+/** Whether logic is a state machine, also of another copy of XState. */
+export function isMachine(logic: unknown): logic is AnyStateMachine {
+  return typeof logic === 'object' && logic !== null && 'getStateNodeById' in logic;
+}
+
+/** The snapshot of an actor of any logic. */
+interface LogicSnapshot {
+  readonly status: string;
+  readonly input?: unknown;
+}
+
+/** Actor logic without its types. */
+export interface HostedLogic {
+  readonly start?: (snapshot: LogicSnapshot, scope: ActorScope) => void;
+  readonly transition: (snapshot: LogicSnapshot, event: AnyEventObject, scope: ActorScope) => LogicSnapshot;
+}
+
+interface CustomAction {
+  readonly type: string;
+  readonly info: object;
+  readonly params: unknown;
+  readonly exec?: (info: unknown, params: unknown) => unknown;
+}
+
+interface ActorScope {
+  sessionId: string;
+  defer: (act: () => void) => void;
+  emit: (event: AnyEventObject) => void;
+  actionExecutor: (action: CustomAction) => void;
+}
+
+type Relay = (source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEventObject) => void;
+
+/** XState's actor with its private members. */
+interface PrivateActor {
+  logic: HostedLogic;
+  sessionId: string;
+  readonly src: unknown;
+  readonly _parent?: AnyActorRef;
+  readonly _actorScope: ActorScope;
+  /** 0 before the start, 1 running, 2 stopped. */
+  readonly _processingStatus: 0 | 1 | 2;
+  _snapshot: LogicSnapshot & { readonly children?: Readonly<Record<string, PrivateActor | undefined>> };
+  readonly system: {
+    _bookId: () => string;
+    _relay: Relay;
+    readonly scheduler: {
+      schedule: (source: AnyActorRef, target: AnyActorRef, event: AnyEventObject, delay: number, id?: string) => void;
+    };
+  };
+  subscribe: (...observers: unknown[]) => unknown;
+  on: (type: string, handler: (event: unknown) => void) => unknown;
+  stop: () => unknown;
+  readonly _stop: () => void;
+  readonly _error: (error: unknown) => void;
+}
+
+/** What the owner of an actor system takes over. */
+export interface SystemHooks {
+  readonly isRoot: boolean;
+  readonly sessionId: string;
+  readonly nextSessionId: () => string;
+  /** Replaces the delivery of events between the actors of the system. `pass` delivers the event. */
+  readonly relay: (
+    source: AnyActorRef | undefined,
+    target: AnyActorRef,
+    event: AnyEventObject,
+    pass: () => void,
+  ) => void;
+  /** Called before a delayed event is scheduled. */
+  readonly schedule: (source: AnyActorRef, event: AnyEventObject) => void;
+  /** Replaces `stop` of the root actor. */
+  readonly stop: () => void;
+  /** Calls observers and listeners. */
+  readonly outside: (act: () => void) => void;
+}
+
+/** An actor of a system whose owner decides when it receives events. */
+export interface HostedActor {
+  readonly ref: AnyActorRef;
+  readonly parent: AnyActorRef | undefined;
+  readonly isRunning: boolean;
+  /** The logic that the actor uses. Replace it before its initial state is computed. */
+  logic: HostedLogic | AnyStateMachine;
+  /** The name of the logic in the machine that starts the actor, or `inline`. */
+  readonly sourceName: string;
+  deliver(event: AnyEventObject): void;
+  /** Ends the actor and its children with an error, as if its logic had thrown. */
+  fail(error: unknown): void;
+  stop(): void;
+  /** Receives each custom action instead of executing it. `run` executes it. */
+  onAction(receive: (action: string, run: (effectKey: string) => unknown) => void): void;
+  /** Receives each event that the actor emits, before its listeners. */
+  onEmit(receive: (event: AnyEventObject) => void): void;
+}
+
+/** Takes over an actor in the inspection event of its creation, and with the root actor its system. */
+export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
+  const actor = ref as unknown as PrivateActor;
+  const { system, _actorScope: scope } = actor;
+  if (hooks.isRoot) {
+    const { _relay: relay } = system;
+    const { schedule } = system.scheduler;
+    system._bookId = hooks.nextSessionId;
+    system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
+    system.scheduler.schedule = (source, target, event, delay, id) => {
+      hooks.schedule(source, event);
+      schedule(source, target, event, delay, id);
+    };
+    actor.sessionId = hooks.sessionId;
+    scope.sessionId = hooks.sessionId;
+    actor.stop = () => {
+      hooks.stop();
+      return actor;
+    };
+  }
+  const { subscribe, on } = actor;
+  const outside =
+    <Args extends unknown[]>(call: ((...args: Args) => void) | undefined) =>
+    (...args: Args): void =>
+      hooks.outside(() => call?.(...args));
+  actor.subscribe = (...given) => {
+    const [first] = given;
+    const observer =
+      typeof first === 'object' && first !== null
+        ? (first as Partial<Record<'next' | 'error' | 'complete', () => void>>)
+        : { next: first as () => void, error: given[1] as () => void, complete: given[2] as () => void };
+    const { next, error, complete } = observer;
+    return subscribe.call(actor, {
+      next: outside(next?.bind(first)),
+      // XState reports errors that no observer takes.
+      ...(error && { error: outside(error.bind(first)) }),
+      complete: outside(complete?.bind(first)),
+    });
+  };
+  actor.on = (type, handler) => on.call(actor, type, outside(handler));
+  return {
+    ref,
+    parent: actor._parent,
+    get isRunning() {
+      return actor._processingStatus === 1;
+    },
+    get logic() {
+      return actor.logic;
+    },
+    set logic(logic) {
+      actor.logic = logic as HostedLogic;
+    },
+    sourceName: typeof actor.src === 'string' ? actor.src : 'inline',
+    deliver: (event) => (ref as unknown as { _send: (event: AnyEventObject) => void })._send(event),
+    fail: (error) => failActor(actor, error),
+    stop: () => actor._stop(),
+    onAction(receive) {
+      const { actionExecutor } = scope;
+      scope.actionExecutor = (action) => {
+        const { exec } = action;
+        if (exec === undefined || action.type.startsWith('xstate.')) return actionExecutor(action);
+        const take = (): void => {
+          // Without `exec`, XState only reports the action to inspectors.
+          actionExecutor({ type: action.type, info: action.info, params: action.params });
+          receive(action.type, (effectKey) => exec({ ...action.info, effectKey }, action.params));
+        };
+        if (actor._processingStatus === 1) take();
+        else scope.defer(take);
+      };
+    },
+    onEmit(receive) {
+      const { emit } = scope;
+      scope.emit = (event) => {
+        receive(event);
+        emit(event);
+      };
+    },
+  };
+}
+
+function failActor(actor: PrivateActor, error: unknown): void {
+  for (const child of Object.values(actor._snapshot.children ?? {})) child?._stop();
+  actor._snapshot = { ...actor._snapshot, status: 'error', error } as PrivateActor['_snapshot'];
+  actor._error(error);
 }

@@ -1,0 +1,532 @@
+import { type AnyActorRef, type AnyEventObject, type AnyStateMachine, createActor } from 'xstate';
+import {
+  type HostedActor,
+  type HostedLogic,
+  hostActor,
+  isMachine,
+  type SystemHooks,
+  transitionsTaken,
+} from '../internal/xstate-internals.ts';
+import type { Codec, Json } from './codec.ts';
+import { createRandom, deterministically, type Random } from './determinism.ts';
+import type { ActorPath, Candidate, DerivedEvent, ExternalEvent } from './entries.ts';
+import { PostChainError } from './error.ts';
+import { type EvaluatedGuard, type GuardLog, labelOf, recordingGuards, withRecordedGuards } from './guards.ts';
+import { registerActivity } from './idempotency-key.ts';
+import { digestOf } from './machine-digest.ts';
+
+export interface ActorSystemOptions {
+  readonly machine: AnyStateMachine;
+  readonly actorId: string;
+  readonly input: unknown;
+  readonly seed: number;
+  readonly startedAtMs: number;
+  readonly codec: Codec;
+  /** Also accepts references to actors. */
+  readonly contextCodec: Codec;
+  /** Receives what the action `log` prints, once. */
+  readonly logger: (...args: unknown[]) => void;
+  readonly record: (event: ExternalEvent | DerivedEvent) => void;
+  /** Receives what arrives between steps: pass it to `apply`, one at a time. */
+  readonly receive: (event: ExternalEvent) => void;
+}
+
+/** An actor that is not a machine, in progress: a promise, callback, observable or custom logic. */
+export interface Activity {
+  readonly number: number;
+  readonly path: ActorPath;
+  readonly actor: HostedActor;
+  readonly source: string;
+  readonly startedAtMs: number;
+  /** Undefined until it is started by `release`. */
+  isStarted: boolean;
+  readonly start: () => void;
+  /** Events for it since its last report. They are sent again after a restart. */
+  readonly unanswered: (() => void)[];
+  /** How many of them it has received in this process. */
+  sent: number;
+}
+
+export interface Timer {
+  readonly number: number;
+  readonly path: ActorPath;
+  readonly event: string;
+  readonly dueMs: number;
+  readonly fire: () => void;
+}
+
+export interface Effect {
+  readonly number: number;
+  readonly path: ActorPath;
+  readonly run: () => unknown;
+}
+
+/** The most events that wait for a source that never reports anything. */
+const MOST_UNANSWERED = 1_000;
+
+/** Events by which XState's actors inform each other: no custom code sends them. */
+const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
+
+/**
+ * An XState actor system that is a function of its input and of the external events applied to it, one at a time. While an event is
+ * processed nothing leaves the system: activities and effects are collected and started by their owner, who has stored the step. All that
+ * reaches the system between steps (results, timers, sent events) is passed to `receive`.
+ */
+export class DurableActorSystem {
+  readonly activities = new Map<number, Activity>();
+  readonly timers = new Map<number, Timer>();
+  /** The effects of the last step. */
+  effects: Effect[] = [];
+  readonly #options: ActorSystemOptions;
+  readonly #random: Random;
+  readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
+  readonly #actors = new Map<ActorPath, HostedActor>();
+  readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
+  readonly #guards: GuardLog = { evaluated: [], inputs: [] };
+  readonly #known = new WeakSet<object>();
+  /** The actors that the step has changed. */
+  readonly #touched = new Set<ActorPath>();
+  #nextActivity = 0;
+  #nextTimer = 0;
+  #nextEffect = 0;
+  #nextSession = 0;
+  /** Whether an event is being processed, and no observer outside the system is being called. */
+  #isInside = false;
+  /** Whether an event is being processed. */
+  #isProcessing = false;
+  #isClosed = false;
+  #nowMs = 0;
+  #root: HostedActor | null = null;
+  /** The effect that is being executed, and how many events it has sent. */
+  #sending: { readonly key: string; count: number } | null = null;
+  #scheduling: { readonly path: ActorPath; readonly event: string } = { path: '', event: '' };
+
+  constructor(options: ActorSystemOptions) {
+    this.#options = options;
+    this.#random = createRandom(options.seed);
+  }
+
+  get root(): AnyActorRef {
+    if (this.#root === null) throw new PostChainError('internal', 'The actor system has not begun.');
+    return this.#root.ref;
+  }
+
+  /** Creates and starts the root actor: the first step. */
+  begin(): void {
+    this.#step(0, () => {
+      const { actorId, input, logger, machine } = this.#options;
+      const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => void this.timers.delete(timer) };
+      const root = createActor(withRecordedGuards(machine), {
+        id: actorId,
+        input,
+        clock,
+        inspect: {
+          next: (event) => {
+            if (event.type === '@xstate.actor') this.#adopt(event.actorRef as AnyActorRef);
+            else if (event.type === '@xstate.microstep') this.#recordMicrostep(event);
+          },
+        },
+        logger: (...args: unknown[]) => void this.effects.push({ number: -1, path: '', run: () => logger(...args) }),
+      });
+      // Without an observer of errors, XState throws them in a timeout.
+      root.subscribe({ error: () => {} });
+      root.start();
+    });
+  }
+
+  /** Whether an event still has a receiver. */
+  accepts(event: ExternalEvent): boolean {
+    switch (event.type) {
+      case 'delivery':
+        return this.#actors.get(event.actor)?.isRunning === true;
+      case 'activity-event':
+        return this.activities.has(event.activity);
+      case 'timer':
+        return this.timers.has(event.timer);
+      case 'failed':
+        return this.#actors.get(event.actor)?.isRunning === true;
+      case 'stopped':
+        return this.#actors.get('')?.isRunning === true;
+    }
+  }
+
+  /** Records and processes an external event that `accepts` has accepted. */
+  apply(event: ExternalEvent, atMs: number): void {
+    this.#step(atMs, () => {
+      this.#options.record(event);
+      const { codec } = this.#options;
+      switch (event.type) {
+        case 'delivery':
+          return this.#deliver(this.#actors.get(event.actor), event.event, null);
+        case 'activity-event': {
+          const activity = this.activities.get(event.activity);
+          if (activity !== undefined) activity.unanswered.length = activity.sent = 0;
+          // Two invoked actors with the same id have the same path.
+          const isOwn = activity?.path === event.actor;
+          return this.#deliver(isOwn ? activity.actor : this.#actors.get(event.actor), event.event, event.activity);
+        }
+        case 'timer': {
+          const timer = this.timers.get(event.timer);
+          this.timers.delete(event.timer);
+          return timer?.fire();
+        }
+        case 'failed':
+          return this.#actors.get(event.actor)?.fail(codec.decode(event.error));
+        case 'stopped':
+          return this.#actors.get('')?.stop();
+      }
+    });
+  }
+
+  /** Starts activities that are not running, and sends sources their events. Call it when the step is stored. */
+  release(): void {
+    for (const activity of [...this.activities.values()]) {
+      if (!activity.isStarted) {
+        activity.isStarted = true;
+        try {
+          activity.start();
+        } catch (error) {
+          this.fail(activity.path, error);
+        }
+      }
+      while (activity.sent < activity.unanswered.length) {
+        const send = activity.unanswered[activity.sent];
+        activity.sent += 1;
+        send?.();
+      }
+    }
+  }
+
+  /** Reports that custom code of an actor has thrown. */
+  fail(path: ActorPath, error: unknown): void {
+    this.#options.receive({ type: 'failed', actor: path, error: this.#options.codec.encode(errorOf(error), 'error') });
+  }
+
+  /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const { actor, isStarted } of this.activities.values()) if (isStarted) actor.stop();
+    this.activities.clear();
+    this.timers.clear();
+    this.effects = [];
+  }
+
+  #step(atMs: number, act: () => void): void {
+    this.#nowMs = atMs;
+    this.effects = [];
+    this.#guards.evaluated = [];
+    this.#isInside = true;
+    this.#isProcessing = true;
+    const { startedAtMs, record } = this.#options;
+    const wasActive = this.#root?.ref.getSnapshot().status === 'active' || this.#root === null;
+    try {
+      deterministically(startedAtMs + atMs, this.#random, () => recordingGuards(this.#guards, act));
+      this.#checkContexts();
+    } finally {
+      this.#isInside = false;
+      this.#isProcessing = false;
+    }
+    const { status, output, error } = this.root.getSnapshot() as { status: string; output?: unknown; error?: unknown };
+    if (!wasActive || status === 'active') return;
+    record({
+      type: 'end',
+      status: status as 'done',
+      output: this.#encodeOutput(output),
+      error: this.#encodeError(error),
+    });
+  }
+
+  /** A context that cannot be stored ends its actor with an error, because it could not be restored either. */
+  #checkContexts(): void {
+    for (const path of this.#touched) {
+      const actor = this.#actors.get(path);
+      if (actor === undefined) continue;
+      const { context, status } = actor.ref.getSnapshot() as { context?: unknown; status: string };
+      if (status === 'active' && isMachine(actor.logic)) {
+        try {
+          this.#options.contextCodec.check(context, `context of ${this.#nameOf(path)}`, this.#known);
+        } catch (error) {
+          actor.fail(error);
+        }
+      }
+      if (!actor.isRunning && path !== '') this.#actors.delete(path);
+    }
+    this.#touched.clear();
+  }
+
+  #encodeOutput(output: unknown): Json {
+    return output === undefined ? null : this.#options.codec.encode(output, `output of ${this.#nameOf('')}`);
+  }
+
+  #encodeError(error: unknown): Json {
+    return error === undefined ? null : this.#options.codec.encode(errorOf(error), 'error');
+  }
+
+  #nameOf(path: ActorPath): string {
+    return `${this.#options.actorId}${path}`;
+  }
+
+  /** Takes over an actor at its creation, before it computes its initial state. */
+  #adopt(ref: AnyActorRef): void {
+    const isRoot = this.#root === null;
+    const session = this.#nextSession;
+    this.#nextSession += 1;
+    const actor = hostActor(ref, {
+      isRoot,
+      sessionId: `x:${session}`,
+      nextSessionId: () => `x:${this.#nextSession}`,
+      relay: this.#relay,
+      schedule: (source, event) => {
+        this.#scheduling = { path: this.#pathOf(source), event: event.type };
+      },
+      stop: () => this.#options.receive({ type: 'stopped' }),
+      outside: (act) => this.#outside(act),
+    });
+    if (isRoot) this.#root = actor;
+    const path = isRoot ? '' : `${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`;
+    this.#paths.set(ref, path);
+    this.#actors.set(path, actor);
+    this.#touched.add(path);
+    if (isMachine(actor.logic)) {
+      actor.logic = withRecordedGuards(actor.logic);
+      actor.onAction((name, run) => this.#recordEffect(path, name, run));
+      actor.onEmit((event) =>
+        this.#options.record({
+          type: 'emitted',
+          actor: path,
+          event: this.#options.codec.encode(event, `emitted ${event.type}`),
+        }),
+      );
+    } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
+  }
+
+  #wrapActivity(actor: HostedActor, path: ActorPath): void {
+    const { ref } = actor;
+    const logic = actor.logic as HostedLogic;
+    const { codec, record } = this.#options;
+    const wrapped: HostedLogic = {
+      ...logic,
+      start: (snapshot, scope) => {
+        const number = this.#nextActivity;
+        this.#nextActivity += 1;
+        const input = codec.encode(snapshot.input, `input of ${this.#nameOf(path)}`);
+        const source = actor.sourceName;
+        record({
+          type: 'activity-start',
+          activity: number,
+          actor: path,
+          source,
+          inputDigest: digestOf(JSON.stringify(input)),
+        });
+        const activity: Activity = {
+          number,
+          path,
+          actor,
+          source,
+          startedAtMs: this.#nowMs,
+          isStarted: false,
+          start: () => logic.start?.(ref.getSnapshot(), scope),
+          unanswered: [],
+          sent: 0,
+        };
+        this.activities.set(number, activity);
+        registerActivity(ref, `${this.#options.actorId}:activity:${number}`);
+        this.#activityOf.set(ref, activity);
+      },
+      transition: (snapshot, event, scope) => {
+        const activity = this.#activityOf.get(ref);
+        const isStop = event.type === 'xstate.stop';
+        const next =
+          isStop && activity?.isStarted !== true
+            ? { ...snapshot, status: 'stopped', error: undefined }
+            : logic.transition(snapshot, event, scope);
+        if (next.status === 'active') return next;
+        this.#touched.add(path);
+        if (activity !== undefined) this.activities.delete(activity.number);
+        return next;
+      },
+    };
+    actor.logic = wrapped;
+  }
+
+  /** All events of the system pass here: an event that arrives between steps is external. */
+  readonly #relay: SystemHooks['relay'] = (source, target, event, pass) => {
+    if (this.#isClosed) return;
+    const sender = source === undefined ? undefined : this.#activityOf.get(source);
+    const receiver = this.#activityOf.get(target);
+    const isMachinery = MACHINERY.test(event.type);
+    if (isMachinery && this.#isProcessing) this.#inside(pass);
+    else if (!this.#isInside || sender !== undefined) this.#receive(sender, target, event);
+    else if (receiver === undefined || source === target) pass();
+    else postpone(receiver, () => this.#outside(pass));
+  };
+
+  /** Passes an external event to an actor. Custom code of another actor than its sender receives it when the step is stored. */
+  #deliver(actor: HostedActor | undefined, stored: Json, sender: number | null): void {
+    if (actor === undefined) return;
+    const event = this.#options.codec.decode(stored) as AnyEventObject;
+    const receiver = this.#activityOf.get(actor.ref);
+    if (receiver === undefined || receiver.number === sender) actor.deliver(event);
+    else postpone(receiver, () => this.#outside(() => actor.deliver(event)));
+  }
+
+  #receive(sender: Activity | undefined, target: AnyActorRef, event: AnyEventObject): void {
+    const { codec, receive } = this.#options;
+    const actor = this.#pathOf(target);
+    try {
+      const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
+      const id = this.#nextSendId();
+      if (sender === undefined) receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
+      else receive({ type: 'activity-event', activity: sender.number, actor, event: stored });
+    } catch (error) {
+      if (sender === undefined) throw error;
+      this.fail(sender.path, error);
+    }
+  }
+
+  /** Calls code that is not part of the system, such as an observer: what it sends is external. */
+  #outside<Result>(act: () => Result): Result {
+    const wasInside = this.#isInside;
+    this.#isInside = false;
+    try {
+      return act();
+    } finally {
+      this.#isInside = wasInside;
+    }
+  }
+
+  #inside(act: () => void): void {
+    const wasInside = this.#isInside;
+    this.#isInside = true;
+    try {
+      act();
+    } finally {
+      this.#isInside = wasInside;
+    }
+  }
+
+  readonly #startTimer = (fire: () => void, delayMs: number): number => {
+    const number = this.#nextTimer;
+    this.#nextTimer += 1;
+    const { path, event } = this.#scheduling;
+    const dueMs = dueAfter(this.#nowMs, delayMs);
+    this.#options.record({ type: 'timer-start', timer: number, actor: path, event, dueMs });
+    this.timers.set(number, { number, path, event, dueMs, fire });
+    return number;
+  };
+
+  #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown): void {
+    const number = this.#nextEffect;
+    this.#nextEffect += 1;
+    this.#options.record({ type: 'effect', effect: number, actor: path, action });
+    const key = `${this.#options.actorId}:effect:${number}`;
+    this.effects.push({ number, path, run: () => this.#outside(() => this.#runEffect(key, run)) });
+  }
+
+  /** An effect that is executed again sends its events again, with the same ids. */
+  #runEffect(key: string, run: (effectKey: string) => unknown): unknown {
+    this.#sending = { key, count: 0 };
+    try {
+      return run(key);
+    } finally {
+      this.#sending = null;
+    }
+  }
+
+  #nextSendId(): string | null {
+    if (this.#sending === null) return null;
+    this.#sending.count += 1;
+    return `${this.#sending.key}:${this.#sending.count}`;
+  }
+
+  #recordMicrostep(step: Parameters<typeof transitionsTaken>[0]): void {
+    const actor = this.#pathOf(step.actorRef as AnyActorRef);
+    this.#touched.add(actor);
+    const taken = transitionsTaken(step);
+    const { evaluated } = this.#guards;
+    this.#guards.evaluated = [];
+    for (const transition of taken) {
+      this.#options.record({
+        type: 'transition',
+        actor,
+        machine: transition.source.machine.id,
+        event: step.event.type,
+        source: transition.source.id,
+        target: targetsOf(transition),
+        candidates: candidatesOf(transition, evaluated, this.#options.codec),
+      });
+    }
+    const refused = evaluated.filter(({ transition }) => transition.eventType !== '');
+    const [first] = refused;
+    if (taken.length > 0 || first === undefined) return;
+    const candidates = refused.map((guard) => candidate(guard.transition, guard, 'false', this.#options.codec));
+    const machine = first.transition.source.machine.id;
+    this.#options.record({ type: 'ignored', actor, machine, event: step.event.type, candidates });
+  }
+
+  #pathOf(ref: AnyActorRef | undefined): ActorPath {
+    return (ref && this.#paths.get(ref)) ?? '';
+  }
+}
+
+/** Custom code receives an event when the step is stored. */
+function postpone(receiver: Activity, send: () => void): void {
+  if (receiver.unanswered.length >= MOST_UNANSWERED) {
+    receiver.unanswered.shift();
+    receiver.sent = Math.max(0, receiver.sent - 1);
+  }
+  receiver.unanswered.push(send);
+}
+
+/** JSON pointers escape `~` and `/`. */
+const escapeId = (id: string): string => id.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** The last instant that a date can name: the due time of a delay that is infinite. */
+const LAST_MS = 8.64e15;
+
+function dueAfter(nowMs: number, delayMs: number): number {
+  const waitMs = Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
+  return Math.min(LAST_MS, nowMs + waitMs);
+}
+
+/** Anything may be thrown. */
+const errorOf = (thrown: unknown): unknown => (thrown === undefined ? new Error('undefined was thrown') : thrown);
+
+type Transition = EvaluatedGuard['transition'];
+
+const targetsOf = ({ target }: Transition): string[] => (target ?? []).map(({ id }) => id);
+
+function candidatesOf(taken: Transition, evaluated: readonly EvaluatedGuard[], codec: Codec): Candidate[] {
+  const { source, eventType } = taken;
+  const siblings = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
+  if (siblings.length <= 1 && taken.guard === undefined) return [];
+  const own = evaluated.filter(({ transition }) => transition.source === source);
+  const position = siblings.indexOf(taken);
+  return siblings.map((sibling, index) => {
+    const result = index === position ? 'taken' : index < position ? 'false' : 'not-evaluated';
+    return candidate(
+      sibling,
+      own.findLast(({ transition }) => transition === sibling),
+      result,
+      codec,
+    );
+  });
+}
+
+function candidate(
+  transition: Transition,
+  evaluated: EvaluatedGuard | undefined,
+  result: Candidate['result'],
+  codec: Codec,
+): Candidate {
+  return {
+    guard: labelOf(transition),
+    target: targetsOf(transition),
+    result,
+    inputs:
+      result === 'not-evaluated' || evaluated === undefined
+        ? null
+        : codec.encode(evaluated.inputs, 'inputs of a guard'),
+  };
+}

@@ -1,0 +1,53 @@
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { Codec } from './codec.ts';
+import { PostChainError } from './error.ts';
+import { machinesOf } from './machine-digest.ts';
+
+/**
+ * Throws `not_durable`, which lists what a machine names but does not have, and the part of its initial context that cannot be stored: such a
+ * machine would fail later, in the middle of its work.
+ */
+export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): void {
+  const problems = [...machinesOf(machine)].flatMap((one) => [
+    ...missingParts(one),
+    ...contextProblem(one, contextCodec),
+  ]);
+  if (problems.length > 0)
+    throw new PostChainError('not_durable', `The machine "${machine.id}" cannot be durable: ${problems.join('; ')}.`);
+}
+
+function* missingParts(machine: AnyStateMachine): Generator<string> {
+  const { actors, guards, delays } = machine.implementations as unknown as Record<string, object>;
+  const missing = new Set<string>();
+  const require = (kind: string, name: unknown, known: object | undefined): void => {
+    if (typeof name === 'string' && !Object.hasOwn(known ?? {}, name)) missing.add(`${kind} "${name}" is not provided`);
+  };
+  for (const node of nodesOf(machine.root)) {
+    for (const { src } of node.invoke) if (!src.toString().startsWith('xstate.invoke.')) require('actor', src, actors);
+    for (const { delay } of node.after) if (Number.isNaN(Number(delay))) require('delay', delay, delays);
+    for (const { guard } of transitionsOf(node)) {
+      const { type = guard } = Object(guard) as { type?: unknown };
+      require('guard', type, guards);
+    }
+  }
+  yield* missing;
+}
+
+function* transitionsOf(node: AnyStateNode): Generator<{ readonly guard?: unknown }> {
+  for (const group of [...node.transitions.values(), node.always ?? []]) yield* group;
+}
+
+function* nodesOf(node: AnyStateNode): Generator<AnyStateNode> {
+  yield node;
+  for (const child of Object.values(node.states)) yield* nodesOf(child);
+}
+
+function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generator<string> {
+  const { context } = machine.config as { context?: unknown };
+  if (typeof context === 'function') return;
+  try {
+    contextCodec.check(context ?? {}, 'context', new WeakSet());
+  } catch (error) {
+    yield (error as Error).message;
+  }
+}

@@ -1,0 +1,214 @@
+import { PostChainError } from './error.ts';
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** How values of one class are stored. The first codec whose `is` holds for a value stores it. */
+export interface ValueCodec<Value = unknown> {
+  /** Stored beside the value. Journals contain it: never change it. */
+  readonly name: string;
+  readonly is: (value: unknown) => value is Value;
+  /** Converts a value to JSON, or to another value that a codec stores. */
+  readonly encode: (value: Value) => unknown;
+  readonly decode: (stored: never) => Value;
+}
+
+/** Converts values to JSON and back. */
+export interface Codec {
+  /** Throws `not_durable`, which names the path of the first value that no codec stores. */
+  encode(value: unknown, subject: string): Json;
+  decode(stored: Json): unknown;
+  /** Throws what `encode` would throw. Objects in `known` have been checked before, and are added to it: values are immutable. */
+  check(value: unknown, subject: string, known: WeakSet<object>): void;
+}
+
+/** The member that marks a stored value that JSON does not have. */
+const TAG = '$type';
+
+interface Tagged {
+  readonly [TAG]: string;
+  readonly value: Json;
+}
+
+const codec = <Value>(
+  name: string,
+  is: (value: unknown) => value is Value,
+  encode: (value: Value) => unknown,
+  decode: (stored: never) => Value,
+): ValueCodec => ({ name, is, encode, decode }) as ValueCodec;
+
+const BUILT_IN: readonly ValueCodec[] = [
+  codec(
+    'undefined',
+    (value) => value === undefined,
+    () => null,
+    () => undefined,
+  ),
+  codec(
+    'number',
+    (value): value is number => typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)),
+    (value) => (Object.is(value, -0) ? '-0' : String(value)),
+    (stored: string) => Number(stored),
+  ),
+  codec(
+    'bigint',
+    (value) => typeof value === 'bigint',
+    (value) => String(value),
+    (stored: string) => BigInt(stored),
+  ),
+  codec(
+    'Date',
+    (value) => value instanceof Date,
+    (value) => (Number.isNaN(value.getTime()) ? null : value.toISOString()),
+    (stored: string | null) => new Date(stored ?? Number.NaN),
+  ),
+  codec(
+    'Map',
+    (value) => value instanceof Map,
+    (value) => [...value],
+    (stored: [unknown, unknown][]) => new Map(stored),
+  ),
+  codec(
+    'Set',
+    (value) => value instanceof Set,
+    (value) => [...value],
+    (stored: unknown[]) => new Set(stored),
+  ),
+  codec('Error', (value) => value instanceof Error, errorMembers, toError),
+];
+
+/** What is stored of an error: its name and message, and each own member that can be stored. Stacks differ from run to run. */
+function errorMembers(error: Error): Record<string, unknown> {
+  const { name, message, cause } = error;
+  const members = Object.entries(error).filter(
+    ([key, value]) => !['name', 'message', 'stack'].includes(key) && isPlain(value),
+  );
+  return {
+    name: String(name),
+    message: String(message),
+    ...(cause !== undefined && { cause: cause instanceof Error ? cause : String(cause) }),
+    ...(Object.fromEntries(members) as object),
+  };
+}
+
+function toError({ name, message, cause, ...members }: Record<string, unknown>): Error {
+  const error = new Error(message as string, cause === undefined ? undefined : { cause });
+  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true, enumerable: false });
+  return Object.assign(error, members);
+}
+
+const isPlain = (value: unknown): boolean => {
+  try {
+    JSON.stringify(value);
+    return typeof value !== 'function' && typeof value !== 'symbol' && value !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Returns a codec for JSON, `undefined`, numbers that JSON does not have, BigInt, Date, Map, Set and Error, and for the given classes.
+ * Members that are `undefined` are left out, as in JSON.
+ */
+export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
+  const all = [...codecs, ...BUILT_IN];
+  const byName = new Map(all.toReversed().map((one) => [one.name, one]));
+
+  function encode(value: unknown, path: Path): Json {
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
+    const own = all.find(({ is }) => is(value));
+    if (own !== undefined) return { [TAG]: own.name, value: encode(own.encode(value), path) };
+    if (typeof value !== 'object') throw notDurable(value, path);
+    if (hasLoop(value, path)) throw notDurable('a circular reference', path);
+    if (Array.isArray(value))
+      return Array.from(value, (item, at) => encode(item, { key: at, owner: value, above: path }));
+    if (!isRecord(value)) throw notDurable(value, path);
+    const members: Record<string, Json> = {};
+    for (const [key, member] of Object.entries(value))
+      if (member !== undefined) define(members, key, encode(member, { key, owner: value, above: path }));
+    return Object.hasOwn(value, TAG) ? { [TAG]: 'Object', value: members } : members;
+  }
+
+  function decode(stored: Json): unknown {
+    if (typeof stored !== 'object' || stored === null) return stored;
+    if (Array.isArray(stored)) return stored.map(decode);
+    if (!isTagged(stored)) return membersOf(stored as Record<string, Json>);
+    if (stored[TAG] === 'Object') return membersOf(stored.value as Record<string, Json>);
+    const own = byName.get(stored[TAG]);
+    if (own !== undefined) return own.decode(decode(stored.value) as never);
+    throw new PostChainError(
+      'invalid_journal',
+      `A stored value is of the type "${stored[TAG]}"; the machine has no codec of that name. Add it to "codecs".`,
+    );
+  }
+
+  function membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
+    const members: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(stored)) define(members, key, decode(member));
+    return members;
+  }
+
+  function check(value: unknown, path: Path, known: WeakSet<object>): void {
+    if (typeof value !== 'object' || value === null) return void encode(value, path);
+    if (known.has(value)) return;
+    known.add(value);
+    const isPlainObject = !all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value));
+    if (!isPlainObject) return void encode(value, path);
+    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
+      if (member !== undefined) check(member, { key, owner: value, above: path }, known);
+  }
+
+  const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
+  return {
+    encode: (value, subject) => encode(value, pathOf(subject)),
+    decode,
+    check: (value, subject, known) => check(value, pathOf(subject), known),
+  };
+}
+
+/** Assigning to `__proto__` would set the prototype. */
+function define<Value>(members: Record<string, Value>, key: string, value: Value): void {
+  if (key === '__proto__')
+    Object.defineProperty(members, key, { value, enumerable: true, configurable: true, writable: true });
+  else members[key] = value;
+}
+
+const isRecord = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+};
+
+const isTagged = (stored: object): stored is Tagged => Object.hasOwn(stored, TAG);
+
+/** The place of a value: linked, so that a path is only written out for an error. */
+interface Path {
+  readonly key: string | number;
+  readonly owner: object | null;
+  readonly above: Path | null;
+}
+
+function hasLoop(value: object, path: Path): boolean {
+  for (let place: Path | null = path; place !== null; place = place.above) if (place.owner === value) return true;
+  return false;
+}
+
+function pathText({ key, above }: Path): string {
+  if (above === null) return String(key);
+  return typeof key === 'number' ? `${pathText(above)}[${key}]` : `${pathText(above)}.${key}`;
+}
+
+function notDurable(value: unknown, path: Path): PostChainError {
+  return new PostChainError(
+    'not_durable',
+    `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. Store plain data, or add a codec.`,
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'function') return `a function${value.name && ` (${value.name})`}`;
+  if (typeof value === 'symbol') return String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { constructor: Class } = value;
+  return `an instance of ${typeof Class === 'function' ? Class.name : 'an unknown class'}`;
+}

@@ -1,0 +1,384 @@
+import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
+import { activeNodes } from '../internal/xstate-internals.ts';
+import type { DurableActorSystem } from './actor-system.ts';
+import type { Clock } from './clock.ts';
+import type { Codec } from './codec.ts';
+import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
+import { PostChainError } from './error.ts';
+import type { JournalWriter } from './journals/journal-store.ts';
+import type { ReplayedSystem } from './replay.ts';
+
+/** What an actor waits for. Times are milliseconds since the epoch. */
+export interface Pending {
+  /** Calls in progress: promises, callbacks, observables. */
+  readonly activities: readonly { readonly actor: ActorPath; readonly source: string; readonly sinceMs: number }[];
+  readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
+  /** Types of the events that its active states handle. */
+  readonly events: readonly string[];
+}
+
+export interface SendOptions {
+  /** A repeated id counts once, also in another process. */
+  readonly id?: string;
+}
+
+/** A state machine's actor whose journal this process writes. */
+export interface DurableActor<Machine extends AnyStateMachine> {
+  readonly id: string;
+  /** The XState actor. Events sent to it, or to any actor of its system, go through the journal. */
+  readonly ref: ActorRefFrom<Machine>;
+  getSnapshot(): SnapshotFrom<Machine>;
+  /**
+   * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
+   * ended. Rejects with `not_durable` if the event cannot be stored, with `journal_fenced` if another process has taken over the actor, and
+   * with `journal_failed` if the journal cannot be written.
+   */
+  send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
+  readonly pending: Pending;
+  /** The journal so far. */
+  readonly entries: readonly DurableEntry[];
+  /** Resolves to the output of the machine at its end. Rejects with its error, or with `cancelled` if it is stopped. */
+  readonly output: Promise<OutputFrom<Machine>>;
+  /** Ends the actor: its journal says that it was stopped. */
+  stop(): Promise<void>;
+  /** Releases the actor: it leaves memory, its activities are aborted, and any process may open it again. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly id: string;
+  readonly codec: Codec;
+  readonly clock: Clock;
+  readonly startedAtMs: number;
+  /** Whether time counts while no process holds the actor. */
+  readonly doesTimeCount: boolean;
+  readonly onClose: () => void;
+}
+
+/** The longest delay of a timer in JavaScript. */
+const MAX_WAIT_MS = 2 ** 31 - 1;
+
+/** An external event, or effects that have ended after the events that they sent. */
+interface Item {
+  readonly event: ExternalEvent | { readonly type: 'effect-end'; readonly effects: readonly number[] };
+  readonly resolve: (isAccepted: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface SettleOutput<Machine extends AnyStateMachine> {
+  readonly resolve: (output: OutputFrom<Machine>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Runs an actor system: gives it one external event at a time, stores each step, and then starts what the step asked for. */
+export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<Machine> {
+  readonly id: string;
+  readonly entries: DurableEntry[];
+  readonly output: Promise<OutputFrom<Machine>>;
+  readonly #system: DurableActorSystem;
+  readonly #options: HostOptions;
+  readonly #writer: JournalWriter<DurableEntry>;
+  readonly #sentIds: Set<string>;
+  readonly #inbox: Item[] = [];
+  readonly #openedAtMs: number;
+  readonly #offsetMs: number;
+  readonly #settleOutput: SettleOutput<Machine>;
+  /** Entries that are not stored yet. */
+  #unstored: DurableEntry[] = [];
+  #writing: Promise<void> | null = null;
+  #atMs: number;
+  #isBusy = true;
+  #failure: PostChainError | null = null;
+  #isClosed = false;
+  #timer: unknown;
+  /** Effects that have not returned yet. */
+  #runningEffects = 0;
+  #closesWhenIdle = false;
+  #whenDrained: (() => void)[] = [];
+
+  constructor(
+    replayed: Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'>,
+    entries: readonly DurableEntry[],
+    writer: JournalWriter<DurableEntry>,
+    options: HostOptions,
+  ) {
+    this.id = options.id;
+    this.#options = options;
+    this.#system = replayed.system;
+    this.#sentIds = replayed.sentIds;
+    this.#writer = writer;
+    this.entries = [...entries];
+    this.#atMs = entries.at(-1)?.atMs ?? 0;
+    this.#openedAtMs = options.clock.now();
+    this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.startedAtMs : this.#atMs;
+    let settle: SettleOutput<Machine> | undefined;
+    this.output = new Promise((resolve, reject) => {
+      settle = { resolve, reject };
+    });
+    this.#settleOutput = settle as never;
+    // Not everybody waits for the output.
+    this.output.catch(() => {});
+    replayed.owner.current = {
+      record: (event) => this.#append(event),
+      receive: (event) => this.#push(event as ExternalEvent),
+    };
+  }
+
+  /** Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. */
+  begin(
+    unstored: readonly DurableEvent[],
+    effects: readonly [number, ActorPath, () => unknown][],
+  ): void | Promise<void> {
+    this.#atMs = this.#nowMs;
+    for (const event of unstored) this.#append(event);
+    const afterWrite = (): void => {
+      this.#runEffects(effects);
+      this.#continue();
+    };
+    const written = this.#write();
+    return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  get ref(): ActorRefFrom<Machine> {
+    return this.#system.root as unknown as ActorRefFrom<Machine>;
+  }
+
+  getSnapshot(): SnapshotFrom<Machine> {
+    return this.#system.root.getSnapshot();
+  }
+
+  get pending(): Pending {
+    const atEpoch = (ms: number): number => this.#options.startedAtMs + ms;
+    const nodes = this.#hasEnded ? [] : activeNodes(this.#system.root.getSnapshot());
+    const events = nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.'));
+    return {
+      activities: [...this.#system.activities.values()].map(({ path, source, startedAtMs }) => ({
+        actor: path,
+        source,
+        sinceMs: atEpoch(startedAtMs),
+      })),
+      timers: [...this.#system.timers.values()].map(({ path, event, dueMs }) => ({
+        actor: path,
+        event,
+        dueAtMs: atEpoch(dueMs),
+      })),
+      events: [...new Set(events)],
+    };
+  }
+
+  async send(event: EventFromLogic<Machine>, { id }: SendOptions = {}): Promise<boolean> {
+    const stored = this.#options.codec.encode(event, `event for ${this.id}`);
+    return this.#offer({ type: 'delivery', actor: '', event: stored, ...(id !== undefined && { id }) });
+  }
+
+  async stop(): Promise<void> {
+    await this.#offer({ type: 'stopped' });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#system.close();
+    for (const { resolve, reject } of this.#inbox.splice(0)) {
+      if (this.#failure === null) resolve(false);
+      else reject(this.#failure);
+    }
+    if (!this.#hasEnded) this.#settleOutput.reject(this.#failure ?? closed(this.id));
+    for (const resolve of this.#whenDrained.splice(0)) resolve();
+    this.#options.onClose();
+    await this.#writer.close();
+  }
+
+  /** Closes the actor as soon as it only waits for events and delays. */
+  closeWhenIdle(): Promise<void> {
+    this.#closesWhenIdle = true;
+    return new Promise((resolve) => {
+      this.#whenDrained.push(resolve);
+      this.#drain();
+    });
+  }
+
+  keepOpen(): void {
+    this.#closesWhenIdle = false;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#system.root.getSnapshot().status !== 'active';
+  }
+
+  get #nowMs(): number {
+    const { clock } = this.#options;
+    return Math.max(this.#atMs, Math.floor(clock.now() - this.#openedAtMs + this.#offsetMs));
+  }
+
+  #append(event: DurableEvent): void {
+    const entry = { seq: this.entries.length, atMs: this.#atMs, ...event } as DurableEntry;
+    this.entries.push(entry);
+    this.#unstored.push(entry);
+  }
+
+  #offer(event: ExternalEvent): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== null) reject(this.#failure);
+      else if (this.#isClosed) resolve(false);
+      else {
+        this.#inbox.push({ event, resolve, reject });
+        this.#drain();
+      }
+    });
+  }
+
+  #push(event: Item['event']): void {
+    this.#inbox.push({ event, resolve: () => {}, reject: () => {} });
+    this.#drain();
+  }
+
+  #drain(): void {
+    if (this.#isBusy || this.#isClosed) return;
+    this.#isBusy = true;
+    for (let item = this.#nextItem(); item !== undefined; item = this.#nextItem()) {
+      const written = this.#process(item);
+      if (written !== undefined) return void written.then(() => this.#continue());
+      if (this.#isClosed) return;
+    }
+    this.#isBusy = false;
+    if (this.#hasEnded) return this.#end();
+    this.#setTimer();
+    const isIdle = this.#system.activities.size === 0 && this.#runningEffects === 0;
+    if (this.#closesWhenIdle && isIdle) void this.close();
+    for (const resolve of this.#whenDrained.splice(0)) resolve();
+  }
+
+  #continue(): void {
+    if (this.#isClosed) return;
+    if (!this.#hasEnded) this.#system.release();
+    this.#isBusy = false;
+    this.#drain();
+  }
+
+  /** Timers that are due come before events, even if the event loop is late. */
+  #nextItem(): Item | undefined {
+    let first: { readonly number: number; readonly dueMs: number } | null = null;
+    for (const timer of this.#system.timers.values()) if (first === null || timer.dueMs < first.dueMs) first = timer;
+    if (first === null || first.dueMs > this.#nowMs) return this.#inbox.shift();
+    return { event: { type: 'timer', timer: first.number }, resolve: () => {}, reject: () => {} };
+  }
+
+  #process({ event, resolve, reject }: Item): void | Promise<void> {
+    if (event.type === 'effect-end') {
+      this.#append(event);
+      return this.#write();
+    }
+    const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
+    if (isRepeated || !this.#system.accepts(event)) return resolve(false);
+    if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
+    this.#atMs = this.#nowMs;
+    this.#system.apply(event, this.#atMs);
+    const { effects } = this.#system;
+    const afterWrite = (): void => {
+      if (this.#failure !== null) {
+        reject(this.#failure);
+        return;
+      }
+      this.#runEffects(effects.map(({ number, path, run }) => [number, path, run]));
+      if (!this.#hasEnded) this.#system.release();
+      resolve(true);
+    };
+    const written = this.#write();
+    return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  /** Stores what is not stored yet. If that fails, the actor is closed: what was not stored has not happened. */
+  #write(): void | Promise<void> {
+    if (this.#writing !== null) return this.#writing.then(() => this.#write());
+    const entries = this.#unstored;
+    if (entries.length === 0) return;
+    this.#unstored = [];
+    const check = (): void => {
+      const { failure, isFenced } = this.#writer;
+      if (failure === null) return;
+      this.#failure = new PostChainError(
+        isFenced ? 'journal_fenced' : 'journal_failed',
+        `actor ${this.id}: ${failure}`,
+      );
+      void this.close();
+    };
+    const written = this.#writer.write(entries);
+    if (written === undefined) return check();
+    this.#writing = written.then(() => {
+      this.#writing = null;
+      check();
+    });
+    return this.#writing;
+  }
+
+  #runEffects(effects: readonly [number, ActorPath, () => unknown][]): void {
+    if (this.#failure !== null) return;
+    const ended: number[] = [];
+    for (const [number, path, run] of effects) {
+      try {
+        const result = run();
+        if (isPromise(result)) this.#awaitEffect(number, path, result);
+        else if (number >= 0) ended.push(number);
+      } catch (error) {
+        ended.push(number);
+        this.#system.fail(path, error);
+      }
+    }
+    this.#endEffects(ended);
+  }
+
+  #awaitEffect(number: number, path: ActorPath, result: PromiseLike<unknown>): void {
+    this.#runningEffects += 1;
+    const end = (): void => {
+      this.#runningEffects -= 1;
+      this.#endEffects([number]);
+    };
+    result.then(
+      () => {
+        end();
+        this.#drain();
+      },
+      (error: unknown) => {
+        end();
+        if (!this.#isClosed) this.#system.fail(path, error);
+      },
+    );
+  }
+
+  /** Records that effects were executed: they are not executed again. */
+  #endEffects(effects: readonly number[]): void {
+    if (effects.length > 0 && !this.#isClosed) this.#push({ type: 'effect-end', effects });
+  }
+
+  /** Settles the output, and closes the actor when its effects have ended. */
+  #end(): void {
+    const { status, output, error } = this.#system.root.getSnapshot() as ReturnType<AnyStateMachine['resolveState']>;
+    if (status === 'done') this.#settleOutput.resolve(output as OutputFrom<Machine>);
+    else this.#settleOutput.reject(status === 'error' ? error : stopped(this.id));
+    if (this.#runningEffects === 0) void this.close();
+  }
+
+  /** Waits for the timer that is due next, for at most as long as a timer of JavaScript can. */
+  #setTimer(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#timer);
+    const dueMs = Math.min(...[...this.#system.timers.values()].map((timer) => timer.dueMs));
+    if (!Number.isFinite(dueMs)) return;
+    const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));
+    this.#timer = clock.setTimeout(() => this.#drain(), waitMs);
+  }
+}
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+
+const stopped = (id: string): PostChainError =>
+  new PostChainError(
+    'cancelled',
+    `actor ${id} was stopped: it has no output. Handle this error where you read "output".`,
+  );
+
+const closed = (id: string): PostChainError =>
+  new PostChainError('cancelled', `actor ${id} was closed before its end. Open it again to wait for its output.`);

@@ -1,0 +1,54 @@
+import { type DurableEntry, isExternal, JOURNAL_FORMAT } from './entries.ts';
+import type { JournalFormat, ListedJournal } from './journals/journal-store.ts';
+
+/** An actor in a list. */
+export interface ActorSummary {
+  readonly id: string;
+  /** The id and version of its machine; null if the journal cannot be read. */
+  readonly machine: { readonly id: string; readonly version: string | null } | null;
+  /** ISO 8601; empty if the journal cannot be read. */
+  readonly startedAt: string;
+  /** `running`: a process holds it. `waiting`: no process does, and it has not ended. */
+  readonly status: 'running' | 'waiting' | 'done' | 'error' | 'stopped' | 'damaged';
+  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
+  /** The number of the last entry that a list can read without the others; it grows with the journal. */
+  readonly lastSeq: number;
+}
+
+/** How stores keep the entries of durable actors. */
+export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
+  noun: 'actor',
+  parse(value) {
+    const entry = Object(value) as Partial<DurableEntry>;
+    if (!Number.isInteger(entry.seq))
+      throw new Error(`seq: expected an integer; received ${JSON.stringify(entry.seq)}`);
+    if (typeof entry.atMs !== 'number')
+      throw new Error(`atMs: expected a number; received ${JSON.stringify(entry.atMs)}`);
+    if (typeof entry.type !== 'string')
+      throw new Error(`type: expected a text; received ${JSON.stringify(entry.type)}`);
+    if (entry.type === 'start' && entry.format !== JOURNAL_FORMAT)
+      throw new Error(`format: expected ${JOURNAL_FORMAT}; received ${JSON.stringify(entry.format)}`);
+    return value as DurableEntry;
+  },
+  summarize: ({ id, first, last, isDamaged, isWritten }) => summaryOf({ id, first, last, isDamaged, isWritten }),
+  compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
+  isCheckpoint: ({ type }) => type === 'start' || type === 'end',
+  isEnd: ({ type }) => type === 'end',
+};
+
+function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): ActorSummary {
+  const start = Object(first) as Partial<DurableEntry>;
+  const end = Object(last) as Partial<DurableEntry>;
+  const lastSeq = end.seq ?? 0;
+  if (isDamaged || start.type !== 'start')
+    return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
+  const { machine = null, startedAt = '', forkedFrom = null } = start;
+  const status = end.type === 'end' ? (end.status ?? 'damaged') : isWritten ? 'running' : 'waiting';
+  return { id, machine, startedAt, status, forkedFrom, lastSeq };
+}
+
+/** The end of the step that contains an entry: the number of the next external entry, or of entries. */
+export function endOfStep(entries: readonly DurableEntry[], seq: number): number {
+  const next = entries.findIndex((entry, at) => at > seq && isExternal(entry));
+  return next < 0 ? entries.length : next;
+}

@@ -1,0 +1,335 @@
+import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import { requireDurable } from './checks.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
+import { ActorHost, type DurableActor } from './durable-actor.ts';
+import { type ActorSummary, endOfStep } from './durable-format.ts';
+import { type ActorPath, type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
+import { PostChainError } from './error.ts';
+import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
+import { entriesOf } from './journals/journal-store.ts';
+import { machineDigest } from './machine-digest.ts';
+import {
+  createSystem,
+  type Divergence,
+  type ReplayedSystem,
+  replaySystem,
+  runtimeVersions,
+  startOf,
+} from './replay.ts';
+
+export interface DurableMachineOptions<Machine extends AnyStateMachine> {
+  /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `memoryJournals()`, or your own store. */
+  readonly journals: JournalStore<DurableEntry, ActorSummary>;
+  /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
+  readonly versions?: Readonly<Record<string, Machine>>;
+  /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
+  readonly codecs?: readonly ValueCodec[];
+  /** Whether delays go on while no process holds the actor: `counts` (default), or `pauses`. */
+  readonly timeWithoutProcess?: 'counts' | 'pauses';
+  /** By default the system's. */
+  readonly clock?: Clock;
+  /** Receives what the action `log` prints; by default the console. */
+  readonly logger?: (...args: unknown[]) => void;
+}
+
+export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJournalOptions {
+  /** For an actor that does not exist yet. */
+  readonly input?: InputFrom<Machine>;
+}
+
+export interface ForkActorOptions<Machine extends AnyStateMachine> {
+  /** The entry after whose step the fork begins. */
+  readonly at: number;
+  /** Sent to the fork. */
+  readonly event?: EventFromLogic<Machine>;
+  /** By default a random one. */
+  readonly id?: string;
+}
+
+/** What a replay found. */
+export interface ActorReplay<Machine extends AnyStateMachine> {
+  /** Null if the machine did what the journal says. */
+  readonly divergence: Divergence | null;
+  /** At the end, or at the divergence. */
+  readonly snapshot: SnapshotFrom<Machine>;
+}
+
+/** A machine whose actors outlive processes. */
+export interface DurableMachine<Machine extends AnyStateMachine> {
+  /**
+   * Starts an actor, or continues one: an actor of this process is returned as it is, one whose process has ended is replayed, its open
+   * activities and effects start again, and its due timers fire. Rejects with `invalid_journal` if another process holds it, or its journal
+   * is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
+   */
+  open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
+  /**
+   * Continues actors that no process holds and that have something to do: a timer that is due, or an activity or effect that its process did
+   * not finish. They are closed when they only wait again. Resolves to their ids when their due timers have fired.
+   */
+  wake(): Promise<readonly string[]>;
+  /** Evaluates a recorded actor again, without a call or effect. */
+  replay(id: string): Promise<ActorReplay<Machine>>;
+  /** Starts another actor with the same past, up to an entry. */
+  fork(id: string, options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
+  /** All actors, the newest first. */
+  list(): Promise<readonly ActorSummary[]>;
+  /** Deletes an actor that no process holds. */
+  delete(id: string): Promise<void>;
+}
+
+/**
+ * Makes a state machine durable: everything that enters it is journaled first, and an actor continues after a crash where it was. Throws
+ * `not_durable`, which names what prevents that.
+ *
+ * @example
+ * const orders = createDurableMachine(orderMachine, { journals: fileJournals('orders') });
+ * const order = await orders.open('o-17', { input: { amount: 40 } });
+ * await order.send({ type: 'APPROVE' });
+ */
+export function createDurableMachine<Machine extends AnyStateMachine>(
+  machine: Machine,
+  options: DurableMachineOptions<Machine>,
+): DurableMachine<Machine> {
+  return new MachineHost(machine, options);
+}
+
+/** References to actors are part of contexts, and are not stored with them. */
+const ACTOR_REFERENCE: ValueCodec = {
+  name: 'actor',
+  is: (value): value is unknown =>
+    typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value,
+  encode: () => null,
+  decode: (stored) => stored,
+};
+
+class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
+  readonly #machine: Machine;
+  readonly #options: DurableMachineOptions<Machine>;
+  readonly #clock: Clock;
+  readonly #codec: Codec;
+  readonly #contextCodec: Codec;
+  readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
+  /** When waiting actors have something to do, by id: known until their journal grows. */
+  readonly #dueTimes = new Map<string, { readonly lastSeq: number; readonly dueAtMs: number }>();
+
+  constructor(machine: Machine, options: DurableMachineOptions<Machine>) {
+    this.#machine = machine;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#codec = createCodec(options.codecs);
+    this.#contextCodec = createCodec([ACTOR_REFERENCE, ...(options.codecs ?? [])]);
+    for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
+  }
+
+  async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
+    const actor = await this.#once(id, () => this.#startOrResume(id, options));
+    actor.keepOpen();
+    return actor;
+  }
+
+  async wake(): Promise<readonly string[]> {
+    const woken: string[] = [];
+    for (const { id, status, lastSeq } of await this.list()) {
+      if (status !== 'waiting' || this.#open.has(id) || (await this.#dueAtMs(id, lastSeq)) > this.#clock.now())
+        continue;
+      const actor = await this.#once(id, () => this.#startOrResume(id, {})).catch(ifUnavailable);
+      if (actor === null) continue;
+      woken.push(id);
+      await actor.closeWhenIdle();
+    }
+    return woken;
+  }
+
+  async replay(id: string): Promise<ActorReplay<Machine>> {
+    const { system, divergence } = this.#replayed(id, await this.#read(id)).replayed;
+    const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
+    system.close();
+    return { divergence, snapshot };
+  }
+
+  async fork(
+    id: string,
+    { at, event, id: forkId = crypto.randomUUID() }: ForkActorOptions<Machine>,
+  ): Promise<DurableActor<Machine>> {
+    const entries = await this.#read(id);
+    if (!Number.isInteger(at) || at < 0 || at >= entries.length)
+      throw new PostChainError(
+        'invalid_option',
+        `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
+      );
+    const start: DurableEntry = { ...startOf(entries), seq: 0, atMs: 0, forkedFrom: { actorId: id, seq: at } };
+    const past = [start, ...entries.slice(1, endOfStep(entries, at))].filter(({ type }) => type !== 'end');
+    const actor = await this.#once(forkId, async () => {
+      const writer = this.#options.journals.create(forkId);
+      await writer.write(past);
+      return this.#resume(forkId, past, writer);
+    });
+    if (event !== undefined) await actor.send(event);
+    return actor;
+  }
+
+  list(): Promise<readonly ActorSummary[]> {
+    return this.#options.journals.list();
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#options.journals.delete?.(id);
+    this.#dueTimes.delete(id);
+  }
+
+  /** Returns the open actor of an id, or opens it. */
+  #once(id: string, open: () => Promise<ActorHost<Machine>>): Promise<ActorHost<Machine>> {
+    const known = this.#open.get(id);
+    if (known !== undefined) return known;
+    const opened = open();
+    this.#open.set(id, opened);
+    opened.catch(() => this.#open.delete(id));
+    return opened;
+  }
+
+  async #startOrResume(id: string, { input, ...options }: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
+    const { journals } = this.#options;
+    const begun = this.#begin(id, input);
+    let writer: JournalWriter<DurableEntry>;
+    try {
+      writer = journals.create(id);
+    } catch (cause) {
+      begun.system.close();
+      const { entries, writer: next } = await journals.open(id, options).catch((error: unknown) => {
+        throw error instanceof Error && error.cause === undefined ? Object.assign(error, { cause }) : error;
+      });
+      return this.#resume(id, entries, next);
+    }
+    const { startedAt } = begun.start;
+    const host = new ActorHost<Machine>(begun, [], writer, this.#hostOptions(id, startedAt));
+    await host.begin(begun.events, begun.effects);
+    return host;
+  }
+
+  /** Executes the first step of a new actor, without its effects. */
+  #begin(id: string, input: unknown): BegunSystem {
+    const start = this.#startEntry(input);
+    const events: DurableEvent[] = [start];
+    const owner = { current: { record: (event: DurableEvent) => void events.push(event), receive: () => {} } };
+    const system = createSystem(start, this.#parts(id, this.#machine), owner);
+    system.begin();
+    const { error } = system.root.getSnapshot() as { error?: unknown };
+    if (PostChainError.isInstance(error) && error.code === 'not_durable') throw error;
+    const effects = system.effects.map(({ number, path, run }): OpenEffect => [number, path, run]);
+    return { start, events, system, owner, effects, sentIds: new Set() };
+  }
+
+  #startEntry(input: unknown): StartEntry {
+    const { id, version = null } = this.#machine as AnyStateMachine & { readonly version?: string };
+    return {
+      type: 'start',
+      format: JOURNAL_FORMAT,
+      machine: { id, version, digest: machineDigest(this.#machine) },
+      input: input === undefined ? null : this.#codec.encode(input, 'input'),
+      seed: Math.floor(Math.random() * 2 ** 32),
+      startedAt: new Date(this.#clock.now()).toISOString(),
+      ...runtimeVersions(),
+      product: null,
+      forkedFrom: null,
+    };
+  }
+
+  async #resume(
+    id: string,
+    entries: readonly DurableEntry[],
+    writer: JournalWriter<DurableEntry>,
+  ): Promise<ActorHost<Machine>> {
+    try {
+      const { replayed, start } = this.#replayed(id, entries);
+      const { divergence, openEffects, effectPaths, unstored } = replayed;
+      if (divergence !== null) throw diverged(id, divergence);
+      const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start.startedAt));
+      const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
+      const hasEnded = entries.some(({ type }) => type === 'end');
+      const effects = [...openEffects].map(([number, run]): OpenEffect => [number, effectPaths.get(number) ?? '', run]);
+      await host.begin(hasEnded ? unstored : [...unstored, resumed], effects);
+      return host;
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  /** Replays a journal on the version of the machine that recorded it, or on the machine of today. */
+  #replayed(id: string, entries: readonly DurableEntry[]): { replayed: ReplayedSystem; start: StartEntry } {
+    const start = startOf(entries);
+    const { versions = {} } = this.#options;
+    const { version } = start.machine;
+    const { version: current } = this.#machine as { readonly version?: string };
+    const older = version === null || version === current ? undefined : versions[version];
+    return { replayed: replaySystem(entries, this.#parts(id, older ?? this.#machine)), start };
+  }
+
+  #parts(actorId: string, machine: AnyStateMachine) {
+    return {
+      machine,
+      actorId,
+      codec: this.#codec,
+      contextCodec: this.#contextCodec,
+      // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
+      logger: this.#options.logger ?? ((...args: unknown[]) => console.log(...args)),
+    };
+  }
+
+  #hostOptions(id: string, startedAt: string) {
+    return {
+      id,
+      codec: this.#codec,
+      clock: this.#clock,
+      startedAtMs: Date.parse(startedAt),
+      doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
+      onClose: () => void this.#open.delete(id),
+    };
+  }
+
+  async #read(id: string): Promise<readonly DurableEntry[]> {
+    const actor = await this.#open.get(id);
+    return actor?.entries ?? entriesOf(this.#options.journals.read(id));
+  }
+
+  /** When a waiting actor has something to do: at once, at a time, or never by itself. */
+  async #dueAtMs(id: string, lastSeq: number): Promise<number> {
+    const known = this.#dueTimes.get(id);
+    if (known?.lastSeq === lastSeq) return known.dueAtMs;
+    const entries = await this.#read(id);
+    const { replayed, start } = this.#replayed(id, entries);
+    const { system, openEffects, divergence } = replayed;
+    const isUnfinished = system.activities.size > 0 || openEffects.size > 0;
+    const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));
+    const pausedMs = this.#options.timeWithoutProcess === 'pauses' ? Number.POSITIVE_INFINITY : 0;
+    const nextMs = isUnfinished ? 0 : Date.parse(start.startedAt) + sinceStartMs + pausedMs;
+    const dueAtMs = divergence === null ? nextMs : Number.POSITIVE_INFINITY;
+    system.close();
+    this.#dueTimes.set(id, { lastSeq, dueAtMs });
+    return dueAtMs;
+  }
+}
+
+type OpenEffect = [number, ActorPath, () => unknown];
+
+interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> {
+  readonly start: StartEntry;
+  readonly events: readonly DurableEvent[];
+  readonly effects: readonly OpenEffect[];
+}
+
+/** An actor that another process took in the meantime needs no waking. */
+function ifUnavailable(error: unknown): null {
+  if (PostChainError.isInstance(error) && error.code === 'invalid_journal') return null;
+  throw error;
+}
+
+function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {
+  const text = (event: Json | DurableEvent | null): string =>
+    event === null ? 'nothing' : JSON.stringify(event).slice(0, 200);
+  return new PostChainError(
+    'diverged',
+    `actor ${id}: the machine no longer does what its journal says. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version of the machine to "versions", or start a new actor.`,
+  );
+}

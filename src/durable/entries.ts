@@ -1,0 +1,126 @@
+import type { Json } from './codec.ts';
+
+/** The version of the journal's format. */
+export const JOURNAL_FORMAT = 3;
+
+/**
+ * The place of an actor in its system: the ids from the root down, as a JSON pointer (RFC 6901). The root is the empty text, its child
+ * `pay` is `/pay`.
+ */
+export type ActorPath = string;
+
+/** The first entry: everything that determines the actor. */
+export interface StartEntry {
+  readonly type: 'start';
+  readonly format: typeof JOURNAL_FORMAT;
+  /** The digest covers states and transitions of the machine and of the machines that it names. */
+  readonly machine: { readonly id: string; readonly version: string | null; readonly digest: string };
+  readonly input: Json;
+  /** The seed of `Math.random` and `crypto.randomUUID` in the machine. */
+  readonly seed: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly node: string;
+  readonly icu: string;
+  /** What a product stores with its actors. */
+  readonly product: Json;
+  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
+}
+
+/** What comes in from outside, one at a time. These entries determine the actor: a replay feeds them to the machine again. */
+export type ExternalEvent =
+  /** An event that was sent to an actor. With `id`, a repeated send counts once. */
+  | { readonly type: 'delivery'; readonly actor: ActorPath; readonly event: Json; readonly id?: string }
+  /** What an activity or source reports: to itself (its result), or to another actor. */
+  | { readonly type: 'activity-event'; readonly activity: number; readonly actor: ActorPath; readonly event: Json }
+  /** A delay has elapsed. */
+  | { readonly type: 'timer'; readonly timer: number }
+  /** An effect, or the start of an activity, has thrown: its actor ends with this error. */
+  | { readonly type: 'failed'; readonly actor: ActorPath; readonly error: Json }
+  /** The actor was stopped from outside. */
+  | { readonly type: 'stopped' };
+
+/** The result of a guard, as a journal stores it. */
+export interface Candidate {
+  /** The name of the guard, or `inline`; null for a transition without one. */
+  readonly guard: string | null;
+  readonly target: readonly string[];
+  readonly result: 'taken' | 'false' | 'not-evaluated';
+  /** The values that the guard compared, if it gives them. See `defineGuard`. */
+  readonly inputs: Json;
+}
+
+/** What the machine did. A replay produces these entries again. */
+export type DerivedEvent =
+  | {
+      readonly type: 'transition';
+      readonly actor: ActorPath;
+      readonly machine: string;
+      readonly event: string;
+      readonly source: string;
+      readonly target: readonly string[];
+      /** In order of evaluation. Empty if the only candidate has no guard. */
+      readonly candidates: readonly Candidate[];
+    }
+  /** An event for which every guard was false. */
+  | {
+      readonly type: 'ignored';
+      readonly actor: ActorPath;
+      readonly machine: string;
+      readonly event: string;
+      readonly candidates: readonly Candidate[];
+    }
+  | { readonly type: 'emitted'; readonly actor: ActorPath; readonly event: Json }
+  /** An actor that is not a machine starts. `source` is its name in the machine, `inputDigest` identifies its input. */
+  | {
+      readonly type: 'activity-start';
+      readonly activity: number;
+      readonly actor: ActorPath;
+      readonly source: string;
+      readonly inputDigest: string;
+    }
+  /** `dueMs` counts from the start of the actor, like `atMs`. */
+  | {
+      readonly type: 'timer-start';
+      readonly timer: number;
+      readonly actor: ActorPath;
+      readonly event: string;
+      readonly dueMs: number;
+    }
+  /** A custom action, executed after this entry is stored. */
+  | { readonly type: 'effect'; readonly effect: number; readonly actor: ActorPath; readonly action: string }
+  | {
+      readonly type: 'end';
+      readonly status: 'done' | 'error' | 'stopped';
+      readonly output: Json;
+      readonly error: Json;
+    };
+
+/** Entries that do not affect the machine. A replay copies them. */
+export type Annotation =
+  | { readonly type: 'effect-end'; readonly effects: readonly number[] }
+  /** Another process opened the actor here. */
+  | { readonly type: 'resumed'; readonly resumedAt: string }
+  | { readonly type: 'note'; readonly kind: string; readonly data: Json };
+
+export type DurableEvent = StartEntry | ExternalEvent | DerivedEvent | Annotation;
+
+/** `seq` counts from 0; `atMs` is the milliseconds since the start of the actor. */
+export type DurableEntry = DurableEvent & { readonly seq: number; readonly atMs: number };
+
+const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
+  'delivery',
+  'activity-event',
+  'timer',
+  'failed',
+  'stopped',
+]);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'resumed', 'note']);
+
+export const isExternal = <Entry extends { readonly type: string }>(
+  entry: Entry,
+): entry is Extract<Entry, ExternalEvent> => EXTERNAL.has(entry.type);
+
+export const isAnnotation = <Entry extends { readonly type: string }>(
+  entry: Entry,
+): entry is Extract<Entry, Annotation> => ANNOTATIONS.has(entry.type);

@@ -1,0 +1,134 @@
+import type {
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+  EventObject,
+  GuardArgs,
+  MachineContext,
+} from 'xstate';
+import { and, or } from 'xstate';
+import { replaceBehavior } from '../internal/xstate-internals.ts';
+import { guardLabel } from './charts/guard-label.ts';
+
+/** What a guard decided, and the values that it compared. */
+export interface GuardResult {
+  readonly holds: boolean;
+  /** JSON. */
+  readonly inputs?: unknown;
+}
+
+/** A guard that also gives the values that it compared. */
+interface ExplainedGuard {
+  (args: never, params: never): boolean;
+  readonly explain: (args: never, params: never) => GuardResult;
+}
+
+/**
+ * Returns a guard for `setup` or `provide` that gives the values that it compared, for the journal. In any other actor it is an ordinary
+ * guard.
+ *
+ * @example
+ * guards: {
+ *   isAffordable: defineGuard(({ context }) => ({
+ *     holds: context.amount <= context.limit,
+ *     inputs: { amount: context.amount, limit: context.limit },
+ *   })),
+ * }
+ */
+export function defineGuard<Context extends MachineContext, Event extends EventObject, Params = undefined>(
+  explain: (args: GuardArgs<Context, Event>, params: Params) => GuardResult,
+): (args: GuardArgs<Context, Event>, params: Params) => boolean {
+  return Object.assign((args: GuardArgs<Context, Event>, params: Params) => explain(args, params).holds, { explain });
+}
+
+/** A guard that was evaluated for a transition. */
+export interface EvaluatedGuard {
+  readonly transition: AnyTransitionDefinition;
+  readonly holds: boolean;
+  /** The inputs of the guards that gave some, by name, or of the only one. */
+  readonly inputs: unknown;
+}
+
+/** Receives the guards that machines evaluate in a step. */
+export interface GuardLog {
+  evaluated: EvaluatedGuard[];
+  /** Inputs of the named guards evaluated since the last transition's guard began. */
+  inputs: [string, unknown][];
+}
+
+/** The log of the step in progress. Guards get no actor, and steps are synchronous, so the step sets it. */
+let current: GuardLog | null = null;
+
+/** Executes `act`, and records the guards of instrumented machines that it evaluates. */
+export function recordingGuards<Result>(log: GuardLog, act: () => Result): Result {
+  const outer = current;
+  current = log;
+  try {
+    return act();
+  } finally {
+    current = outer;
+  }
+}
+
+const labels = new WeakMap<AnyTransitionDefinition, string>();
+
+/** The name of a guard of an instrumented machine, `inline` for an anonymous function, or null. */
+export const labelOf = (transition: AnyTransitionDefinition): string | null => labels.get(transition) ?? null;
+
+const instrumented = new WeakMap<AnyStateMachine, AnyStateMachine>();
+
+/** Returns a copy of a machine that behaves the same and reports each guard that it evaluates, named, inline or composed. One copy per machine. */
+export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
+  const known = instrumented.get(machine);
+  if (known !== undefined) return known;
+  const copy = machine.provide({ guards: explainedGuards(machine) } as never) as AnyStateMachine;
+  for (const transition of guardedTransitions(copy.root)) {
+    labels.set(transition, guardLabel(transition.guard));
+    replaceBehavior(transition, { guard: recorded(transition), actions: transition.actions });
+  }
+  instrumented.set(machine, copy);
+  instrumented.set(copy, copy);
+  return copy;
+}
+
+function explainedGuards(machine: AnyStateMachine): Record<string, unknown> {
+  const guards = Object.entries(machine.implementations.guards as Record<string, Partial<ExplainedGuard>>);
+  return Object.fromEntries(
+    guards.flatMap(([name, { explain }]) => (explain === undefined ? [] : [[name, explained(name, explain)]])),
+  );
+}
+
+function explained(name: string, explain: ExplainedGuard['explain']) {
+  return (args: never, params: never): boolean => {
+    const { holds, inputs } = explain(args, params);
+    if (inputs !== undefined) current?.inputs.push([name, inputs]);
+    return holds;
+  };
+}
+
+function* guardedTransitions(node: AnyStateNode): Generator<AnyTransitionDefinition> {
+  for (const group of [...node.transitions.values(), node.always ?? []])
+    for (const transition of group) if (transition.guard !== undefined) yield transition;
+  for (const child of Object.values(node.states)) yield* guardedTransitions(child);
+}
+
+/** Wraps a guard in XState's own `and` and `or`, so that named, parameterized and composed guards work unchanged. */
+function recorded(transition: AnyTransitionDefinition): NonNullable<AnyTransitionDefinition['guard']> {
+  const { explain } = Object(transition.guard) as Partial<ExplainedGuard>;
+  const guard = explain === undefined ? transition.guard : explained('inline', explain);
+  const begin = (): boolean => {
+    if (current !== null) current.inputs = [];
+    return true;
+  };
+  const end = (holds: boolean) => (): boolean => {
+    current?.evaluated.push({ transition, holds, inputs: inputsOf(current.inputs) });
+    return holds;
+  };
+  return and([begin, or([and([guard as never, end(true)]), end(false)])]) as never;
+}
+
+function inputsOf(inputs: readonly [string, unknown][]): unknown {
+  const [first] = inputs;
+  if (first === undefined) return null;
+  return inputs.length === 1 ? first[1] : Object.fromEntries(inputs);
+}

@@ -1,0 +1,47 @@
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { isMachine } from '../internal/xstate-internals.ts';
+import { chartOf } from './charts/chart.ts';
+
+/** FNV-1a with two offsets: 16 hexadecimal digits. Identifies values, and protects against nothing. */
+export function digestOf(text: string): string {
+  let one = 0x811c9dc5;
+  let other = 0x01000193;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x01000193);
+    other = Math.imul(other ^ unit, 0x01000193) ^ (one >>> 13);
+  }
+  return [one, other].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
+}
+
+const digests = new WeakMap<AnyStateMachine, string>();
+
+/** Returns a digest of the states and transitions of a machine, and of the machines that it names or invokes. Descriptions do not change it. */
+export function machineDigest(machine: AnyStateMachine): string {
+  const known = digests.get(machine);
+  if (known !== undefined) return known;
+  const outlines: unknown[] = [];
+  for (const one of machinesOf(machine)) {
+    const { states, transitions } = chartOf(one);
+    outlines.push([one.id, states.map(({ description: _, ...state }) => state), transitions]);
+  }
+  const digest = digestOf(JSON.stringify(outlines));
+  digests.set(machine, digest);
+  return digest;
+}
+
+/** Returns a machine and the machines below it, each once. */
+export function machinesOf(machine: AnyStateMachine): ReadonlySet<AnyStateMachine> {
+  const found = new Set([machine]);
+  for (const one of found) {
+    const logics: unknown[] = [...Object.values(one.implementations.actors as object), ...inlineSources(one.root)];
+    for (const logic of logics) if (isMachine(logic)) found.add(logic);
+  }
+  return found;
+}
+
+function* inlineSources(node: AnyStateNode): Generator<unknown> {
+  const { invoke } = node.config as { invoke?: unknown };
+  for (const { src } of [invoke ?? []].flat() as { src: unknown }[]) yield src;
+  for (const child of Object.values(node.states)) yield* inlineSources(child);
+}

@@ -1,0 +1,163 @@
+import type { AnyStateMachine } from 'xstate';
+import { DurableActorSystem } from './actor-system.ts';
+import type { Codec } from './codec.ts';
+import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
+import { PostChainError } from './error.ts';
+import { machineDigest } from './machine-digest.ts';
+
+/** The first difference between a journal and what the machine does today. */
+export interface Divergence {
+  /** The number of the entry. */
+  readonly seq: number;
+  /** The recorded entry; null if the machine does more than was recorded. */
+  readonly expected: DurableEvent | null;
+  /** What the machine did instead; null for nothing. */
+  readonly received: DurableEvent | null;
+  readonly cause: string;
+}
+
+/** What connects an actor system with its owner. The owner changes when a replay ends and the actor continues. */
+export interface SystemOwner {
+  record(event: DurableEvent): void;
+  receive(event: DurableEvent): void;
+}
+
+export interface ReplayedSystem {
+  readonly system: DurableActorSystem;
+  readonly divergence: Divergence | null;
+  /** What the last step did beyond the journal: the process ended while it was being stored. */
+  readonly unstored: readonly DurableEvent[];
+  /** The effects that were stored, and may not have been executed. */
+  readonly openEffects: ReadonlyMap<number, () => unknown>;
+  readonly effectPaths: ReadonlyMap<number, string>;
+  /** Ids of sent events. */
+  readonly sentIds: Set<string>;
+  readonly owner: { current: SystemOwner };
+}
+
+/** Creates the actor system of a journal's first entry, without starting it. */
+export function createSystem(
+  start: StartEntry,
+  { machine, actorId, codec, contextCodec, logger }: SystemParts,
+  owner: { current: SystemOwner },
+): DurableActorSystem {
+  return new DurableActorSystem({
+    machine,
+    actorId,
+    input: codec.decode(start.input),
+    seed: start.seed,
+    startedAtMs: Date.parse(start.startedAt),
+    codec,
+    contextCodec,
+    logger,
+    record: (event) => owner.current.record(event),
+    receive: (event) => owner.current.receive(event),
+  });
+}
+
+export interface SystemParts {
+  readonly machine: AnyStateMachine;
+  readonly actorId: string;
+  readonly codec: Codec;
+  readonly contextCodec: Codec;
+  readonly logger: (...args: unknown[]) => void;
+}
+
+/** Feeds the external events of a journal to the machine, without a call or effect, and compares what it does with the journal. */
+export function replaySystem(entries: readonly DurableEntry[], parts: SystemParts): ReplayedSystem {
+  const start = startOf(entries);
+  const unstored: DurableEvent[] = [];
+  const openEffects = new Map<number, () => unknown>();
+  const effectPaths = new Map<number, string>();
+  const sentIds = new Set<string>();
+  let cursor = 1;
+  let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
+
+  function takeAnnotations(): void {
+    for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
+      if (entry.type === 'effect-end') for (const effect of entry.effects) openEffects.delete(effect);
+      cursor += 1;
+    }
+  }
+
+  const owner: { current: SystemOwner } = {
+    current: {
+      record(event) {
+        if (difference !== null) return;
+        const recorded = entries[cursor];
+        if (recorded === undefined) unstored.push(event);
+        else if (isSame(recorded, event)) cursor += 1;
+        else difference = { seq: cursor, expected: withoutPlace(recorded), received: event };
+      },
+      receive: () => {},
+    },
+  };
+  const system = createSystem(start, parts, owner);
+  const collectEffects = (): void => {
+    for (const { number, path, run } of system.effects) {
+      if (number < 0) continue;
+      openEffects.set(number, run);
+      effectPaths.set(number, path);
+    }
+  };
+  system.begin();
+  collectEffects();
+  while (difference === null) {
+    takeAnnotations();
+    const entry = entries[cursor];
+    if (entry === undefined) break;
+    if (isExternal(entry) && system.accepts(entry)) {
+      const { seq: _, atMs, ...event } = entry;
+      if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
+      system.apply(event, atMs);
+      collectEffects();
+    } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
+  }
+  const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
+  return { system, divergence, unstored, openEffects, effectPaths, sentIds, owner };
+}
+
+/** Returns the first entry of a journal. Throws `invalid_journal` if it starts no durable actor. */
+export function startOf(entries: readonly DurableEntry[]): StartEntry {
+  const [first] = entries;
+  if (first?.type === 'start') return first;
+  throw new PostChainError(
+    'invalid_journal',
+    `The journal begins with "${first?.type ?? 'nothing'}"; expected the entry "start" of a durable actor.`,
+  );
+}
+
+function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyStateMachine): string {
+  const digest = machineDigest(machine);
+  if (recorded.digest !== digest)
+    return `the machine has changed since: recorded version ${recorded.version ?? '(none)'} with digest ${recorded.digest}, now ${digest}`;
+  const versions = runtimeVersions();
+  if (node !== versions.node || icu !== versions.icu)
+    return `another runtime: recorded on Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
+  return 'the machine is not deterministic: it depends on something besides its input, its events, Date, Math.random and crypto.randomUUID';
+}
+
+export function runtimeVersions(): { readonly node: string; readonly icu: string } {
+  const versions = globalThis.process?.versions;
+  return { node: versions?.node ?? 'none', icu: versions?.['icu'] ?? 'none' };
+}
+
+function withoutPlace({ seq: _, atMs: __, ...event }: DurableEntry): DurableEvent {
+  return event as DurableEvent;
+}
+
+/** Whether two entries are equal as JSON, apart from their place in the journal. */
+function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
+  const members = Object.keys(event) as (keyof DurableEvent)[];
+  if (members.length !== Object.keys(recorded).length - 2) return false;
+  return members.every((name) => isEqual(recorded[name], event[name]));
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never]));
+}

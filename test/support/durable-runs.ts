@@ -1,0 +1,161 @@
+import type { AnyStateMachine } from 'xstate';
+import type { Clock } from '../../src/durable/clock.ts';
+import type { DurableActor } from '../../src/durable/durable-actor.ts';
+import type { ActorSummary } from '../../src/durable/durable-format.ts';
+import { createDurableMachine, type DurableMachine } from '../../src/durable/durable-machine.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
+import { idempotencyKey } from '../../src/durable/idempotency-key.ts';
+import type { JournalStore, JournalWriter } from '../../src/durable/journals/journal-store.ts';
+import type { Scenario, Step, World } from './durable-machines.ts';
+import { TestClock } from './simulated-clock.ts';
+
+/** A store whose process dies when it has stored a number of entries: it stores no more and never answers. */
+export class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
+  readonly entries: DurableEntry[];
+  isDead = false;
+  readonly #life: number;
+
+  constructor(entries: readonly DurableEntry[] = [], life = Number.POSITIVE_INFINITY) {
+    this.entries = [...entries];
+    this.#life = life;
+  }
+
+  create(): JournalWriter<DurableEntry> {
+    if (this.entries.length > 0) throw new Error('the journal exists');
+    return this.#writer();
+  }
+
+  async *read(): AsyncIterable<DurableEntry> {
+    yield* this.entries;
+  }
+
+  async open(): Promise<{ entries: readonly DurableEntry[]; writer: JournalWriter<DurableEntry> }> {
+    return { entries: [...this.entries], writer: this.#writer() };
+  }
+
+  async list(): Promise<readonly ActorSummary[]> {
+    return [];
+  }
+
+  #writer(): JournalWriter<DurableEntry> {
+    return {
+      failure: null,
+      write: (entries) => {
+        for (const entry of entries) {
+          if (this.entries.length >= this.#life) this.isDead = true;
+          if (!this.isDead) this.entries.push(JSON.parse(JSON.stringify(entry)));
+        }
+        return this.isDead ? new Promise<void>(() => {}) : undefined;
+      },
+      close: () => {},
+    };
+  }
+}
+
+/** Counts the calls that reach the outside world, by name and idempotency key. */
+export function createWorld(): World & { readonly calls: readonly string[] } {
+  const calls: string[] = [];
+  return { calls, called: (name, args) => void calls.push(`${name} ${idempotencyKey(args)}`) };
+}
+
+export interface Finished {
+  readonly snapshot: { readonly value: unknown; readonly context: unknown };
+  readonly entries: readonly DurableEntry[];
+  readonly calls: readonly string[];
+  readonly machine: DurableMachine<AnyStateMachine>;
+}
+
+const START_MS = Date.parse('2026-01-01T00:00:00Z');
+
+/** Runs a scenario in simulated time. With `life`, its process dies after so many stored entries, and another one continues. */
+export async function runScenario(scenario: Scenario, life = Number.POSITIVE_INFINITY): Promise<Finished> {
+  const world = createWorld();
+  const machine = scenario.machine(world);
+  const clock = new TestClock();
+  clock.set(START_MS);
+  let journals = new MortalJournals([], life);
+  let durable = durableOn(machine, journals, clock);
+  const openActor = () => durable.open('a', { input: scenario.input as never });
+
+  let opening = openActor();
+  let actor = await settledActor(opening, journals);
+  const revive = async (): Promise<void> => {
+    // The dead process neither stores nor sends anything more.
+    await actor?.close();
+    void opening.catch(() => {});
+    journals = new MortalJournals(journals.entries);
+    durable = durableOn(machine, journals, clock);
+    opening = openActor();
+    actor = await settledActor(opening, journals);
+  };
+  if (journals.isDead) await revive();
+  for (const [index, step] of scenario.steps.entries()) {
+    await take(actor as DurableActor<AnyStateMachine>, step, index, clock);
+    if (!journals.isDead) continue;
+    await revive();
+    await take(actor as DurableActor<AnyStateMachine>, step, index, null);
+  }
+  const snapshot = (actor as DurableActor<AnyStateMachine>).getSnapshot();
+  await actor?.close();
+  return { snapshot, entries: journals.entries, calls: world.calls, machine: durable };
+}
+
+function durableOn(machine: AnyStateMachine, journals: MortalJournals, clock: Clock) {
+  return createDurableMachine(machine, { journals, clock, logger: () => {} });
+}
+
+/** Waits until nothing happens by itself. An actor whose process died while it was opened never opens. */
+async function settledActor(
+  opening: Promise<DurableActor<AnyStateMachine>>,
+  journals: MortalJournals,
+): Promise<DurableActor<AnyStateMachine> | null> {
+  let actor: DurableActor<AnyStateMachine> | null = null;
+  opening.then(
+    (opened) => {
+      actor = opened;
+    },
+    () => {},
+  );
+  await quiet(() => journals.entries.length);
+  if (actor === null && !journals.isDead) await opening;
+  return actor;
+}
+
+async function take(
+  actor: DurableActor<AnyStateMachine>,
+  step: Step,
+  index: number,
+  clock: TestClock | null,
+): Promise<void> {
+  if (typeof step === 'number') clock?.increment(step);
+  else if ('child' in step) actor.getSnapshot().children[step.child as string]?.send(step.event as never);
+  // A sender that got no answer sends the event again, with the same id.
+  else void actor.send(step, { id: String(index) }).catch(() => {});
+  await quiet(() => actor.entries.length);
+}
+
+/** Resolves when several turns of the event loop have changed nothing. */
+async function quiet(count: () => number): Promise<void> {
+  for (let still = 0, before = -1; still < 5; ) {
+    await new Promise((resolve) => setImmediate(resolve));
+    still = count() === before ? still + 1 : 0;
+    before = count();
+  }
+}
+
+/** The calls that were made more than once although their end was stored before the kill. */
+export function repeatedAfterEnd(
+  calls: readonly string[],
+  stored: readonly { readonly type: string }[],
+): readonly string[] {
+  const ended = new Set(
+    stored.flatMap((entry) => {
+      const { activity, effects = [] } = entry as { activity?: number; effects?: readonly number[] };
+      if (entry.type === 'activity-event') return [`a:activity:${activity}`];
+      return entry.type === 'effect-end' ? effects.map((effect) => `a:effect:${effect}`) : [];
+    }),
+  );
+  const counts = new Map<string, number>();
+  for (const call of calls) counts.set(call, (counts.get(call) ?? 0) + 1);
+  return [...counts].flatMap(([call, count]) => (count > 1 && ended.has(call.split(' ')[1] ?? '') ? [call] : []));
+}

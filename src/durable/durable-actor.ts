@@ -243,7 +243,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       if (this.#isClosed) return;
     }
     this.#isBusy = false;
-    if (this.#hasEnded) return this.#end();
+    if (this.#hasEnded) {
+      this.#end();
+      return;
+    }
     this.#setTimer();
     const isIdle = this.#system.activities.size === 0 && this.#runningEffects === 0;
     if (this.#closesWhenIdle && isIdle) void this.close();

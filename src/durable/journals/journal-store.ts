@@ -1,0 +1,122 @@
+/** What every entry of a journal has. */
+export interface StoredEntry {
+  /** Counts from 0 without gaps. */
+  readonly seq: number;
+  /** Milliseconds since the start. */
+  readonly atMs: number;
+  readonly type: string;
+}
+
+/** Writes one journal, in order. What is written survives a killed process. */
+export interface JournalWriter<Entry> {
+  /** Why no more entries are written, for example a full disk; null otherwise. */
+  readonly failure: string | null;
+  /** Whether the failure is that another process has taken over the journal. */
+  readonly isFenced?: boolean;
+  /**
+   * Writes the entries of one step. The host starts the step's calls, and continues, when they are written: at once, or when the returned
+   * promise resolves.
+   */
+  write(entries: readonly Entry[]): void | Promise<void>;
+  /** Releases the journal: no more entries follow. */
+  close(): void | Promise<void>;
+}
+
+/** An existing journal to continue: its complete entries, and a writer for the next ones. */
+export interface OpenedJournal<Entry> {
+  readonly entries: readonly Entry[];
+  readonly writer: JournalWriter<Entry>;
+}
+
+export interface OpenJournalOptions {
+  /** Takes over the journal even if its writer may still be running, for example on another host. */
+  readonly force?: boolean;
+}
+
+/**
+ * Stores journals by id. A journal has one writer at a time: `open` fails if another process writes it. Every method throws or rejects with
+ * `invalid_journal` if a journal is damaged, in use, already there (`create`), or missing.
+ */
+export interface JournalStore<Entry, Summary> {
+  /** Starts a journal. */
+  create(id: string): JournalWriter<Entry>;
+  /** The entries of a journal, in order. A torn last line, as a kill leaves it, is skipped. */
+  read(id: string): AsyncIterable<Entry>;
+  /** Opens a journal to continue it; a torn last line is dropped. */
+  open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal<Entry>>;
+  /** All journals, in the format's order. */
+  list(): Promise<readonly Summary[]>;
+  /** Deletes a journal that no process is writing. */
+  delete?(id: string): Promise<void>;
+}
+
+/** Returns the text to write instead of the given text. */
+export type Redact = (text: string) => string;
+
+type Fsync = 'never' | 'checkpoint' | 'always';
+
+export interface JournalStoreOptions {
+  /**
+   * Receives every text of an entry before it is written and returns the text to write instead; the same text must always give the same
+   * result. A store with `redact` does not open a journal that was started without it. If it throws, nothing more is written.
+   */
+  readonly redact?: Redact;
+  /**
+   * When written entries are synced to disk, so that they survive a power failure: `never` (the default), at each `checkpoint`, or
+   * `always`, after every step.
+   */
+  readonly fsync?: Fsync;
+}
+
+/** What a list knows of a journal without reading all of it. */
+export interface ListedJournal {
+  readonly id: string;
+  /** The first and the last entry as they are stored: parsed JSON, not validated. Null if they cannot be read without the others. */
+  readonly first: unknown;
+  readonly last: unknown;
+  /** Whether the first or last line cannot be read at all. Other damage is found only by reading the journal. */
+  readonly isDamaged: boolean;
+  /** Whether a process is writing the journal. */
+  readonly isWritten: boolean;
+}
+
+/** What a product says about its entries. */
+export interface JournalFormat<Entry extends StoredEntry, Summary> {
+  /** What a journal belongs to, for messages: "run", "actor". */
+  readonly noun: string;
+  /** Returns a parsed JSON value as an entry. Throws an error that says what is invalid. */
+  parse(value: unknown): Entry;
+  /** Returns what lists show of a journal. */
+  summarize(journal: ListedJournal): Summary;
+  /** The order of lists, as in `Array.sort`. */
+  compare?(one: Summary, other: Summary): number;
+  /** Whether an entry is synced with `fsync: 'checkpoint'`. */
+  isCheckpoint(entry: Entry): boolean;
+  /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
+  isEnd(entry: Entry): boolean;
+  /** Returns an entry as a store with `redact` writes it. By default, every string is replaced. */
+  redact?(entry: Entry, redact: Redact): Entry;
+  /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
+  isRedacted?(first: Entry): boolean;
+}
+
+/** Returns an entry as a store with `redact` writes it. */
+export function redactedEntry<Entry extends StoredEntry>(
+  format: JournalFormat<Entry, unknown>,
+  entry: Entry,
+  redact: Redact,
+): Entry {
+  return format.redact ? format.redact(entry, redact) : redactStrings(entry, redact);
+}
+
+/** Returns a JSON value with every string replaced. */
+export function redactStrings<Value>(value: Value, redact: Redact): Value {
+  return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)));
+}
+
+/** Collects a journal into a list. */
+export async function entriesOf<Entry>(journal: AsyncIterable<Entry> | Iterable<Entry>): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of journal) entries.push(entry);
+  return entries;
+}

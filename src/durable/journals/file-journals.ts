@@ -1,3 +1,4 @@
+import { nextTurn } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
 import { PostChainError } from '../error.ts';
@@ -109,15 +110,23 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const lock = lockOf(id);
     return lock === null ? null : takeLock(lock, subjectOf(format, id));
   }
-  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number): LineSink {
+  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number, isNew = false): LineSink {
     const file = openLocked(pathOf(id), lock, open);
+    let isEmpty = isNew;
     let isNameSynced = false;
     return {
       append(lines, { sync }) {
         lock?.check();
         if (fs().fstatSync(file).nlink === 0)
           throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
-        fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
+        try {
+          fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
+        } catch (error) {
+          // On a full disk, no empty journal is left behind.
+          if (isEmpty) fs().rmSync(pathOf(id), { force: true });
+          throw error;
+        }
+        isEmpty = false;
         if (!sync) return;
         fs().fsyncSync(file);
         if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
@@ -134,10 +143,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     create: (id: string) =>
       orInvalidPath(givenPath, () => {
         if (fs().existsSync(pathOf(id))) throw journalExists(format, id);
-        return createdSink(
-          pathOf(id),
-          openSink(id, claim(id), (path) => fs().openSync(path, 'a', 0o600)),
-        );
+        return openSink(id, claim(id), (path) => fs().openSync(path, 'a', 0o600), true);
       }),
     replace: (id: string) =>
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
@@ -172,24 +178,6 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     },
     watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
-}
-
-/** Returns the sink of a new file, which is removed if not even its first lines can be written. */
-function createdSink(path: string, sink: LineSink): LineSink {
-  let isEmpty = true;
-  return {
-    append(lines, options) {
-      try {
-        sink.append(lines, options);
-        isEmpty = false;
-      } catch (error) {
-        // If the lock is lost, the file is another process's.
-        if (isEmpty && !(error instanceof PostChainError)) fs().rmSync(path, { force: true });
-        throw error;
-      }
-    },
-    close: () => sink.close(),
-  };
 }
 
 /** Syncs a directory, and with it the names of new files. Windows cannot open a directory for this, and does not need it. */
@@ -247,7 +235,7 @@ async function* boundsIn(
   let startedAtMs = performance.now();
   async function pauseIfLate(): Promise<void> {
     if (performance.now() - startedAtMs < TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     startedAtMs = performance.now();
   }
   const found: { readonly id: string; readonly mtimeMs: number }[] = [];
@@ -302,7 +290,6 @@ function versionOf(path: string): string | null {
   return status === undefined ? null : `${status.size} ${status.mtimeMs}`;
 }
 
-/** Returns the names of the files in a directory; none if it does not exist. */
 function namesIn(folder: string): readonly string[] {
   if (!fs().existsSync(folder)) return [];
   if (!fs().statSync(folder).isDirectory())

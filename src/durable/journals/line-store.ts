@@ -31,7 +31,7 @@ export interface JournalBackend {
   /** Reports changed journals by id, or null if any may have changed. Returns a function that stops it. */
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Removes a journal that no process is writing. */
-  remove?(id: string): void | Promise<void>;
+  remove(id: string): void | Promise<void>;
 }
 
 /** The destination of one journal's lines. */
@@ -126,7 +126,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       }
     },
     list: () => listOf(format, scan()),
-    ...(backend.remove && { delete: async (id: string) => backend.remove?.(id) }),
+    delete: async (id) => backend.remove(id),
   };
   registerStoredJournals(store, { hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;

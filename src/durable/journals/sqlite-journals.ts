@@ -63,8 +63,8 @@ interface Row {
  * Returns a journal store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its
  * owner only. The entries of each step are a transaction, so they survive a crash of the process; `fsync` decides whether they also survive
  * a power failure. While another process locks the file, entries wait in memory, in order; a journal that waits for longer than 30 seconds
- * fails. Requires the package `libsql`. Throws `invalid_option` if
- * `path` is not a path, and throws or rejects with `invalid_path` if the file cannot be used.
+ * fails. Requires the package `libsql`. Throws `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the
+ * file cannot be used.
  */
 export function createSqliteJournals<Entry extends StoredEntry, Summary>(
   path: string,
@@ -123,7 +123,7 @@ interface JournalFile extends SqliteFile {
   readonly format: Named;
   /** The journals whose first entry has not been written. Their row is written with it, so that no empty journal is left behind. */
   readonly starting: Set<string>;
-  readonly leases: HeldLeases;
+  readonly leases: ReturnType<typeof createLeases>;
 }
 
 function openJournalFile(resolved: string, path: string, format: Named): JournalFile {
@@ -153,22 +153,11 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
   };
 }
 
-/** The leases that this process holds on the journals of a file. */
-interface HeldLeases {
-  /** Returns the lease in a row; null if there is none, or this process has released it but could not write that yet. */
-  of(row: Row): Lease | null;
-  hold(key: string, token: number): void;
-  release(key: string, token: number): Promise<void>;
-  /** Releases all leases, because the file is about to be closed. */
-  releaseAll(): void;
-  /** Shows that this process is alive, if its timers are late. */
-  beatIfLate(): void;
-}
-
 /** The leases that this process holds, in all its stores, as `file`, `key` and `token`. */
 const held = new Set<string>();
 
-function createLeases(file: SqliteFile, resolved: string): HeldLeases {
+/** Returns the leases that this process holds on the journals of a file. */
+function createLeases(file: SqliteFile, resolved: string) {
   const owner = JSON.stringify(thisHolder());
   const leases = new Map<string, { readonly token: number; isReleased: boolean }>();
   const nameOf = (key: string, token: number): string => JSON.stringify([resolved, key, token]);
@@ -207,22 +196,24 @@ function createLeases(file: SqliteFile, resolved: string): HeldLeases {
   };
 
   return {
-    of({ name: key, owner: text, token, beatMs }) {
+    /** Returns the lease in a row; null if there is none, or this process has released it but could not write that yet. */
+    of({ name: key, owner: text, token, beatMs }: Row): Lease | null {
       const holder = textOf(text);
       if (text === null || (holder === owner && !held.has(nameOf(textOf(key), token)))) return null;
       return { holder: parseHolder(parseJson(holder)), token, beatMs };
     },
-    hold(key, token) {
+    hold(key: string, token: number): void {
       held.add(nameOf(key, token));
       leases.set(key, { token, isReleased: false });
       beats ??= heartbeat(() => void beat());
     },
-    async release(key, token) {
+    async release(key: string, token: number): Promise<void> {
       if (isEnded) return;
       markReleased(key, token);
       await renew();
     },
-    releaseAll() {
+    /** Releases all leases, because the file is about to be closed. */
+    releaseAll(): void {
       isEnded = true;
       for (const [key, { token }] of leases) markReleased(key, token);
       // If that fails, the leases end with this process.

@@ -8,6 +8,8 @@ export type ErrorCode =
   | 'invalid_schema'
   | 'invalid_journal'
   | 'journal_fenced'
+  | 'diverged'
+  | 'not_durable'
   | 'port_missing'
   | 'unscripted_call'
   | 'duplicate_capability'
@@ -20,6 +22,8 @@ export type ErrorCode =
   | 'path_failed'
   | 'cancelled'
   | 'internal';
+
+const MARK = Symbol.for('postchain.error');
 
 /**
  * The only error class of PostChain. It is thrown before a run starts (invalid request, option, path, key or schema, or a
@@ -35,5 +39,22 @@ export class PostChainError extends Error {
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
+    Object.defineProperty(this, MARK, { value: true });
   }
+
+  /** Whether a value is an error of PostChain, also of another copy of the package. */
+  static isInstance(value: unknown): value is PostChainError {
+    return value instanceof Error && MARK in value;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this method
+    return isInstanceOf(this, value);
+  }
+}
+
+function isInstanceOf(Class: unknown, value: unknown): boolean {
+  return Class === PostChainError
+    ? PostChainError.isInstance(value)
+    : Function.prototype[Symbol.hasInstance].call(Class, value);
 }

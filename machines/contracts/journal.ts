@@ -22,8 +22,7 @@ export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
 /** The first entry: everything that determines the run. */
 const runStartSchema = z.extend(chainInputSchema, {
   type: z.literal('run-start'),
-  /** Journals of version 1 can be read, but not replayed. */
-  version: z.union([z.literal(1), z.literal(JOURNAL_VERSION)]),
+  version: z.literal(JOURNAL_VERSION),
   /** The chart, and a digest of its definition. */
   chart: z.object({ id: z.string(), digest: z.string() }),
   modelId: z.string(),
@@ -137,7 +136,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     target: z.array(z.string()),
     candidates: z.array(candidateSchema),
   }),
-  /** The changes of the state since the last `state` or `keyframe` entry. In version 1, and in the journals of other actor systems. */
+  /** The changes of the state since the last `state` entry. Only in the journals of other actor systems. */
   z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
   /** The complete state, recorded every 2,048 entries for readers that cannot replay the run. */
   z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
@@ -175,37 +174,6 @@ export const journalEntrySchema = entrySchema as unknown as z.ZodMiniType<Journa
 export type JournalEvent = EmittedEvent | RuntimeEvent;
 export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs: number };
 
-/** Returns the text to write instead of the given text. */
-export type Redact = (text: string) => string;
-
-/** Writes the journal of one run, in order. What is written survives a killed process. */
-export interface JournalWriter {
-  /**
-   * Why no more entries are written, for example a full disk; null otherwise. By default a failing journal does not stop its run.
-   */
-  readonly failure: string | null;
-  /** Whether the failure is that another process has taken over the journal: then the run always stops. */
-  readonly isFenced?: boolean;
-  /**
-   * Writes the entries of one step. The run starts the step's calls, and continues, when they are written: at once, or when the returned
-   * promise resolves.
-   */
-  write(entries: readonly JournalEntry[]): void | Promise<void>;
-  /** Releases the journal: no more entries follow. */
-  close(): void | Promise<void>;
-}
-
-/** An existing journal to continue: its complete entries, and a writer for the next ones. */
-export interface OpenedJournal {
-  readonly entries: readonly JournalEntry[];
-  readonly writer: JournalWriter;
-}
-
-export interface OpenJournalOptions {
-  /** Takes over the journal even if its writer may still be running, for example on another host. */
-  readonly force?: boolean;
-}
-
 /** How a run ended, or `running` if a process executes it; an `interrupted` run can be resumed. */
 export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'interrupted' | 'damaged';
 
@@ -218,39 +186,4 @@ export interface RunSummary {
   /** The run and entry that this run was forked from; null otherwise. */
   readonly forkedFrom: { readonly runId: string; readonly seq: number } | null;
   readonly status: RunStatus;
-}
-
-export interface JournalStoreOptions {
-  /**
-   * Receives every text of an entry before it is written and returns the text to write instead; the same text must
-   * always give the same result. Streamed pieces of a reply are not written, since a secret may be split across them;
-   * its complete text is. A store with `redact` does not open a run that was started without it. If it throws, nothing
-   * more is written.
-   */
-  readonly redact?: Redact;
-  /**
-   * When written entries are synced to disk, so that they survive a power failure: `never` (the default), at each `checkpoint` (the
-   * start and end of a run, the end of a phase, a decision), or `always`, after every step.
-   */
-  readonly fsync?: Fsync;
-}
-
-export type Fsync = 'never' | 'checkpoint' | 'always';
-
-/**
- * Stores the journals of runs. A journal has one writer at a time: `open` fails if another process writes it. Every
- * method throws or rejects with `invalid_journal` if a journal is damaged, in use, already there (`create`), or
- * missing.
- */
-export interface JournalStore {
-  /** Starts the journal of a run. */
-  create(runId: string): JournalWriter;
-  /** The entries of a run, in order. A torn last line, as a kill leaves it, is skipped. */
-  read(runId: string): AsyncIterable<JournalEntry>;
-  /** Opens a run's journal to continue it; a torn last line is dropped. */
-  open(runId: string, options?: OpenJournalOptions): Promise<OpenedJournal>;
-  /** All runs, the newest first. */
-  list(): Promise<readonly RunSummary[]>;
-  /** Deletes a run that no process is writing. */
-  delete?(runId: string): Promise<void>;
 }

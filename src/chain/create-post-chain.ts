@@ -1,7 +1,9 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, JournalStore, OpenJournalOptions } from '../../machines/contracts/journal.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
+import type { JournalStore } from './journal/journal-format.ts';
 import { resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createRunStart, type Run, startRun } from './runtime/run.ts';

@@ -1,8 +1,13 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type SessionStore, TURNS_WITH_KEPT } from '../../machines/contracts/session.ts';
+import {
+  openSqliteFile,
+  resolveSqlitePath,
+  type SqliteConnection,
+  sqliteReason,
+} from '../durable/journals/sqlite-file.ts';
 import { invalidOption } from '../internal/options.ts';
-import { openSqliteFile, resolveSqlitePath, type SqliteConnection, sqliteReason } from '../journal/sqlite-file.ts';
 import { parseTurn, serializeTurn } from './runtime/memory-sessions.ts';
 
 export interface SqliteSessionsOptions {
@@ -32,7 +37,7 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
   const file = openSqliteFile(resolved, {
     // "PCse" in ASCII.
     applicationId: 0x50437365,
-    schema: [SCHEMA],
+    schema: SCHEMA,
     waitMs: 10_000,
   });
   const orSessionFailed = async <Value>(pending: Promise<Value>, signal?: AbortSignal): Promise<Value> => {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { machinesByName } from '../chain/machines.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import { writePage } from '../inspection/pages.ts';
 import { count } from '../internal/printable.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
 import { collectCoverage, type MachineCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';

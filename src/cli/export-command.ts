@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, Redact } from '../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { Redact } from '../durable/journals/journal-store.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import { exportRun, withoutSignature } from '../inspection/export-run.ts';
 import {
   type Redaction,
@@ -12,7 +14,6 @@ import {
 } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 
 export interface ExportFlags extends JournalFlags {

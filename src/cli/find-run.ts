@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { fileJournals, journalFile, sqliteJournals } from '../chain/journal/stores.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
-import { fileJournals, journalFile } from '../journal/file-journals.ts';
-import { sqliteJournals } from '../journal/sqlite-journals.ts';
 import { homePath } from './home.ts';
 
 export interface JournalFlags {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { JournalStore } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
-import { storedRunsOf } from '../journal/journal-store.ts';
+import { storedRunsOf } from '../inspection/stored-runs.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
 import { inspectedActions } from './inspected-actions.ts';
 import { createSecret, readSecret } from './installation-secret.ts';

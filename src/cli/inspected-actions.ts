@@ -1,8 +1,9 @@
-import type { JournalStore } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import type { ActionOptions, RunActions } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
-import { entriesOf, runStartOf } from '../journal/journal-lines.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { flagsToContinue, startOf, trustQuestion } from './recorded-flags.ts';
 

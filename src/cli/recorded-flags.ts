@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
-import { runStartOf } from '../journal/journal-lines.ts';
 import { type Asker, ask, askerFor, type SelectOptions, type Terminal } from './ask-user.ts';
 import { baseUrlOf, DEFAULT_BASE_URL } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
-import { entriesOf, runStartOf } from '../journal/journal-lines.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type ContinueFlags, flagsToContinue } from './recorded-flags.ts';

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/attachments.ts';
+import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import { withoutBytes } from '../journal/journal-lines.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { type PhasesEnd, type PhaseUse, readDecidingNumbers, type WhatIf, whatIf } from '../chain/journal/what-if.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
-import { entriesOf } from '../journal/journal-lines.ts';
 import { type JournalFlags, NO_RUNS, openJournals, requireRun, shortRunIds } from './find-run.ts';
 import { parseChange } from './resume-and-fork-commands.ts';
 import { wrapLines } from './screen.ts';

@@ -12,16 +12,7 @@ export { type ErrorCode, PostChainError } from '../../machines/contracts/error.t
 export type { ChainEvent, ClientEvent } from '../../machines/contracts/events.ts';
 export type { Failure } from '../../machines/contracts/failure.ts';
 export type { AnswerGrades, GradingInput, SomeGrades } from '../../machines/contracts/grading.ts';
-export type {
-  JournalEntry,
-  JournalStore,
-  JournalStoreOptions,
-  JournalWriter,
-  OpenedJournal,
-  OpenJournalOptions,
-  RunStatus,
-  RunSummary,
-} from '../../machines/contracts/journal.ts';
+export type { JournalEntry, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 export type { Limits, Thresholds } from '../../machines/contracts/limits.ts';
 export type { Message } from '../../machines/contracts/message.ts';
 export type {
@@ -45,10 +36,13 @@ export { failureOf } from '../../machines/policies/failures.ts';
 export { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';
 export type { ForkChanges, ForkOptions } from '../chain/journal/fork.ts';
+export type { JournalStore, JournalWriter, OpenedJournal } from '../chain/journal/journal-format.ts';
 export type { Divergence } from '../chain/journal/replay.ts';
 export { type ReplayedRun, replay } from '../chain/journal/replay.ts';
 export { rerecord } from '../chain/journal/rerecord.ts';
 export { type StateAfter, type StateHistory, stateAt, stateHistory } from '../chain/journal/state-at.ts';
+export type { JournalStoreOptions } from '../chain/journal/stores.ts';
+export { memoryJournals } from '../chain/journal/stores.ts';
 export { type PhasesEnd, type PhaseUse, type WhatIf, type WhatIfChanges, whatIf } from '../chain/journal/what-if.ts';
 export { definePrompt, type Prompt, type PromptInputs } from '../chain/prompts/prompt.ts';
 export { prompts } from '../chain/prompts/registry.ts';
@@ -85,8 +79,8 @@ export {
   readDocument,
 } from '../documents/read-document.ts';
 export type { Clock } from '../durable/clock.ts';
+export type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 export type { JsonSchema } from '../internal/standard-schema.ts';
-export { memoryJournals } from '../journal/memory-journals.ts';
 export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from '../llm/attempts/attempt-options.ts';
 export { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';
 export {

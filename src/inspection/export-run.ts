@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { JournalEntry, Redact, RunStart } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { runStartOf, withoutBytes } from '../chain/journal/journal-format.ts';
 import { promptSteps } from '../chain/journal/recorded-prompts.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
-import { redactStrings, runStartOf, withoutBytes } from '../journal/journal-lines.ts';
+import type { Redact } from '../durable/journals/journal-store.ts';
+import { redactStrings } from '../durable/journals/journal-store.ts';
 import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
@@ -66,7 +68,7 @@ export function packedPromptsOf(shown: readonly JournalEntry[], redact?: Redact)
     const prompts = step.value;
     const shownAt = (seq: number): ShownPrompt => {
       const prompt = shownPrompt(prompts.at(seq));
-      return redact === undefined ? prompt : JSON.parse(JSON.stringify(prompt, redactStrings(redact)));
+      return redact === undefined ? prompt : redactStrings(prompt, redact);
     };
     return packPrompts(new Map(prompts.seqs.map((seq) => [seq, shownAt(seq)])), null);
   } catch (error) {

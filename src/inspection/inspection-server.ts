@@ -7,7 +7,7 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
 import { limitConnections } from './connection-limit.ts';

@@ -2,10 +2,11 @@ import type { RawData, WebSocket } from 'ws';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import { promptSteps, type RecordedPrompts } from '../chain/journal/recorded-prompts.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
-import { jsonOf, runStartOf } from '../journal/journal-lines.ts';
+import { parseJson } from '../internal/json-text.ts';
 import { exportRun, withoutSignature } from './export-run.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
@@ -320,7 +321,7 @@ const pageMessageSchema = z.discriminatedUnion('type', [
 
 /** Returns null for an invalid message. */
 function readPageMessage(text: string): PageMessage | null {
-  const read = pageMessageSchema.safeParse(jsonOf(text));
+  const read = pageMessageSchema.safeParse(parseJson(text));
   return read.success ? read.data : null;
 }
 

@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, JournalStore, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import { type JournalStore, RUN_JOURNALS, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
-import { grouped } from '../internal/printable.ts';
-import { entriesOf, withoutBytes } from '../journal/journal-lines.ts';
+import { entriesOf } from '../durable/journals/journal-store.ts';
 import {
-  isOwnStore,
   type JournalTail,
+  listedJournal,
   repeat,
-  type StoredRun,
-  storedRunsOf,
-  summarize,
-} from '../journal/journal-store.ts';
+  type StoredJournal,
+  storedJournalsOf,
+} from '../durable/journals/line-store.ts';
+import { grouped } from '../internal/printable.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
   FRAME_CHARS,
@@ -24,6 +24,7 @@ import {
   type SourceSink,
   TURN_MS,
 } from './source.ts';
+import { storedRunsOf } from './stored-runs.ts';
 
 /** The runs of a store. */
 export interface Recordings {
@@ -60,6 +61,7 @@ export function recordingsOf(
       watch: () => () => {},
     };
   const stored = storedRunsOf(journals);
+  const isOwnStore = storedJournalsOf(journals) !== null;
   const known = new Map<string, RecordedRun>();
   const counter = createCounter();
   let current = Promise.resolve();
@@ -71,20 +73,20 @@ export function recordingsOf(
     const missing = new Set(runIds ?? known.keys());
     try {
       for await (const run of stored.scan({
-        runIds,
+        ids: runIds,
         isKnown: (runId, version) => known.get(runId)?.version === version,
         onFound: (count) => {
           unread = isFirst ? count : 0;
         },
       })) {
         unread = Math.max(0, unread - 1);
-        missing.delete(run.runId);
-        const before = known.get(run.runId);
-        const recording = before ?? recordedRun(run.runId, journals as JournalStore, () => changed(run.runId));
-        known.set(run.runId, recording);
-        if (recording.update(run)) changed(run.runId);
+        missing.delete(run.id);
+        const before = known.get(run.id);
+        const recording = before ?? recordedRun(run.id, journals as JournalStore, () => changed(run.id));
+        known.set(run.id, recording);
+        if (recording.update(run)) changed(run.id);
         // Another store would be read from the start each time.
-        if (isOwnStore(journals as JournalStore) && recording.needsCount()) counter.add(recording);
+        if (isOwnStore && recording.needsCount()) counter.add(recording);
       }
       for (const runId of missing) {
         if (known.delete(runId)) changed(runId);
@@ -167,7 +169,7 @@ function createCounter() {
 interface RecordedRun extends RunSource {
   readonly version: string | null;
   /** Takes the latest state of the store. Returns whether the run's summary has changed. */
-  update(run: StoredRun): boolean;
+  update(run: StoredJournal): boolean;
   /** Whether all entries must be read: for the figures, or for the damage. */
   needsCount(): boolean;
   /** Counts the figures of the entries since the last call. */
@@ -192,7 +194,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   let integrity: string | null = null;
   let start: z.infer<typeof modelsSchema> | null = null;
   let fold: FiguresFold | null = null;
-  let counted: { readonly tail: JournalTail; fold: FiguresFold | null } | null = null;
+  let counted: { readonly tail: JournalTail<JournalEntry>; fold: FiguresFold | null } | null = null;
   let isCounted = false;
   let fidelity: readonly string[] = [];
   /** Resume the followers that have read everything. */
@@ -321,12 +323,12 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (isNew) [damage, integrity] = [null, null];
       if (run.ends !== null) {
         const { first, last } = run.ends;
-        idle = summarize(runId, first, last, false);
+        idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false }));
         start = modelsSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
         if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))
           fold = figuresFold(start, false);
-        if (fold !== counted?.fold) for (const entry of [first, ...(last ?? [])]) fold?.take(entry);
+        if (fold !== counted?.fold) for (const entry of [first, ...last]) fold?.take(entry);
       }
       const hasChanged = JSON.stringify([idle, status()]) !== before;
       if (isNew || hasChanged) wake();

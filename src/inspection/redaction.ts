@@ -1,11 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import {
-  type JournalEntry,
-  journalEntrySchema,
-  type Redact,
-  type StateChange,
-} from '../../machines/contracts/journal.ts';
-import { asRedacted } from '../journal/journal-lines.ts';
+import { type JournalEntry, journalEntrySchema, type StateChange } from '../../machines/contracts/journal.ts';
+import { asRedacted } from '../chain/journal/journal-format.ts';
+import type { Redact } from '../durable/journals/journal-store.ts';
 
 const REDACTED = '[redacted]';
 

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
-import type { JournalEntry, JournalStore, RunStatus } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';

@@ -2,13 +2,13 @@ import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
+import { withoutBytes } from '../chain/journal/journal-format.ts';
 import type { RebuiltPrompt } from '../chain/journal/recorded-prompts.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { changesBetween } from '../chain/recording/state-changes.ts';
 import { chartVersion } from '../chain/runtime/run.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';
-import { withoutBytes } from '../journal/journal-lines.ts';
 import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or a system of XState actors in another program. */

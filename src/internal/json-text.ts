@@ -63,3 +63,12 @@ export class BracketBalance {
     else if (code === CLOSE || code === CLOSE_LIST) this.#depth -= 1;
   }
 }
+
+/** Parses JSON; returns undefined if the text is not valid. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -3,6 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import { setSchemaLanguage } from '../../machines/contracts/schema-language.ts';
 import { isThenable } from './async.ts';
+import { describeValue } from './describe-value.ts';
 
 setSchemaLanguage();
 
@@ -99,18 +100,6 @@ const memberOf = (node: SchemaNode, key: PropertyKey): SchemaNode => unwrapped(n
 function unwrapped(node: SchemaNode): SchemaNode {
   const inner = node.def?.innerType ?? node.def?.options?.find(({ shape }) => shape !== undefined);
   return inner === undefined ? node : unwrapped(inner);
-}
-
-/** Describes a value in a few words, for an error message. */
-export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (isThenable(value)) return 'a Promise; await it';
-  if (value instanceof Date) return 'a Date';
-  if (typeof value === 'object' && value !== null)
-    return `an object with ${Object.keys(value).slice(0, 5).join(', ') || 'no keys'}`;
-  return String(value);
 }
 
 /** A schema for any value with methods of these names. */

@@ -4,7 +4,7 @@ import type { Failure, FailureStage } from '../../machines/contracts/failure.ts'
 import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { mapMaybePromise } from './async.ts';
-import { describeValue } from './options.ts';
+import { describeValue } from './describe-value.ts';
 
 /** JSON Schema, draft 7. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

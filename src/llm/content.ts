@@ -7,7 +7,7 @@ import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/p
 import { oneLine } from '../../machines/text/clip.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { isThenable } from '../internal/async.ts';
-import { describeValue } from '../internal/options.ts';
+import { describeValue } from '../internal/describe-value.ts';
 
 /**
  * The content of a file: bytes, Base64 text or a `data:` URL, or an object that contains one of these, as in AI SDK 7. Other URLs are

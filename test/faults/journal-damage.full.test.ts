@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { JournalEntry, JournalStore } from '../../machines/contracts/journal.ts';
-import { fileJournals } from '../../src/journal/file-journals.ts';
-import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
+import { fileJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { createRandom, type Random, SEED } from '../support/random.ts';
 import { startScripted } from '../support/run-chain.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { replay } from '../../src/chain/journal/replay.ts';
-import { entriesOf } from '../../src/journal/journal-lines.ts';
+import { entriesOf } from '../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../support/cli.ts';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.
 import { aChain, request } from '../support/killed-run.mjs';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { replay } from '../../src/chain/journal/replay.ts';
-import { entriesOf } from '../../src/journal/journal-lines.ts';
-import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import { sqliteJournals } from '../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { lockInOtherProcess } from '../support/file-lock.ts';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { JournalEntry, JournalStore } from '../../machines/contracts/journal.ts';
-import { fileJournals } from '../../src/journal/file-journals.ts';
-import { entriesOf } from '../../src/journal/journal-lines.ts';
-import { sqliteJournals } from '../../src/journal/sqlite-journals.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
+import { fileJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { hasContainers, startWriter, type WriterProcess } from '../support/journal-writers.ts';
 import { startScripted } from '../support/run-chain.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { memoryJournals } from '../../src/chain/journal/stores.ts';
 import { loadDocuments } from '../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../src/documents/passage-index.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { exportRun } from '../../src/inspection/export-run.ts';
-import { memoryJournals } from '../../src/journal/memory-journals.ts';
 import { startBrowser } from '../support/browser.ts';
 
 const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { linesOf } from '../../src/chain/journal/stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
-import { linesOf } from '../../src/journal/journal-lines.ts';
 import { temporaryFolder } from './cli.ts';
 
 const longTurn = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;

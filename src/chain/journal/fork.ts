@@ -2,18 +2,13 @@ import * as z from 'zod/mini';
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import {
-  EXTERNAL_EVENTS,
-  type JournalEntry,
-  type JournalStore,
-  type RunStart,
-} from '../../../machines/contracts/journal.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import { describeValue, invalidOption } from '../../internal/options.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { filesOf, withFiles } from '../../llm/request.ts';
 import type { ChainParts } from '../runtime/actors.ts';
@@ -21,6 +16,7 @@ import { type ActivityExecutor, liveExecutor } from '../runtime/durable-actor.ts
 import type { Run } from '../runtime/run.ts';
 import { createRunClock } from '../runtime/run-clock.ts';
 import type { RunOptions } from '../runtime/run-options.ts';
+import { type JournalStore, runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import {
   callKey,

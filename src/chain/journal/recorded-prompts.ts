@@ -5,12 +5,12 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import { type ModelRequest, REPLY_FORMS } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { shownAttachments } from '../../../machines/policies/attachments.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import { type PromptSpec, requestOf } from '../../llm/request.ts';
 import { promptDigest, requestDigest } from '../prompts/describe-prompt.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
+import { runStartOf } from './journal-format.ts';
 import { modelCallInput } from './recorded-calls.ts';
 import { replaySteps, requireSameChart } from './replay.ts';
 

@@ -4,19 +4,17 @@ import {
   type Annotation,
   EXTERNAL_EVENTS,
   type ExternalEvent,
-  JOURNAL_VERSION,
   type JournalEntry,
-  type JournalWriter,
   type RunStart,
 } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import { filesIn } from '../../llm/content.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import type { ActivityExecutor, Recording } from '../runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import { chartVersion, type OpenRun, type OpenRunOptions, openRun } from '../runtime/run.ts';
+import { type JournalWriter, runStartOf } from './journal-format.ts';
 
 export interface ReplayedRun {
   /** What the charts produce now. Identical to the recording up to `divergence`. */
@@ -38,14 +36,13 @@ export interface Divergence {
  * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies. A schema that validated asynchronously and
  * the rules of a retry policy are not called again; their recorded results are used.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`, or if version 1 of the format recorded it.
+ * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
  */
 export function replay(
   recorded: readonly JournalEntry[],
   options: Pick<PostChainOptions, 'prompts'> = {},
 ): ReplayedRun {
   const start = runStartOf(recorded);
-  if (start.version !== JOURNAL_VERSION) requireSameChart(start);
   const { opened, divergence } = replayEntries(start, recorded, resolveOptions(options));
   const { entries } = opened.journal;
   const extra = entries[recorded.length] ?? null;
@@ -190,22 +187,17 @@ function pathOf(entry: JournalEntry): unknown {
   return [entry.seq, machine, event, source, target, candidates.map(({ guard, result }) => [guard, result])];
 }
 
-/** Whether this PostChain can replay a run: the same chart, and the same version of the format, recorded it. */
-export function isReplayable({ version, chart }: RunStart): boolean {
+/** Whether this PostChain can replay a run: the same chart recorded it. */
+export function isReplayable({ chart }: RunStart): boolean {
   const { id, digest } = chartVersion();
-  return version === JOURNAL_VERSION && chart.id === id && chart.digest === digest;
+  return chart.id === id && chart.digest === digest;
 }
 
 /** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */
 export function requireSameChart(start: RunStart): void {
   if (isReplayable(start)) return;
-  const { runId, version, chart } = start;
+  const { runId, chart } = start;
   const { id, digest } = chartVersion();
-  if (version !== JOURNAL_VERSION)
-    throw new PostChainError(
-      'invalid_journal',
-      `${runId} was recorded in version ${version} of the format, which can be shown but not replayed; this PostChain writes version ${JOURNAL_VERSION}`,
-    );
   throw new PostChainError(
     'invalid_journal',
     `${runId} was recorded with the chart ${chart.id} ${chart.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,

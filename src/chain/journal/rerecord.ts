@@ -1,11 +1,11 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import { filesIn } from '../../llm/content.ts';
 import type { ActivityExecutor } from '../runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import { chartVersion, openRun } from '../runtime/run.ts';
+import { runStartOf } from './journal-format.ts';
 import { callQueues, kindOf, recordedCalls, recordedExecutor } from './recorded-calls.ts';
 
 /**

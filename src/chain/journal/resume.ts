@@ -1,14 +1,15 @@
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent } from '../../../machines/contracts/events.ts';
-import type { JournalEntry, OpenedJournal, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import { LOST } from '../../../machines/policies/failures.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import { fileIn } from '../../llm/content.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { liveExecutor } from '../runtime/durable-actor.ts';
 import type { ChainActor, Run } from '../runtime/run.ts';
 import { createRunClock } from '../runtime/run-clock.ts';
+import type { OpenedJournal } from './journal-format.ts';
+import { runStartOf } from './journal-format.ts';
 import { divergenceText, replayEntries, requireSameChart } from './replay.ts';
 
 /**

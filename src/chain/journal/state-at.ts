@@ -20,7 +20,7 @@ export interface StateHistory {
 }
 
 /**
- * Returns every state of a run, computed by a replay. If the run cannot be replayed (another version of the chart or the format, other
+ * Returns every state of a run, computed by a replay. If the run cannot be replayed (another version of the chart, other
  * prompts, another actor system), returns only the recorded states.
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
@@ -79,8 +79,8 @@ export function* stateSteps(
 }
 
 /**
- * Returns the keyframes, with the changes between them that version 1 of the format recorded. Throws `invalid_journal` for a change that
- * does not fit the state before it.
+ * Returns the keyframes, with the changes between them that the journals of other actor systems have. Throws `invalid_journal` for a
+ * change that does not fit the state before it.
  */
 function recordedStates(entries: readonly JournalEntry[]): readonly StateAfter[] {
   const states: StateAfter[] = [];

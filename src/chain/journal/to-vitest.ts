@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { oneLine, quoted } from '../../internal/printable.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
+import { runStartOf } from './journal-format.ts';
 import { divergenceText, replay } from './replay.ts';
 
 export interface ToVitestOptions {

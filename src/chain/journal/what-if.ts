@@ -3,9 +3,9 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { decideAgain, type NumberChanges } from '../../../machines/policies/what-if.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import type { PostChainOptions } from '../runtime/options.ts';
 import { readNumber } from './fork.ts';
+import { runStartOf } from './journal-format.ts';
 import { type StateAfter, stateSteps } from './state-at.ts';
 
 /** Numbers to change, by path: `thresholds.confidence`, `limits.maxCycles`. */

@@ -17,7 +17,8 @@ import { enterPhase, initialState } from '../../../machines/policies/progress.ts
 import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { onAbort } from '../../internal/async.ts';
-import { describeValue, parseOption } from '../../internal/options.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { parseOption } from '../../internal/options.ts';
 import { createJournal } from '../recording/journal.ts';
 import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';

@@ -1,6 +1,6 @@
 import type { DecideContinuationInput } from '../../../machines/action/actors.ts';
 import type { DeciderKind } from '../../../machines/contracts/capability.ts';
-import { describeValue } from '../../internal/options.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 
 /** One call of the next step; the arguments as an object, or as JSON text. */
 export interface NextStep {

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalStore } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
@@ -15,6 +14,7 @@ import type { RetryPolicy } from '../../llm/attempts/retry-policy.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';
 import type { Capability } from '../../tools/capability.ts';
 import { createRegistry } from '../../tools/registry.ts';
+import type { JournalStore } from '../journal/journal-format.ts';
 import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';

@@ -8,7 +8,8 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { withoutFiles } from '../../../machines/policies/attachments.ts';
 import { isPhase } from '../../../machines/policies/phase-selection.ts';
 import { isThenable } from '../../internal/async.ts';
-import { describeValue, parseOption, signalSchema } from '../../internal/options.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { parseOption, signalSchema } from '../../internal/options.ts';
 import {
   attachmentOf,
   type Content,

@@ -8,12 +8,7 @@ import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
-import {
-  JOURNAL_VERSION,
-  type JournalEntry,
-  type JournalWriter,
-  type RunStart,
-} from '../../../machines/contracts/journal.ts';
+import { JOURNAL_VERSION, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { settleEarly } from '../../../machines/policies/early-calls.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
@@ -24,9 +19,11 @@ import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import type { Clock } from '../../durable/clock.ts';
+import { guardedWriter } from '../../durable/journals/guarded-writer.ts';
 import { onAbort } from '../../internal/async.ts';
-import { describeValue, invalidOption } from '../../internal/options.ts';
-import { guardedWriter } from '../../journal/guarded-writer.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { invalidOption } from '../../internal/options.ts';
+import type { JournalWriter } from '../journal/journal-format.ts';
 import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';

@@ -53,7 +53,7 @@ export interface JournalStore<Entry, Summary> {
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
 
-export type Fsync = 'never' | 'checkpoint' | 'always';
+type Fsync = 'never' | 'checkpoint' | 'always';
 
 export interface JournalStoreOptions {
   /**

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jsonOf } from '../../journal/journal-lines.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import { isMembers, type Members } from './machine-outline.ts';
 
 /** The messages of `@statelyai/inspect` 0.7, one JSON object each. Its Sky adapter uses superjson, which writes null for a missing member. */
@@ -46,7 +46,7 @@ export type Decoded =
 
 /** Decodes one text frame: JSON, or superjson with the message in `json`. Never throws. */
 export function decode(text: string): Decoded {
-  const parsed = jsonOf(text);
+  const parsed = parseJson(text);
   if (!isMembers(parsed)) return { kind: 'malformed' };
   const { value, truncated } = clippedJson(typeof parsed['type'] === 'string' ? parsed : parsed['json']);
   if (!isMembers(value) || typeof value['type'] !== 'string') return { kind: 'malformed' };
@@ -59,7 +59,7 @@ export function decode(text: string): Decoded {
 /** Parses a machine's configuration; null if it is invalid, or if the actor is not a machine. */
 export function decodeDefinition(text: string | null | undefined): { definition: Members; truncated: boolean } | null {
   if (text === null || text === undefined) return null;
-  const { value, truncated } = clippedJson(jsonOf(text));
+  const { value, truncated } = clippedJson(parseJson(text));
   if (!isMembers(value)) return null;
   // Other actors have only an id or the name of their function.
   const isMachine = Object.keys(value).some((name) => name !== 'id' && name !== 'type');

@@ -2,10 +2,10 @@ import type { Meter, Tracer } from '@opentelemetry/api';
 import * as z from 'zod/mini';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { runStartOf } from '../../chain/journal/journal-format.ts';
 import type { RunEvent } from '../../chain/runtime/run-events.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import { hasMethod, invalidOption } from '../../internal/options.ts';
-import { runStartOf } from '../../journal/journal-lines.ts';
 import { createRunFold } from './run-fold.ts';
 import type { Telemetry } from './spans.ts';
 

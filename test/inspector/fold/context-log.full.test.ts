@@ -8,7 +8,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
 import { contextHistory, listOperations } from '../../../src/chain/journal/context-history.ts';
 import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';

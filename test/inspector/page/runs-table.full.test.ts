@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 import { scriptedChain } from '../../support/run-chain.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { fileJournals } from '../../../src/chain/journal/stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';

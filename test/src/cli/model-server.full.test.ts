@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
-import { entriesOf, runStartOf } from '../../../src/journal/journal-lines.ts';
+import { runStartOf } from '../../../src/chain/journal/journal-format.ts';
+import { fileJournals } from '../../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';

@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry, JournalStore, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
+import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/stores.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
-import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
-import { entriesOf } from '../../../src/journal/journal-lines.ts';
-import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { fileJournals } from '../../../src/chain/journal/stores.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
-import { entriesOf } from '../../../src/journal/journal-lines.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 

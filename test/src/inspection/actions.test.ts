@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
 import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalStore } from '../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { startScripted } from '../../support/run-chain.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry, JournalStore, RunSummary } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunSummary } from '../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';

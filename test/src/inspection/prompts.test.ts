@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry, Redact } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import type { Redact } from '../../../src/durable/journals/journal-store.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { packedPromptsOf } from '../../../src/inspection/export-run.ts';
 import { unpackPrompt } from '../../../src/inspection/packed-prompts.ts';
 import { redacted, redactionOf } from '../../../src/inspection/redaction.ts';
 import type { PackedPrompts, ShownPrompt } from '../../../src/inspection/wire.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { everyTask, plannedModel, scriptedChain, startScripted } from '../../support/run-chain.ts';
 

@@ -1,12 +1,11 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
+import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
+import { fileJournals, journalFile, linesOf, memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
-import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
-import { linesOf } from '../../../src/journal/journal-lines.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { ServerMessage } from '../../../src/inspection/wire.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
 

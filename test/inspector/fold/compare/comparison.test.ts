@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { comparedRun } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, scriptedChain, startScripted, unsureAnswer } from '../../../support/run-chain.ts';

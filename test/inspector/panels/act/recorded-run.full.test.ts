@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { browserFor, openInspector, openRun } from '../../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { divergenceText, replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 /** As read back from a file. */

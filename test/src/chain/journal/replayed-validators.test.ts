@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { replay } from '../../../../src/chain/journal/replay.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { plannedModel } from '../../../support/run-chain.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { JournalEntry, JournalStore } from '../../../../machines/contracts/journal.ts';
-
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../../support/random-runs.ts';

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainState, RecordedState } from '../../../../machines/contracts/chain-state.ts';
-import type { JournalEntry, JournalStore } from '../../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { stateAt, stateHistory } from '../../../../src/chain/journal/state-at.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { changesBetween, withChanges } from '../../../../src/chain/recording/state-changes.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

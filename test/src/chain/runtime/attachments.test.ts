@@ -8,7 +8,9 @@ import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
 import { promptSteps } from '../../../../src/chain/journal/recorded-prompts.ts';
+import { fileJournals } from '../../../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
 import {
   type Content,
   chainInput,
@@ -23,8 +25,6 @@ import {
   replay,
   rerecord,
 } from '../../../../src/entries/index.ts';
-import { fileJournals } from '../../../../src/journal/file-journals.ts';
-import { entriesOf as allOf } from '../../../../src/journal/journal-lines.ts';
 import { readContent } from '../../../../src/llm/content.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';

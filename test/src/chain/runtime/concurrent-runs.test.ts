@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { caughtError } from '../../../support/errors.ts';
 import { type Plan, scriptedChain, settle } from '../../../support/run-chain.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
-import type { JournalEntry, JournalStore, JournalWriter } from '../../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore, JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 /** A store that writes the first steps and then does as told. */

@@ -3,9 +3,9 @@ import { createBrowserReceiver, createWebSocketReceiver } from '@statelyai/inspe
 import { createInspectorServer } from '@statelyai/inspect/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { type BridgedRun, statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
 import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
 function startedRun() {

@@ -6,11 +6,11 @@ import { attemptMachine } from '../../../../machines/attempt/attempt.machine.ts'
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { stateAt } from '../../../../src/chain/journal/state-at.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { statelyBridge } from '../../../../src/inspection/stately/bridge.ts';
 import type { StatelyMessage } from '../../../../src/inspection/stately/journal-messages.ts';
 import { type ReceivedSystem, statelyReceiver } from '../../../../src/inspection/stately/receiver.ts';
-import { memoryJournals } from '../../../../src/journal/memory-journals.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 

@@ -1,4 +1,4 @@
-/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+/** Loaded on use, because durable machines also run in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
 
 const LINE_FEED = 0x0a;

@@ -5,13 +5,13 @@ import {
   type SqliteConnection,
   type SqliteKind,
   sqliteReason,
-} from '../../../src/journal/sqlite-file.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { lockInOtherProcess } from '../../support/file-lock.ts';
+} from '../../../../src/durable/journals/sqlite-file.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { lockInOtherProcess } from '../../../support/file-lock.ts';
 
 const kind: SqliteKind = {
   applicationId: 7,
-  schema: ['CREATE TABLE item (name TEXT NOT NULL UNIQUE, bytes BLOB) STRICT;'],
+  schema: 'CREATE TABLE item (name TEXT NOT NULL UNIQUE, bytes BLOB) STRICT;',
 };
 
 const insert =

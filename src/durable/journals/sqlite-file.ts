@@ -1,7 +1,7 @@
 import type Database from 'libsql';
-import { PostChainError } from '../../machines/contracts/error.ts';
-import { onAbort } from '../internal/async.ts';
-import { describeValue } from '../internal/options.ts';
+import { onAbort } from '../../internal/async.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { PostChainError } from '../error.ts';
 
 /** One connection to an SQLite file. It is replaced after an error, so nothing may keep it or its statements. */
 export interface SqliteConnection {
@@ -41,8 +41,8 @@ export interface SqliteFile {
 export interface SqliteKind {
   /** SQLite's `application_id`: four bytes that mark the file as one of this kind. */
   readonly applicationId: number;
-  /** The migrations from each version of the schema to the next; the first one creates the tables. */
-  readonly schema: readonly [string, ...string[]];
+  /** The statements that create the tables. */
+  readonly schema: string;
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
@@ -355,29 +355,27 @@ function loadLibsql(): typeof Database {
   }
 }
 
-function isPrepared(connection: SqliteConnection, { applicationId, schema }: SqliteKind): boolean {
-  return (
-    readNumber(connection, 'PRAGMA application_id', 'application_id') === applicationId &&
-    readNumber(connection, 'PRAGMA user_version', 'user_version') === schema.length
-  );
-}
+const VERSION = 1;
 
-/**
- * Creates the schema of a new file, or migrates an older one. Throws if the file is of another kind. Runs in a transaction: if two processes
- * start at once, the second finds the complete schema.
- */
-function prepare(connection: SqliteConnection, { applicationId, schema }: SqliteKind): void {
+/** Whether a file is prepared. Throws if it is of another kind. */
+function isPrepared(connection: SqliteConnection, { applicationId }: SqliteKind): boolean {
   const application = readNumber(connection, 'PRAGMA application_id', 'application_id');
   const version = readNumber(connection, 'PRAGMA user_version', 'user_version');
   const tables = readNumber(connection, 'SELECT count(*) AS tables FROM sqlite_schema', 'tables');
-  if (application !== applicationId && (application !== 0 || version !== 0 || tables !== 0))
-    throw new Error('it is the database of another program');
-  if (version > schema.length)
-    throw new Error(`its format version is ${version}; this PostChain reads version ${schema.length}`);
+  if (application === 0 && version === 0 && tables === 0) return false;
+  if (application !== applicationId) throw new Error('it is the database of another program');
+  if (version !== VERSION) throw new Error(`its format version is ${version}; this PostChain reads version ${VERSION}`);
+  return true;
+}
+
+/** Creates the schema of a new file. Runs in a transaction: if two processes start at once, the second finds the complete schema. */
+function prepare(connection: SqliteConnection, kind: SqliteKind): void {
+  if (isPrepared(connection, kind)) return;
+  const { applicationId, schema } = kind;
   const statements = [
-    ...schema.slice(version).flatMap((sql) => sql.split(';').filter((each) => each.trim() !== '')),
+    ...schema.split(';').filter((sql) => sql.trim() !== ''),
     `PRAGMA application_id = ${applicationId}`,
-    `PRAGMA user_version = ${schema.length}`,
+    `PRAGMA user_version = ${VERSION}`,
   ];
   for (const sql of statements) connection.run(sql, []);
 }

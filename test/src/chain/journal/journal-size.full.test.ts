@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPassageIndex, createPostChain, extractiveModel } from '../../../src/entries/index.ts';
-import { fileJournals, loadDocuments } from '../../../src/entries/node.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { createRandom, SEED } from '../../support/random.ts';
+import { createPassageIndex, createPostChain, extractiveModel } from '../../../../src/entries/index.ts';
+import { fileJournals, loadDocuments } from '../../../../src/entries/node.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { createRandom, SEED } from '../../../support/random.ts';
 
 /** Words that hardly compress: letters drawn at random. */
 function randomProse(chars: number, seed: number): string {

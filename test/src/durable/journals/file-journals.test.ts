@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry, JournalStore } from '../../../machines/contracts/journal.ts';
-import { replay } from '../../../src/chain/journal/replay.ts';
-import { fileJournals, journalFile } from '../../../src/journal/file-journals.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
+import { fileJournals, journalFile } from '../../../../src/chain/journal/stores.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const START = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
-import { rerecord } from '../../../src/chain/journal/rerecord.ts';
-import { stateAt } from '../../../src/chain/journal/state-at.ts';
-import { runOverHistory } from '../../support/journal-files.ts';
+import { PostChainError } from '../../../../machines/contracts/error.ts';
+import { type JournalEntry, journalEntrySchema } from '../../../../machines/contracts/journal.ts';
+import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
+import { stateAt } from '../../../../src/chain/journal/state-at.ts';
+import { runOverHistory } from '../../../support/journal-files.ts';
 
 const VALUES = [0, -1, 1, 100, 4_000_000_000, 0.5, '', 'x', null, true, [], {}, [null], undefined] as const;
 const position = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -2,14 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { JournalWriter } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
-import { linesOf } from '../../../src/journal/journal-lines.ts';
-import { leaseState, seemsHeld, thisHolder } from '../../../src/journal/lease.ts';
-import { readLock, takeLock, takeOverLock } from '../../../src/journal/lock-file.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith } from '../../support/journal-files.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
+import { fileJournals, linesOf } from '../../../../src/chain/journal/stores.ts';
+import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
+import { readLock, takeLock, takeOverLock } from '../../../../src/durable/journals/lock-file.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { fileWith } from '../../../support/journal-files.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');
 
@@ -50,10 +49,10 @@ it('is free at once if its process has ended, or another process has its id', ()
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(holder));
     expect(leaseState(readLock(path))).toBe('free');
-    const lock = takeLock(path, 'run');
+    const lock = takeLock(path, 'Run "run"');
     expect(lock.mustFence).toBe(false);
     expect(readLock(path)).toMatchObject({ holder: thisHolder(), token: 4 });
-    expect(() => takeLock(path, 'run')).toThrow(`Run "run" is still running in process ${process.pid}`);
+    expect(() => takeLock(path, 'Run "run"')).toThrow(`Run "run" is still running in process ${process.pid}`);
     lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);
   }
@@ -64,8 +63,8 @@ it('is held if its process is in another container or on another host', async ()
   writeFileSync(path, JSON.stringify(inAnotherContainer));
   expect(leaseState(readLock(path))).toBe('unsure');
   expect(seemsHeld(readLock(path))).toBe(true);
-  expect(() => takeLock(path, 'run')).toThrow(
-    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take the run over with the option "force" (--force on the command line)`,
+  expect(() => takeLock(path, 'Run "run"')).toThrow(
+    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take it over with the option "force"`,
   );
 });
 
@@ -91,9 +90,9 @@ it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
   async (text) => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, text);
-    expect(() => takeLock(path, 'run')).toThrow('is still running in an unknown process');
-    await expect(takeOverLock(path, 'run', false)).rejects.toMatchObject({ code: 'invalid_journal' });
-    const lock = await takeOverLock(path, 'run', true);
+    expect(() => takeLock(path, 'Run "run"')).toThrow('is still running in an unknown process');
+    await expect(takeOverLock(path, 'Run "run"', false)).rejects.toMatchObject({ code: 'invalid_journal' });
+    const lock = await takeOverLock(path, 'Run "run"', true);
     expect(lock.mustFence).toBe(true);
     lock.check();
     lock.release();
@@ -103,10 +102,10 @@ it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
 
 it('fences the previous holder if it is taken over by force', async () => {
   const path = lockIn(temporaryFolder());
-  const first = takeLock(path, 'run');
-  const second = await takeOverLock(path, 'run', true);
+  const first = takeLock(path, 'Run "run"');
+  const second = await takeOverLock(path, 'Run "run"', true);
   expect(() => first.check()).toThrow(
-    /no longer writes the journal of run "run", because process \d+ has taken it over/u,
+    /^Run "run" is no longer written by this process, because process \d+ has taken it over/u,
   );
   first.release();
   second.check();
@@ -115,7 +114,7 @@ it('fences the previous holder if it is taken over by force', async () => {
 
 it('is lost if its file is removed', () => {
   const path = lockIn(temporaryFolder());
-  const lock = takeLock(path, 'run');
+  const lock = takeLock(path, 'Run "run"');
   rmSync(path);
   expect(() => lock.check()).toThrow('its lock was removed');
 });
@@ -125,7 +124,7 @@ it('is taken from a process that died while it took over', () => {
   writeFileSync(path, JSON.stringify(inAnotherContainer));
   // It had claimed the lock, but not yet moved its claim over the lock file.
   writeFileSync(`${path}.elsewhere.3`, JSON.stringify({ ...gone, token: 4 }));
-  takeLock(path, 'run').check();
+  takeLock(path, 'Run "run"').check();
   expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id, token: 5 });
   expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
 });

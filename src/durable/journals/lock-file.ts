@@ -1,18 +1,17 @@
-import { jsonOf } from './journal-lines.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import {
   fencedError,
-  HEARTBEAT_MS,
+  heartbeat,
   isSameLease,
-  keepAlive,
   type Lease,
   leaseState,
   parseHolder,
-  replaceableLease,
   requireUnused,
+  takeOver,
   thisHolder,
 } from './lease.ts';
 
-/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+/** Loaded on use, because durable machines also run in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
 
 /** The lease of a journal file, held by this process. */
@@ -24,23 +23,22 @@ export interface HeldLock {
   release(): void;
 }
 
-/** Takes the lock file of a run without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. */
-export function takeLock(path: string, runId: string): HeldLock {
+/** Takes a lock file without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. */
+export function takeLock(path: string, subject: string): HeldLock {
   for (;;) {
     const current = readLock(path);
-    requireUnused(runId, current);
-    const held = replaceLock(path, runId, current);
+    requireUnused(subject, current);
+    const held = replaceLock(path, subject, current);
     if (held !== null) return held;
   }
 }
 
-/** Takes the lock file of a run. Waits and rejects as `replaceableLease` does. */
-export async function takeOverLock(path: string, runId: string, force: boolean): Promise<HeldLock> {
-  for (;;) {
-    const current = await replaceableLease(runId, () => readLock(path), force);
-    const held = replaceLock(path, runId, current);
-    if (held !== null) return held;
-  }
+/** Takes a lock file. Waits and rejects as `takeOver` does. */
+export function takeOverLock(path: string, subject: string, force: boolean): Promise<HeldLock> {
+  return takeOver(subject, force, {
+    read: () => readLock(path),
+    replace: (previous) => replaceLock(path, subject, previous),
+  });
 }
 
 /** Returns the lease in a lock file; null if there is none. */
@@ -69,10 +67,10 @@ const successorPath = (path: string, lease: Lease | null): string =>
   `${path}.${lease?.holder?.id ?? 'unreadable'}.${lease?.token ?? 0}`;
 
 /** Replaces a lease by one of this process. Returns null if another process was faster. */
-function replaceLock(path: string, runId: string, previous: Lease | null): HeldLock | null {
+function replaceLock(path: string, subject: string, previous: Lease | null): HeldLock | null {
   const token = (previous?.token ?? 0) + 1;
   if (!claim(path, previous, token)) return null;
-  return heldLock(path, runId, token, leaseState(previous) !== 'free');
+  return heldLock(path, subject, token, leaseState(previous) !== 'free');
 }
 
 /** Makes this process the holder, with the given token. */
@@ -92,33 +90,29 @@ function claim(path: string, previous: Lease | null, token: number): boolean {
   return true;
 }
 
-function heldLock(path: string, runId: string, token: number, mustFence: boolean): HeldLock {
+function heldLock(path: string, subject: string, token: number, mustFence: boolean): HeldLock {
   const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
-  let beatAtMs = performance.now();
   const check = (): void => {
     const current = readLock(path);
-    if (!isSameLease(current, own)) throw fencedError(runId, current);
+    if (!isSameLease(current, own)) throw fencedError(subject, current);
   };
-  const beat = (): void => {
+  const beats = heartbeat(() => {
     try {
       check();
       const now = new Date();
       fs().utimesSync(path, now, now);
-      beatAtMs = performance.now();
     } catch {
       // The next write reports a lost lock.
     }
-  };
-  const endBeats = keepAlive(beat);
+  });
   return {
     mustFence,
     check() {
       check();
-      // In a busy process, the timer may be late.
-      if (performance.now() - beatAtMs > HEARTBEAT_MS) beat();
+      beats.ifLate();
     },
     release() {
-      endBeats();
+      beats.end();
       if (isSameLease(readLock(path), own)) removeLock(path, own);
     },
   };
@@ -177,7 +171,7 @@ function readLease(path: string): Lease | null {
     // Opening the file first makes a network file system return its current modification time.
     const file = fs().openSync(path, 'r');
     try {
-      const value = Object(jsonOf(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
+      const value = Object(parseJson(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
       const token = Number.isSafeInteger(value.token) ? Number(value.token) : 0;
       return { holder: parseHolder(value), token, beatMs: fs().fstatSync(file).mtimeMs };
     } finally {

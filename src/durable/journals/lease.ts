@@ -1,8 +1,7 @@
-import * as z from 'zod/mini';
-import { PostChainError } from '../../machines/contracts/error.ts';
-import { runInUse } from './journal-store.ts';
+import { PostChainError } from '../error.ts';
+import { journalInUse, repeat } from './line-store.ts';
 
-/** Loaded on use, because the rest of PostChain also runs in browsers, which have no file system. */
+/** Loaded on use, because durable machines also run in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
 
 /** Who may write a journal. A lease is valid until its holder releases it, or another process takes it over. */
@@ -15,22 +14,23 @@ export interface Lease {
   readonly beatMs: number;
 }
 
-const holderSchema = z.object({
+export interface LeaseHolder {
   /** Random, for each process and worker thread. */
-  id: z.string().check(z.regex(/^[\w-]{1,64}$/u)),
-  pid: z.int().check(z.gte(1)),
+  readonly id: string;
+  readonly pid: number;
   /** When the process started, in kernel ticks since boot, because process ids are reused; empty if unknown. */
-  startedAt: z.string(),
-  host: z.string(),
+  readonly startedAt: string;
+  readonly host: string;
   /** Identifies the boot and the PID namespace: only there does the process id mean anything. */
-  space: z.string(),
-});
-export type LeaseHolder = Readonly<z.infer<typeof holderSchema>>;
+  readonly space: string;
+}
 
 /** Parses a holder from a JSON value. Returns null if it is not valid. */
 export function parseHolder(value: unknown): LeaseHolder | null {
-  const read = holderSchema.safeParse(value);
-  return read.success ? read.data : null;
+  const { id, pid, startedAt, host, space } = Object(value) as LeaseHolder;
+  if (![id, startedAt, host, space].every((text) => typeof text === 'string')) return null;
+  const isValid = /^[\w-]{1,64}$/u.test(id) && Number.isSafeInteger(pid) && pid >= 1;
+  return isValid ? { id, pid, startedAt, host, space } : null;
 }
 
 let self: LeaseHolder | null = null;
@@ -48,7 +48,7 @@ export function thisHolder(): LeaseHolder {
 }
 
 /** How often a holder renews its lease. */
-export const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 /** A lease can be taken over after this long without a heartbeat. A busy process may be late by a few seconds. */
 const EXPIRY_MS = 10_000;
 const OBSERVE_MS = 250;
@@ -86,32 +86,46 @@ export function seemsHeld(lease: Lease | null): boolean {
 }
 
 /** Throws `invalid_journal` if the holder of a lease seems to be running or is unknown. */
-export function requireUnused(runId: string, lease: Lease | null): void {
-  if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(runId, lease);
+export function requireUnused(subject: string, lease: Lease | null): void {
+  if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(subject, lease);
 }
 
-const inUse = (runId: string, lease: Lease | null): PostChainError =>
-  runInUse(runId, describeHolder(lease?.holder ?? null));
+const inUse = (subject: string, lease: Lease | null): PostChainError =>
+  journalInUse(subject, describeHolder(lease?.holder ?? null));
+
+/** Where a lease is stored. */
+interface LeasePlace<Held> {
+  read(): Promise<Lease | null> | Lease | null;
+  /** Replaces a lease by one of this process. Null if another process was faster. */
+  replace(previous: Lease | null): Promise<Held | null> | Held | null;
+}
 
 /**
- * Returns the lease that a writer of the run may replace; null if there is none. If only heartbeats can show whether its holder is still
- * running, watches for one for ten seconds. Rejects with `invalid_journal` if the holder is running or unknown, unless forced.
+ * Takes over a lease. If only heartbeats can show whether its holder is still running, watches for one for ten seconds. Rejects with
+ * `invalid_journal` if the holder is running or unknown, unless forced. `subject` names the journal.
  */
-export async function replaceableLease(
-  runId: string,
-  read: () => Promise<Lease | null> | Lease | null,
+export async function takeOver<Held>(subject: string, force: boolean, place: LeasePlace<Held>): Promise<Held> {
+  for (;;) {
+    const held = await place.replace(await replaceable(subject, force, place));
+    if (held !== null) return held;
+  }
+}
+
+async function replaceable(
+  subject: string,
   force: boolean,
+  { read }: Pick<LeasePlace<unknown>, 'read'>,
 ): Promise<Lease | null> {
   let seen = await read();
   let sinceMs = performance.now();
   for (;;) {
     if (force || leaseState(seen) === 'free') return seen;
-    if (leaseState(seen) !== 'unsure') throw inUse(runId, seen);
+    if (leaseState(seen) !== 'unsure') throw inUse(subject, seen);
     if (performance.now() - sinceMs >= EXPIRY_MS) return seen;
     await process.getBuiltinModule('node:timers/promises').setTimeout(OBSERVE_MS);
     const lease = await read();
     if (lease === null) return null;
-    if (isSameLease(lease, seen) && lease.beatMs !== seen?.beatMs) throw inUse(runId, lease);
+    if (isSameLease(lease, seen) && lease.beatMs !== seen?.beatMs) throw inUse(subject, lease);
     if (isSameLease(lease, seen)) continue;
     seen = lease;
     sinceMs = performance.now();
@@ -130,28 +144,28 @@ function describeHolder(holder: LeaseHolder | null): string {
 }
 
 /** Returns the error of a writer whose journal another process has taken over. */
-export function fencedError(runId: string, current: Lease | null): PostChainError {
+export function fencedError(subject: string, current: Lease | null): PostChainError {
   const cause = current === null ? 'its lock was removed' : `${describeHolder(current.holder)} has taken it over`;
   return new PostChainError(
     'journal_fenced',
-    `This process no longer writes the journal of run ${JSON.stringify(runId)}, because ${cause}; continue it there, or resume it`,
+    `${subject} is no longer written by this process, because ${cause}; continue it there, or resume it`,
   );
 }
 
-const beats = new Set<() => void>();
-let timer: NodeJS.Timeout | null = null;
-
-/** Calls `beat` every two seconds, without keeping the process alive. Returns a function that stops it. */
-export function keepAlive(beat: () => void): () => void {
-  beats.add(beat);
-  timer ??= setInterval(() => {
-    for (const each of beats) each();
-  }, HEARTBEAT_MS).unref();
-  return () => {
-    beats.delete(beat);
-    if (beats.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
+/** Calls `beat` every two seconds, without keeping the process alive. */
+export function heartbeat(beat: () => void): { ifLate(): void; end(): void } {
+  let atMs = performance.now();
+  const now = (): void => {
+    atMs = performance.now();
+    beat();
+  };
+  const end = repeat(HEARTBEAT_MS, now);
+  return {
+    /** In a busy process, timers may be late. */
+    ifLate() {
+      if (performance.now() - atMs > HEARTBEAT_MS) now();
+    },
+    end,
   };
 }
 

@@ -1,19 +1,18 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry, JournalStore, JournalStoreOptions } from '../../../machines/contracts/journal.ts';
-
-import { createPostChain } from '../../../src/entries/index.ts';
-import { fileJournals } from '../../../src/journal/file-journals.ts';
-import { entriesOf } from '../../../src/journal/journal-lines.ts';
-import { storedRunsOf } from '../../../src/journal/journal-store.ts';
-import { thisHolder } from '../../../src/journal/lease.ts';
-import { memoryJournals } from '../../../src/journal/memory-journals.ts';
-import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
+import type { JournalStoreOptions } from '../../../../src/chain/journal/stores.ts';
+import { fileJournals, memoryJournals, sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { thisHolder } from '../../../../src/durable/journals/lease.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { storedRunsOf } from '../../../../src/inspection/stored-runs.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = {
   memory: memoryJournals,

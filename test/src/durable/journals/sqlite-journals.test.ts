@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { entriesOf } from '../../../src/journal/journal-lines.ts';
-import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { lockInOtherProcess } from '../../support/file-lock.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { lockInOtherProcess } from '../../../support/file-lock.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 describe('sqliteJournals', () => {
   it('does not end a run when the file is closed', async () => {

@@ -1,11 +1,13 @@
-import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalWriter } from '../../machines/contracts/journal.ts';
+import { PostChainError } from '../error.ts';
+import type { JournalWriter } from './journal-store.ts';
 
 /**
  * Returns a writer that never throws or rejects, because journal stores are user code. After the first error, which becomes its
  * `failure`, and after `close`, it writes nothing more.
  */
-export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<JournalWriter>): JournalWriter {
+export function guardedWriter<Entry>(
+  writer: Omit<JournalWriter<Entry>, 'failure'> & Partial<JournalWriter<Entry>>,
+): JournalWriter<Entry> {
   let failure: string | null = null;
   let isFenced = false;
   let closed = false;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sqliteSessions } from '../../../src/chain/sqlite-sessions.ts';
-import { sqliteJournals } from '../../../src/journal/sqlite-journals.ts';
+import { sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
 
 const MISSING = 'the package libsql is not installed; run: npm install libsql';
 

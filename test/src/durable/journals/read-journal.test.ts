@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { journalFile, readJournal } from '../../../src/journal/file-journals.ts';
-import { lineReader, linesOf, lineWriter } from '../../../src/journal/journal-lines.ts';
-import { temporaryFolder } from '../../support/cli.ts';
-import { fileWith } from '../../support/journal-files.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import type { PostChainError } from '../../../../machines/contracts/error.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { RUN_JOURNALS } from '../../../../src/chain/journal/journal-format.ts';
+import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal/stores.ts';
+import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { fileWith } from '../../../support/journal-files.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
 
@@ -85,7 +86,7 @@ describe('readJournal', () => {
     [
       'another version',
       linesOf([{ ...start, version: 3 } as unknown as JournalEntry]),
-      'cannot read entry 0: format version 3 is not supported; this PostChain reads versions 1 and 2',
+      'cannot read entry 0: format version 3 is not supported; this PostChain reads version 2',
     ],
   ])('rejects %s', async (_, text, message) => {
     const path = fileWith(text);
@@ -120,13 +121,13 @@ describe('readJournal', () => {
   });
 
   it('detects every flipped bit of a compressed line, also where it changes no entry', async () => {
-    const [line = ''] = lineWriter({ isCompressed: true }).lines((await journalOf('It was so.')).slice(0, 6));
+    const [line = ''] = lineWriter(RUN_JOURNALS, {}).lines((await journalOf('It was so.')).slice(0, 6));
     const bytes = Buffer.from(line);
     const undetected = Array.from({ length: bytes.length * 8 }, (_, bit) => bit).filter((bit) => {
       const flipped = Buffer.from(bytes);
       flipped.writeUInt8((bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
       try {
-        return lineReader('run-1').read(flipped.toString('utf8')).length > 0;
+        return lineReader(RUN_JOURNALS, 'run-1').read(flipped.toString('utf8')).length > 0;
       } catch (error) {
         return (error as PostChainError).code !== 'invalid_journal';
       }

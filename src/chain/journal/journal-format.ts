@@ -1,0 +1,117 @@
+import * as z from 'zod/mini';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import {
+  JOURNAL_VERSION,
+  type JournalEntry,
+  journalEntrySchema,
+  type RunStart,
+  type RunStatus,
+  type RunSummary,
+} from '../../../machines/contracts/journal.ts';
+import {
+  type JournalFormat,
+  type JournalStore as JournalStoreOf,
+  type JournalWriter as JournalWriterOf,
+  type ListedJournal,
+  type OpenedJournal as OpenedJournalOf,
+  redactStrings,
+} from '../../durable/journals/journal-store.ts';
+
+/** Writes the journal of one run. By default a failing journal does not stop its run; one that another process has taken over does. */
+export type JournalWriter = JournalWriterOf<JournalEntry>;
+/** The journal of a run to continue. */
+export type OpenedJournal = OpenedJournalOf<JournalEntry>;
+/** Stores the journals of runs, listed newest first. */
+export type JournalStore = JournalStoreOf<JournalEntry, RunSummary>;
+
+/** The entries that are synced with `fsync: 'checkpoint'`. */
+const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'phase-end', 'decision', 'run-end']);
+
+/** The journals of runs. */
+export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
+  noun: 'run',
+  parse: parseEntry,
+  summarize,
+  compare: (one, other) => (one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0),
+  isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
+  isEnd: ({ type }) => type === 'run-end',
+  redact: (entry, redact) => redactStrings(asRedacted(entry), redact),
+  isRedacted: (start) => start.type === 'run-start' && start.redacted,
+};
+
+function parseEntry(value: unknown): JournalEntry {
+  const { version, seq, type } = Object(value) as Partial<RunStart & JournalEntry>;
+  if (seq === 0 && version !== undefined && version !== JOURNAL_VERSION)
+    throw new Error(`format version ${version} is not supported; this PostChain reads version ${JOURNAL_VERSION}`);
+  const [issue] = issuesOf(value);
+  if (issue !== undefined)
+    throw new Error(`not a journal entry (${issue.path.join('.') || 'value'}: ${issue.message})`);
+  if (seq === 0 && type !== 'run-start') throw new Error(`expected "run-start"; received "${type}"`);
+  if (seq !== 0 && type === 'run-start') throw new Error('a second "run-start" in one journal');
+  return value as JournalEntry;
+}
+
+function issuesOf(value: unknown): readonly z.core.$ZodIssue[] {
+  try {
+    return journalEntrySchema.safeParse(value).error?.issues ?? [];
+  } catch {
+    // The schema is recursive: deeply nested input overflows the stack.
+    throw new Error('nested too deeply');
+  }
+}
+
+/**
+ * Returns an entry as a redacted journal stores it. The start is marked. Attachments have no bytes. Streamed text is empty, because a
+ * secret may be split across two deltas; the whole text follows in the reply, which is redacted.
+ */
+export function asRedacted(entry: JournalEntry): JournalEntry {
+  if (entry.type === 'run-start') return { ...entry, redacted: true };
+  return entry.type === 'text-delta' ? { ...entry, text: '' } : withoutBytes(entry);
+}
+
+/** Returns an entry without the bytes of an attachment, as it is shown, exported and redacted. */
+export function withoutBytes(entry: JournalEntry): JournalEntry {
+  return entry.type === 'attachment' ? { ...entry, data: '' } : entry;
+}
+
+/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `run-start`. */
+export function runStartOf([start]: readonly JournalEntry[]): RunStart {
+  if (start?.type === 'run-start') return start;
+  throw new PostChainError(
+    'invalid_journal',
+    `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
+  );
+}
+
+function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary {
+  const start = startSchema.safeParse(first);
+  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+  const { request, forkedFrom } = start.data;
+  const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
+  return {
+    runId,
+    request,
+    startedAt,
+    forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
+    status: isDamaged ? 'damaged' : (endOf(last) ?? (isWritten ? 'running' : 'interrupted')),
+  };
+}
+
+/** Returns the status in the last entry of a run; null if that does not end the run, or cannot be read alone. */
+function endOf(last: unknown): RunStatus | null {
+  if (last === undefined) return null;
+  const end = lastSchema.safeParse(last);
+  if (!end.success) return 'damaged';
+  return 'status' in end.data ? end.data.status : null;
+}
+
+const startSchema = z.object({
+  type: z.literal('run-start'),
+  request: z.string(),
+  startedAt: z.iso.datetime(),
+  forkedFrom: z.nullable(z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() })),
+});
+const lastSchema = z.union([
+  z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
+  z.object({ type: z.string().check(z.refine((type) => type !== 'run-end')) }),
+]);

@@ -1,0 +1,336 @@
+import { nextTurn } from '../../internal/async.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { makeDirectory } from '../../internal/make-directory.ts';
+import { PostChainError } from '../error.ts';
+import { lineReader, unreadable } from './journal-lines.ts';
+import type {
+  JournalFormat,
+  JournalStore,
+  JournalStoreOptions,
+  OpenJournalOptions,
+  StoredEntry,
+} from './journal-store.ts';
+import { seemsHeld } from './lease.ts';
+import { dropTornLine, firstAndLastLine, linesOfFile } from './line-file.ts';
+import {
+  type BoundsQuery,
+  createLineStore,
+  type FirstAndLast,
+  type JournalBackend,
+  type JournalBounds,
+  journalExists,
+  type LineSink,
+  noSuchJournal,
+  repeat,
+  subjectOf,
+} from './line-store.ts';
+import { type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
+
+/** Loaded on use, because durable machines also run in browsers, which have no file system. */
+const fs = () => process.getBuiltinModule('node:fs');
+const paths = () => process.getBuiltinModule('node:path');
+
+const EXTENSION = '.jsonl';
+const LOCK = '.lock';
+
+const fileOf = (id: string): string => `${encodeURIComponent(id)}${EXTENSION}`;
+
+type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
+
+/**
+ * Returns a journal store that keeps each journal as a file of compressed lines in a directory, readable by its owner only. The directory
+ * is created on the first write. The entries of a step are handed to the operating system before its machine continues, so they survive a crash
+ * of the process; a power failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and
+ * throws or rejects with `invalid_path` if the directory cannot be used.
+ */
+export function createFileJournals<Entry extends StoredEntry, Summary>(
+  folder: string,
+  format: JournalFormat<Entry, Summary>,
+  options: JournalStoreOptions = {},
+): JournalStore<Entry, Summary> {
+  const resolved = requirePath(folder, 'directory');
+  const backend = fileBackend((id) => paths().join(resolved, fileOf(id)), folder, format);
+  return createLineStore(
+    {
+      ...backend,
+      create(id) {
+        orInvalidPath(folder, () => makeDirectory(resolved));
+        return backend.create(id);
+      },
+      bounds: (query) => boundsIn(resolved, query, backend.boundsOf),
+      watch: (onChange) => watchFolder(resolved, onChange),
+    },
+    format,
+    options,
+  );
+}
+
+/** Returns a journal store for one file with one entry per line, whatever the id of the journal. `create` overwrites the file. */
+export function createJournalFile<Entry extends StoredEntry, Summary>(
+  path: string,
+  format: JournalFormat<Entry, Summary>,
+  options: JournalStoreOptions = {},
+): JournalStore<Entry, Summary> {
+  const resolved = requirePath(path, 'file');
+  const backend = fileBackend(() => resolved, path, format);
+  return createLineStore(
+    { ...backend, create: backend.replace, bounds: (query) => backend.boundsOf(resolved, query) },
+    format,
+    { ...options, isPlain: true },
+  );
+}
+
+/**
+ * Yields the entries of a journal file, in order. A last line without a line feed, as a killed process may leave it, is skipped. Throws
+ * `invalid_journal` if the file cannot be read, or if a line is not an entry, was changed or is out of place.
+ */
+export async function* readJournalFile<Entry extends StoredEntry>(
+  path: string,
+  format: JournalFormat<Entry, unknown>,
+): AsyncGenerator<Entry> {
+  const reader = lineReader(format, path);
+  try {
+    for await (const line of linesOfFile(path)) for (const { entry } of reader.read(line)) yield entry;
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  reader.end();
+}
+
+/** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
+function fileBackend(pathOf: (id: string) => string, givenPath: string, format: Named) {
+  /** Returns the path of a journal's lock file; null for a device or a pipe, which gets none. */
+  function lockOf(id: string): string | null {
+    if (fs().existsSync(pathOf(id)) && !fs().statSync(pathOf(id)).isFile()) return null;
+    if (!fs().existsSync(paths().dirname(pathOf(id)))) throw new Error('its directory does not exist');
+    return `${pathOf(id)}${LOCK}`;
+  }
+  function claim(id: string): HeldLock | null {
+    const lock = lockOf(id);
+    return lock === null ? null : takeLock(lock, subjectOf(format, id));
+  }
+  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number, isNew = false): LineSink {
+    const file = openLocked(pathOf(id), lock, open);
+    let isEmpty = isNew;
+    let isNameSynced = false;
+    return {
+      append(lines, { sync }) {
+        lock?.check();
+        if (fs().fstatSync(file).nlink === 0)
+          throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
+        try {
+          fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
+        } catch (error) {
+          // On a full disk, no empty journal is left behind.
+          if (isEmpty) fs().rmSync(pathOf(id), { force: true });
+          throw error;
+        }
+        isEmpty = false;
+        if (!sync) return;
+        fs().fsyncSync(file);
+        if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
+        isNameSynced = true;
+      },
+      close() {
+        fs().closeSync(file);
+        lock?.release();
+      },
+    };
+  }
+
+  return {
+    create: (id: string) =>
+      orInvalidPath(givenPath, () => {
+        if (fs().existsSync(pathOf(id))) throw journalExists(format, id);
+        return openSink(id, claim(id), (path) => fs().openSync(path, 'a', 0o600), true);
+      }),
+    replace: (id: string) =>
+      orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
+    lines(id: string, from = 0) {
+      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
+      return linesOfFile(pathOf(id), from);
+    },
+    async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
+      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
+      const path = orInvalidPath(givenPath, () => lockOf(id));
+      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+      return orInvalidPath(givenPath, () =>
+        openSink(id, lock, (path) => {
+          dropTornLine(path);
+          return fs().openSync(path, 'a', 0o600);
+        }),
+      );
+    },
+    async remove(id: string) {
+      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
+      const path = lockOf(id);
+      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), false);
+      fs().rmSync(pathOf(id));
+      lock?.release();
+    },
+    boundsOf(id: string, { isKnown }: BoundsQuery = {}): readonly JournalBounds[] {
+      const path = pathOf(id);
+      const version = versionOf(path);
+      if (version === null) return [];
+      const lines = isKnown?.(id, version) === true ? null : firstAndLastOrEmpty(path);
+      return [{ id, version, lines, isWritten: seemsHeld(readLock(`${path}${LOCK}`)) }];
+    },
+    watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
+  } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** Syncs a directory, and with it the names of new files. Windows cannot open a directory for this, and does not need it. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = fs().openSync(path, 'r');
+  try {
+    fs().fsyncSync(folder);
+  } finally {
+    fs().closeSync(folder);
+  }
+}
+
+/** Opens a file that this process has locked. Releases the lock if that fails. */
+function openLocked(path: string, lock: HeldLock | null, open: (path: string) => number): number {
+  try {
+    if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path);
+    return open(path);
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** Replaces a file by a copy, so that a process that still writes to the old one writes to an unlinked file. */
+function replaceByCopy(path: string): void {
+  const real = fs().realpathSync(path);
+  const copy = `${real}.${globalThis.crypto.randomUUID()}.new`;
+  try {
+    fs().copyFileSync(real, copy);
+    fs().renameSync(copy, real);
+  } finally {
+    fs().rmSync(copy, { force: true });
+  }
+}
+
+/** Returns the first and last line of a file. Both are empty if it cannot be read, so that it is listed as damaged. */
+function firstAndLastOrEmpty(path: string): FirstAndLast {
+  try {
+    return firstAndLastLine(path);
+  } catch {
+    return { first: '', last: '' };
+  }
+}
+
+/** How long reading a directory may keep the event loop busy. */
+const TURN_MS = 12;
+
+/** Yields the journals of a directory, the most recently written first, while other work runs in between. */
+async function* boundsIn(
+  folder: string,
+  query: BoundsQuery | undefined,
+  boundsOf: (id: string, query: BoundsQuery | undefined) => readonly JournalBounds[],
+): AsyncGenerator<JournalBounds> {
+  let startedAtMs = performance.now();
+  async function pauseIfLate(): Promise<void> {
+    if (performance.now() - startedAtMs < TURN_MS) return;
+    await nextTurn();
+    startedAtMs = performance.now();
+  }
+  const found: { readonly id: string; readonly mtimeMs: number }[] = [];
+  for (const id of query?.ids ?? namesIn(folder).flatMap(idOf)) {
+    const mtimeMs = query?.ids === undefined ? mtimeOf(paths().join(folder, fileOf(id))) : 0;
+    found.push({ id, mtimeMs });
+    await pauseIfLate();
+  }
+  query?.onFound?.(found.length);
+  for (const { id } of found.sort((one, other) => other.mtimeMs - one.mtimeMs)) {
+    yield* boundsOf(id, query);
+    await pauseIfLate();
+  }
+}
+
+const POLL_MS = 500;
+
+/** Polls a directory, which need not exist yet, and the files that a process writes: network file systems report no changes. */
+function watchFolder(folder: string, onChange: (ids: readonly string[] | null) => void): () => void {
+  let changedAtMs = -1;
+  let written: ReadonlyMap<string, string | null> = new Map();
+  function poll(): void {
+    const before = { changedAtMs, written };
+    changedAtMs = mtimeOf(folder);
+    const hasChanged = changedAtMs !== before.changedAtMs;
+    const ids = hasChanged ? writtenIn(folder) : [...written.keys()];
+    written = new Map(ids.map((id) => [id, versionOf(paths().join(folder, fileOf(id)))]));
+    if (before.changedAtMs < 0) return;
+    const changed = ids.filter((id) => written.get(id) !== before.written.get(id));
+    if (hasChanged) onChange(null);
+    else if (changed.length > 0) onChange(changed);
+  }
+  poll();
+  return repeat(POLL_MS, poll);
+}
+
+/** Returns the ids of the journals with a lock file. */
+function writtenIn(folder: string): readonly string[] {
+  try {
+    return namesIn(folder).flatMap((name) => (name.endsWith(LOCK) ? idOf(name.slice(0, -LOCK.length)) : []));
+  } catch {
+    // It is not a directory, or cannot be read now.
+    return [];
+  }
+}
+
+const mtimeOf = (path: string): number => fs().statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** Returns what changes with every line of a file; null if there is no file. */
+function versionOf(path: string): string | null {
+  const status = fs().statSync(path, { throwIfNoEntry: false });
+  return status === undefined ? null : `${status.size} ${status.mtimeMs}`;
+}
+
+function namesIn(folder: string): readonly string[] {
+  if (!fs().existsSync(folder)) return [];
+  if (!fs().statSync(folder).isDirectory())
+    throw new PostChainError(
+      'invalid_path',
+      `"${folder}" is not a directory; expected a directory or an SQLite file (.db)`,
+    );
+  return fs()
+    .readdirSync(folder, { withFileTypes: true })
+    .flatMap((file) => (file.isFile() || file.isSymbolicLink() ? [file.name] : []));
+}
+
+/** Returns the id of the journal in a file; empty for files that this store did not create. */
+function idOf(name: string): readonly string[] {
+  if (!name.endsWith(EXTENSION)) return [];
+  try {
+    const id = decodeURIComponent(name.slice(0, -EXTENSION.length));
+    return id !== '' && fileOf(id) === name ? [id] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Resolves a path at once, because the working directory may change later. */
+function requirePath(path: unknown, kind: string): string {
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return paths().resolve(path);
+  throw new PostChainError(
+    'invalid_option',
+    `journals: expected the path of a ${kind}; received ${describeValue(path)}`,
+  );
+}
+
+function orInvalidPath<Value>(path: string, act: () => Value): Value {
+  try {
+    return act();
+  } catch (cause) {
+    if (cause instanceof PostChainError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const remedy = /^(?:ENOSPC|EDQUOT)\b/u.test(reason)
+      ? 'free space on its volume'
+      : 'expected a path in an existing, writable directory';
+    throw new PostChainError('invalid_path', `Cannot write the journal "${path}" (${reason}); ${remedy}`, { cause });
+  }
+}

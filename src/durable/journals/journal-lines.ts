@@ -1,0 +1,208 @@
+import { parseJson } from '../../internal/json-text.ts';
+import { PostChainError } from '../error.ts';
+import { type JournalFormat, type Redact, redactedEntry, type StoredEntry } from './journal-store.ts';
+
+/** Loaded on use, because durable machines also run in browsers, which have no zlib. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+/**
+ * A journal is stored as lines. A plain line is one entry; a compressed line is a block of entries:
+ *
+ *     {"seq":0,"atMs":0,"type":"start",…,"sum":"01234567"}
+ *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
+ *
+ * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
+ * `deflate` is the text of the entries in Base64, compressed with zlib and the preceding text as the dictionary. A block with
+ * `"alone":true` has no dictionary, so that lists can read it without the lines before. Each block is one line, so a torn write loses only
+ * that block.
+ */
+export interface LineWriter<Entry> {
+  /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
+  lines(entries: readonly Entry[]): readonly string[];
+}
+
+/** Parses and verifies lines, in order. `read` and `end` throw `invalid_journal`. */
+export interface LineReader<Entry> {
+  /** Returns the entries of the next line, each with its JSON. */
+  read(line: string): readonly ReadEntry<Entry>[];
+  /** Checks that the journal has at least one entry. Call it after the last line. */
+  end(): void;
+  /** Returns a writer that continues after the lines read so far. */
+  writer(options: LineOptions): LineWriter<Entry>;
+}
+
+export interface ReadEntry<Entry> {
+  readonly entry: Entry;
+  readonly json: string;
+}
+
+export interface LineOptions {
+  readonly redact?: Redact | undefined;
+  /** Whether to write one entry per line, for people and version control, instead of compressed blocks. */
+  readonly isPlain?: boolean;
+}
+
+/** The checksum of the lines so far, and the end of their text, which is the dictionary of the next block. */
+interface TextState {
+  readonly sum: number;
+  readonly window: Uint8Array;
+}
+
+const NO_TEXT: TextState = { sum: 0, window: new Uint8Array() };
+
+/** The size of zlib's window. */
+const WINDOW_BYTES = 32_768;
+
+/** Protects a reader from a forged block that expands without limit. */
+const MAX_BLOCK_BYTES = 268_435_456;
+
+const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
+
+/** In an entry, `seq` is followed by `atMs`. */
+const BLOCK_START = /^\{"seq":\d+,"count":/u;
+
+interface Block {
+  readonly deflate: string;
+  readonly alone?: true;
+}
+
+/** Returns the block that a line holds; null for a plain line. */
+function blockIn(line: string): Block | null {
+  const value = BLOCK_START.test(line) ? parseJson(line) : undefined;
+  return typeof (value as Partial<Block> | undefined)?.deflate === 'string' ? (value as Block) : null;
+}
+
+/** Returns the state after a line with the checksum `sum` and the given text. */
+function advanced({ window }: TextState, sum: number, text: Buffer): TextState {
+  const joined = text.length >= WINDOW_BYTES ? text : Buffer.concat([window, text]);
+  return { sum, window: joined.subarray(-WINDOW_BYTES) };
+}
+
+/** Returns a writer of a new journal, or one that continues after `state`. */
+export function lineWriter<Entry extends StoredEntry>(
+  format: JournalFormat<Entry, unknown>,
+  { redact, isPlain = false }: LineOptions,
+  state: TextState = NO_TEXT,
+): LineWriter<Entry> {
+  let { sum, window } = state;
+
+  const jsonOfEntry = (entry: Entry): string => JSON.stringify(redact ? redactedEntry(format, entry, redact) : entry);
+
+  /** Returns a line with its checksum. `start` is the line up to it. */
+  function line(start: string, text: Buffer): string {
+    ({ sum, window } = advanced({ sum, window }, zlib().crc32(start, sum), text));
+    return `${start},"sum":"${hex(sum)}"}`;
+  }
+
+  function plainLine(entry: Entry): string {
+    const start = jsonOfEntry(entry).slice(0, -1);
+    return line(start, Buffer.from(start));
+  }
+
+  function block(entries: readonly Entry[]): string {
+    const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
+    const isAlone = window.length === 0 || entries.some((entry) => format.isEnd(entry));
+    const deflated = zlib().deflateSync(text, isAlone ? {} : { dictionary: window });
+    const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;
+    return line(`${start},"deflate":"${deflated.toString('base64')}"`, text);
+  }
+
+  return {
+    lines(entries) {
+      if (isPlain) return entries.map(plainLine);
+      // Lists read the first line: what follows in the first step may be large, such as files.
+      const blocks = entries[0]?.seq === 0 ? [entries.slice(0, 1), entries.slice(1)] : [entries];
+      return blocks.filter(({ length }) => length > 0).map(block);
+    },
+  };
+}
+
+/** Returns a whole journal as the text of a file with one entry per line. */
+export function linesOf<Entry extends StoredEntry>(
+  format: JournalFormat<Entry, unknown>,
+  journal: readonly Entry[],
+): string {
+  const lines = lineWriter(format, { isPlain: true }).lines(journal);
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Returns a reader. `place` names the journal in errors. */
+export function lineReader<Entry extends StoredEntry>(
+  format: JournalFormat<Entry, unknown>,
+  place: string,
+): LineReader<Entry> {
+  let count = 0;
+  let state = NO_TEXT;
+  const damaged = (why: string): PostChainError => unreadable(place, `cannot read entry ${count}: ${why}`);
+
+  function readEntry(json: string): ReadEntry<Entry> {
+    const entry = parsed(parseJson(json));
+    if (entry.seq !== count) throw damaged(`expected seq ${count}; received ${String(entry.seq)}`);
+    count += 1;
+    return { entry, json };
+  }
+
+  function parsed(value: unknown): Entry {
+    try {
+      return format.parse(value);
+    } catch (error) {
+      throw damaged(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return {
+    read(line) {
+      const tail = TAIL.exec(line);
+      if (tail === null) throw damaged(parseJson(line) === undefined ? 'not valid JSON' : 'no checksum');
+      const start = line.slice(0, tail.index);
+      const sum = zlib().crc32(start, state.sum);
+      if (hex(sum) !== tail[1])
+        throw damaged('checksum mismatch, because this line or an earlier one was changed, moved or removed');
+      const block = blockIn(line);
+      const text = block === null ? Buffer.from(start) : inflated(block, state.window);
+      if (text === null) throw damaged('the compressed block is damaged');
+      state = advanced(state, sum, text);
+      return (block === null ? [`${start}}`] : entryTexts(text)).map(readEntry);
+    },
+    end() {
+      if (count === 0) throw unreadable(place, 'the journal is empty');
+    },
+    writer: (options) => lineWriter(format, options, state),
+  };
+}
+
+/** Returns the text of a block; null if it is damaged. */
+function inflated({ deflate, alone }: Block, window: Uint8Array): Buffer | null {
+  try {
+    return zlib().inflateSync(Buffer.from(deflate, 'base64'), {
+      maxOutputLength: MAX_BLOCK_BYTES,
+      ...(alone !== true && { dictionary: window }),
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Splits the text of a block. JSON contains no line feeds. */
+const entryTexts = (text: Buffer): readonly string[] => text.toString('utf8').split('\n').slice(0, -1);
+
+/**
+ * Returns the unverified entries of a line that can be read alone. Empty for any other line; null if the line is damaged. `from` and `to`
+ * choose entries of a block as in `Array.slice`.
+ */
+export function entriesInLine(line: string, from = 0, to?: number): readonly unknown[] | null {
+  const block = blockIn(line);
+  if (block === null) {
+    const value = parseJson(line);
+    return value === undefined ? null : [value];
+  }
+  if (block.alone !== true) return [];
+  const text = inflated(block, NO_TEXT.window);
+  return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
+}
+
+const hex = (sum: number): string => sum.toString(16).padStart(8, '0');
+
+export function unreadable(place: string, why: string, cause?: unknown): PostChainError {
+  return new PostChainError('invalid_journal', `${place}: ${why}; expected a journal of PostChain`, { cause });
+}

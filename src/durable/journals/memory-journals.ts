@@ -1,0 +1,118 @@
+import { guardedWriter } from './guarded-writer.ts';
+import { unreadable } from './journal-lines.ts';
+import {
+  type JournalFormat,
+  type JournalStore,
+  type JournalWriter,
+  type Redact,
+  redactedEntry,
+  type StoredEntry,
+} from './journal-store.ts';
+import {
+  type BoundsQuery,
+  journalExists,
+  journalInUse,
+  listOf,
+  noSuchJournal,
+  placeOf,
+  registerStoredJournals,
+  type StoredJournal,
+  subjectOf,
+} from './line-store.ts';
+
+interface MemoryJournal<Entry> {
+  readonly entries: Entry[];
+  isWritten: boolean;
+}
+
+/** Returns a journal store in memory, for tests and for machines inspected in the same process. It shares the entries with their hosts. */
+export function createMemoryJournals<Entry extends StoredEntry, Summary>(
+  format: JournalFormat<Entry, Summary>,
+  { redact }: { readonly redact?: Redact } = {},
+): JournalStore<Entry, Summary> {
+  const journals = new Map<string, MemoryJournal<Entry>>();
+  const watchers = new Set<(ids: readonly string[]) => void>();
+  const changed = (id: string): void => {
+    for (const onChange of watchers) onChange([id]);
+  };
+  const find = (id: string): MemoryJournal<Entry> => {
+    const journal = journals.get(id);
+    if (journal === undefined) throw noSuchJournal(format, id);
+    return journal;
+  };
+  const readable = (id: string): readonly Entry[] => {
+    const { entries } = find(id);
+    const place = placeOf(format, id);
+    if (entries.length === 0) throw unreadable(place, 'the journal is empty');
+    const at = entries.findIndex(({ seq }, index) => seq !== index);
+    if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
+    return [...entries];
+  };
+  const stored = (entry: Entry): Entry => (redact ? redactedEntry(format, entry, redact) : entry);
+  const writerOf = (id: string, journal: MemoryJournal<Entry>): JournalWriter<Entry> => {
+    const setWritten = (isWritten: boolean): void => {
+      journal.isWritten = isWritten;
+      changed(id);
+    };
+    setWritten(true);
+    return guardedWriter({
+      write(entries) {
+        journal.entries.push(...entries.map(stored));
+        changed(id);
+      },
+      close: () => setWritten(false),
+    });
+  };
+
+  async function* scan({ ids }: BoundsQuery = {}): AsyncGenerator<StoredJournal> {
+    for (const id of ids ?? journals.keys()) {
+      const journal = journals.get(id);
+      if (journal === undefined) continue;
+      const { entries, isWritten } = journal;
+      const ends = { first: entries[0], last: entries.slice(-8), isDamaged: entries.length === 0 };
+      yield { id, version: String(entries.length), ends, isWritten };
+    }
+  }
+
+  const store: JournalStore<Entry, Summary> = {
+    create(id) {
+      if (journals.has(id)) throw journalExists(format, id);
+      const journal: MemoryJournal<Entry> = { entries: [], isWritten: false };
+      journals.set(id, journal);
+      return writerOf(id, journal);
+    },
+    async *read(id) {
+      yield* readable(id);
+    },
+    async open(id, { force = false } = {}) {
+      const journal = find(id);
+      if (journal.isWritten && !force) throw journalInUse(subjectOf(format, id), 'this process');
+      return { entries: readable(id), writer: writerOf(id, journal) };
+    },
+    list: () => listOf(format, scan()),
+    async delete(id) {
+      if (find(id).isWritten) throw journalInUse(subjectOf(format, id), 'this process');
+      journals.delete(id);
+      changed(id);
+    },
+  };
+  registerStoredJournals(store, {
+    hasChecksums: false,
+    openTail(id) {
+      let count = 0;
+      return {
+        async *read() {
+          const unread = readable(id).slice(count);
+          count += unread.length;
+          for (const entry of unread) yield { entry, json: JSON.stringify(entry) };
+        },
+      };
+    },
+    scan,
+    watch(onChange) {
+      watchers.add(onChange);
+      return () => void watchers.delete(onChange);
+    },
+  });
+  return store;
+}

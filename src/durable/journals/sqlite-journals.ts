@@ -1,0 +1,425 @@
+import { parseJson } from '../../internal/json-text.ts';
+import { PostChainError } from '../error.ts';
+import type { JournalFormat, JournalStore, JournalStoreOptions, StoredEntry } from './journal-store.ts';
+import {
+  fencedError,
+  heartbeat,
+  isSameLease,
+  type Lease,
+  parseHolder,
+  seemsHeld,
+  takeOver,
+  thisHolder,
+} from './lease.ts';
+import {
+  type BoundsQuery,
+  createLineStore,
+  type JournalBounds,
+  journalExists,
+  type LineSink,
+  noSuchJournal,
+  repeat,
+  subjectOf,
+} from './line-store.ts';
+import {
+  openSqliteFile,
+  resolveSqlitePath,
+  type SqliteConnection,
+  type SqliteFile,
+  sqliteReason,
+} from './sqlite-file.ts';
+
+export interface SqliteJournals<Entry, Summary> extends JournalStore<Entry, Summary> {
+  /** Closes the file, and every journal in it that is still being written. */
+  close(): void;
+}
+
+/**
+ * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` grows with
+ * every lease, and `beat_ms` with every heartbeat of the owner.
+ */
+const SCHEMA = `
+  CREATE TABLE journal (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    owner TEXT,
+    token INTEGER NOT NULL,
+    beat_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX journal_by_owner ON journal (owner) WHERE owner IS NOT NULL;
+  CREATE TABLE line (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq))
+    STRICT, WITHOUT ROWID;
+`;
+
+interface Row {
+  readonly id: number;
+  readonly name: Bytes;
+  readonly owner: Bytes | null;
+  readonly token: number;
+  readonly beatMs: number;
+}
+
+/**
+ * Returns a journal store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its
+ * owner only. The entries of each step are a transaction, so they survive a crash of the process; `fsync` decides whether they also survive
+ * a power failure. While another process locks the file, entries wait in memory, in order; a journal that waits for longer than 30 seconds
+ * fails. Requires the package `libsql`. Throws `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the
+ * file cannot be used.
+ */
+export function createSqliteJournals<Entry extends StoredEntry, Summary>(
+  path: string,
+  format: JournalFormat<Entry, Summary>,
+  options: JournalStoreOptions = {},
+): SqliteJournals<Entry, Summary> {
+  const resolved = resolveSqlitePath(path, 'journals', 'a store in memory to keep journals');
+  let file = openJournalFile(resolved, path, format);
+  const store = createLineStore(
+    {
+      create(id) {
+        const exists = file.readNow((connection) => rowOf(connection, id) !== undefined) ?? false;
+        if (exists || file.starting.has(id)) throw journalExists(format, id);
+        file.starting.add(id);
+        return openSink(file, id, { token: 1, count: 0 });
+      },
+      async *lines(id, first = 0) {
+        const row = await file.read((connection) => requireRow(connection, file, id));
+        for (let from = first; ; from += PAGE_LINES) {
+          const page = await file.read((connection) => linesOf(connection, row.id, from));
+          yield* page;
+          if (page.length < PAGE_LINES) return;
+        }
+      },
+      async reopen(id, { force = false }) {
+        const place = await takeOverRow(file, id, force, (connection, row) => claim(connection, row));
+        return openSink(file, id, place);
+      },
+      async remove(id) {
+        await takeOverRow(file, id, false, (connection, row) => {
+          connection.run('DELETE FROM line WHERE journal = ?', [row.id]);
+          return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
+        });
+      },
+      async *bounds(query) {
+        yield* await file.read((connection) => readBounds(connection, file, query));
+      },
+      watch: (onChange) => watchRows(() => file, onChange),
+    },
+    format,
+    options,
+  );
+  // Not a copy of the store: storedJournalsOf() finds it by identity.
+  return Object.assign(store, {
+    close() {
+      file.close();
+      file = openJournalFile(resolved, path, format);
+    },
+  });
+}
+
+type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
+
+/** An SQLite file whose errors are reported as `invalid_path`, and the leases on its journals. */
+interface JournalFile extends SqliteFile {
+  readonly format: Named;
+  /** The journals whose first entry has not been written. Their row is written with it, so that no empty journal is left behind. */
+  readonly starting: Set<string>;
+  readonly leases: ReturnType<typeof createLeases>;
+}
+
+function openJournalFile(resolved: string, path: string, format: Named): JournalFile {
+  const file = openSqliteFile(resolved, {
+    // "PCjo" in ASCII.
+    applicationId: 0x50436a6f,
+    schema: SCHEMA,
+  });
+  const rethrow = (cause: unknown): never => {
+    if (cause instanceof PostChainError) throw cause;
+    const message = `Cannot use the journals in "${path}": ${sqliteReason(cause, resolved)}`;
+    throw new PostChainError('invalid_path', message, { cause });
+  };
+  const leases = createLeases(file, resolved);
+  return {
+    format,
+    starting: new Set(),
+    leases,
+    readNow: (act) => orElse(() => file.readNow(act), rethrow),
+    read: (act) => file.read(act).catch(rethrow),
+    write: (act) => orElse(() => file.write(act), rethrow),
+    writeSynced: (act) => file.writeSynced(act).catch(rethrow),
+    close() {
+      leases.releaseAll();
+      file.close();
+    },
+  };
+}
+
+/** The leases that this process holds, in all its stores, as `file`, `key` and `token`. */
+const held = new Set<string>();
+
+/** Returns the leases that this process holds on the journals of a file. */
+function createLeases(file: SqliteFile, resolved: string) {
+  const owner = JSON.stringify(thisHolder());
+  const leases = new Map<string, { readonly token: number; isReleased: boolean }>();
+  const nameOf = (key: string, token: number): string => JSON.stringify([resolved, key, token]);
+  let beats: ReturnType<typeof heartbeat> | null = null;
+  let isBeating = false;
+  let isEnded = false;
+
+  /** Renews the leases, and writes the releases, also those that could not be written before, for example because the disk was full. */
+  async function renew(): Promise<void> {
+    const released = [...leases].filter(([, { isReleased }]) => isReleased);
+    await file.write((connection) => {
+      connection.run('UPDATE journal SET beat_ms = ? WHERE owner = ?', [Date.now(), owner]);
+      for (const [key, { token }] of released)
+        connection.run('UPDATE journal SET owner = NULL WHERE name = ? AND owner = ? AND token = ?', [
+          key,
+          owner,
+          token,
+        ]);
+    });
+    for (const [key, lease] of released) if (leases.get(key) === lease) leases.delete(key);
+    if (leases.size > 0) return;
+    beats?.end();
+    beats = null;
+  }
+  /** After a failure, the next beat tries again. */
+  async function beat(): Promise<void> {
+    if (isBeating) return;
+    isBeating = true;
+    await renew().catch(() => {});
+    isBeating = false;
+  }
+  const markReleased = (key: string, token: number): void => {
+    held.delete(nameOf(key, token));
+    const lease = leases.get(key);
+    if (lease?.token === token) lease.isReleased = true;
+  };
+
+  return {
+    /** Returns the lease in a row; null if there is none, or this process has released it but could not write that yet. */
+    of({ name: key, owner: text, token, beatMs }: Row): Lease | null {
+      const holder = textOf(text);
+      if (text === null || (holder === owner && !held.has(nameOf(textOf(key), token)))) return null;
+      return { holder: parseHolder(parseJson(holder)), token, beatMs };
+    },
+    hold(key: string, token: number): void {
+      held.add(nameOf(key, token));
+      leases.set(key, { token, isReleased: false });
+      beats ??= heartbeat(() => void beat());
+    },
+    async release(key: string, token: number): Promise<void> {
+      if (isEnded) return;
+      markReleased(key, token);
+      await renew();
+    },
+    /** Releases all leases, because the file is about to be closed. */
+    releaseAll(): void {
+      isEnded = true;
+      for (const [key, { token }] of leases) markReleased(key, token);
+      // If that fails, the leases end with this process.
+      if (leases.size > 0) renew().catch(() => {});
+      beats?.end();
+    },
+    beatIfLate: () => beats?.ifLate(),
+  };
+}
+
+/** Calls `act`, and `onError` if it throws or rejects. */
+function orElse<Value>(act: () => Value, onError: (error: unknown) => never): Value {
+  try {
+    const value = act();
+    return value instanceof Promise ? (value.catch(onError) as Value) : value;
+  } catch (error) {
+    return onError(error);
+  }
+}
+
+/** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
+type Bytes = Uint8Array;
+
+const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
+
+const ROW = 'id, CAST(name AS BLOB) AS name, CAST(owner AS BLOB) AS owner, token, beat_ms AS beatMs';
+
+function rowOf(connection: SqliteConnection, id: string): Row | undefined {
+  const [row] = connection.all<Row>(`SELECT ${ROW} FROM journal WHERE name = ?`, [keyOf(id)]);
+  return row;
+}
+
+function requireRow(connection: SqliteConnection, { format }: JournalFile, id: string): Row {
+  const row = rowOf(connection, id);
+  if (row === undefined) throw noSuchJournal(format, id);
+  return row;
+}
+
+/** Acts on the row of a journal that no other process writes, in a transaction. */
+function takeOverRow<Value>(
+  file: JournalFile,
+  id: string,
+  force: boolean,
+  act: (connection: SqliteConnection, row: Row) => Value,
+): Promise<Value> {
+  return takeOver(subjectOf(file.format, id), force, {
+    read: () => file.read((connection) => file.leases.of(requireRow(connection, file, id))),
+    replace: (previous) =>
+      file.write((connection) => {
+        const row = requireRow(connection, file, id);
+        return isSameLease(file.leases.of(row), previous) ? act(connection, row) : null;
+      }),
+  });
+}
+
+/** Where a writer continues: its fencing token, and the number of lines before. */
+interface Place {
+  readonly token: number;
+  readonly count: number;
+}
+
+/** Replaces the lease in a row by one of this process. */
+function claim(connection: SqliteConnection, row: Row): Place {
+  const token = row.token + 1;
+  connection.run('UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?', [
+    JSON.stringify(thisHolder()),
+    token,
+    Date.now(),
+    row.id,
+  ]);
+  const [lines] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE journal = ?', [row.id]);
+  return { token, count: lines?.count ?? 0 };
+}
+
+function openSink(file: JournalFile, id: string, { token, count }: Place): LineSink {
+  const key = keyOf(id);
+  const owner = JSON.stringify(thisHolder());
+  const isNew = count === 0 && token === 1;
+  let seq = count;
+  let failure: { readonly error: unknown } | null = null;
+  file.leases.hold(key, token);
+
+  function insertRow(connection: SqliteConnection): void {
+    if (rowOf(connection, id) !== undefined) throw journalExists(file.format, id);
+    const values = [key, owner, token, Date.now()];
+    connection.run('INSERT INTO journal (name, owner, token, beat_ms) VALUES (?, ?, ?, ?)', values);
+  }
+  function insertLine(connection: SqliteConnection, at: number, line: string): void {
+    const inserted = connection.run(
+      'INSERT INTO line (journal, seq, line) SELECT id, ?, ? FROM journal WHERE name = ? AND owner = ? AND token = ?',
+      [at, line, key, owner, token],
+    );
+    if (inserted > 0) return;
+    const row = rowOf(connection, id);
+    throw fencedError(subjectOf(file.format, id), row === undefined ? null : file.leases.of(row));
+  }
+  const fail = (error: unknown): never => {
+    failure ??= { error };
+    throw error;
+  };
+  return {
+    append(lines, { sync }) {
+      const from = seq;
+      seq += lines.length;
+      file.leases.beatIfLate();
+      const write = (connection: SqliteConnection): void => {
+        // An entry after one that was not written would damage the journal.
+        if (failure !== null) throw failure.error;
+        if (isNew && from === 0) insertRow(connection);
+        for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
+      };
+      return orElse(() => (sync ? file.writeSynced(write) : file.write(write)), fail);
+    },
+    async close() {
+      file.starting.delete(id);
+      if (isNew && seq === 0) await file.write(insertRow);
+      await file.leases.release(key, token);
+    },
+  };
+}
+
+const PAGE_LINES = 1_000;
+
+function linesOf(connection: SqliteConnection, id: number, from: number): readonly string[] {
+  const rows = connection.all<{ line: Bytes }>(
+    'SELECT CAST(line AS BLOB) AS line FROM line WHERE journal = ? AND seq >= ? ORDER BY seq LIMIT ?',
+    [id, from, PAGE_LINES],
+  );
+  return rows.map(({ line }) => textOf(line));
+}
+
+function readBounds(
+  connection: SqliteConnection,
+  { leases }: JournalFile,
+  { ids, isKnown }: BoundsQuery = {},
+): readonly JournalBounds[] {
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq FROM journal`;
+  const rows =
+    ids === undefined
+      ? connection.all<ListedRow>(sql, [])
+      : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [keyOf(id)]));
+  return rows.map((row) => {
+    const id = idOf(textOf(row.name));
+    const version = String(row.lastSeq);
+    const isWritten = seemsHeld(leases.of(row));
+    if (isKnown?.(id, version) === true) return { id, version, lines: null, isWritten };
+    const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];
+    return { id, version, lines: { first, last }, isWritten };
+  });
+}
+
+/** Null for a journal without lines. */
+const LAST_SEQ = '(SELECT max(seq) FROM line WHERE line.journal = journal.id)';
+
+interface ListedRow extends Row {
+  readonly lastSeq: number | null;
+}
+
+function lineAt(connection: SqliteConnection, id: number, seq: number): string {
+  const [found] = connection.all<{ line: Bytes }>(
+    'SELECT CAST(line AS BLOB) AS line FROM line WHERE journal = ? AND seq = ?',
+    [id, seq],
+  );
+  return textOf(found?.line ?? null);
+}
+
+const POLL_MS = 500;
+
+/** Polls the journals that a process writes, and the number of all. */
+function watchRows(file: () => JournalFile, onChange: (ids: readonly string[] | null) => void): () => void {
+  let before: { readonly all: string; readonly written: ReadonlyMap<string, string> } | null = null;
+  let isPolling = false;
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    try {
+      const now = await file().read(readChanging);
+      const ids = new Set([...now.written.keys(), ...(before?.written.keys() ?? [])]);
+      const changed = [...ids].filter((id) => now.written.get(id) !== before?.written.get(id));
+      if (before !== null && now.all !== before.all) onChange(null);
+      else if (before !== null && changed.length > 0) onChange(changed);
+      before = now;
+    } catch {
+      // The next poll tries again.
+    }
+    isPolling = false;
+  }
+  void poll();
+  return repeat(POLL_MS, () => void poll());
+}
+
+function readChanging(connection: SqliteConnection) {
+  const [all] = connection.all('SELECT count(*) AS count, max(id) AS last FROM journal', []);
+  const rows = connection.all<Pick<ListedRow, 'name' | 'token' | 'lastSeq'>>(
+    `SELECT CAST(name AS BLOB) AS name, token, ${LAST_SEQ} AS lastSeq FROM journal WHERE owner IS NOT NULL`,
+    [],
+  );
+  const written = rows.map(({ name, token, lastSeq }) => [idOf(textOf(name)), `${token} ${lastSeq}`] as const);
+  return { all: JSON.stringify(all), written: new Map(written) };
+}
+
+/** Ids are stored as JSON, because SQLite cuts text at a zero character. */
+const keyOf = (id: string): string => JSON.stringify(id);
+
+/** Returns the id that a name encodes. A damaged name is returned unchanged. */
+function idOf(name: string): string {
+  const read = parseJson(name);
+  return typeof read === 'string' ? read : name;
+}

@@ -1,0 +1,45 @@
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { repeat, type StoredJournals, storedJournalsOf } from '../durable/journals/line-store.ts';
+
+/** How often a store that cannot report changes is listed. */
+const POLL_MS = 1_000;
+
+/** Returns access to the runs of a store. One that is not PostChain's own is polled, and its runs are read from the start each time. */
+export function storedRunsOf(store: JournalStore): StoredJournals<JournalEntry> {
+  return storedJournalsOf(store) ?? foreignRuns(store);
+}
+
+function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
+  return {
+    hasChecksums: false,
+    openTail(runId) {
+      let count = 0;
+      return {
+        async *read() {
+          let at = 0;
+          for await (const entry of store.read(runId)) {
+            at += 1;
+            if (at <= count) continue;
+            count = at;
+            yield { entry, json: JSON.stringify(entry) };
+          }
+        },
+      };
+    },
+    async *scan({ ids } = {}) {
+      for (const { runId, request, startedAt, forkedFrom, status } of await store.list()) {
+        if (ids !== undefined && !ids.includes(runId)) continue;
+        const isOpen = status === 'running' || status === 'interrupted';
+        const forked = forkedFrom && { ...forkedFrom, forkedAt: startedAt };
+        const first = { type: 'run-start', request, startedAt, forkedFrom: forked };
+        const last = isOpen || status === 'damaged' ? [] : [{ type: 'run-end', status }];
+        // Only reading the run could tell whether it has grown.
+        const version = status === 'running' ? `${status} ${performance.now()}` : status;
+        const isDamaged = status === 'damaged';
+        yield { id: runId, version, ends: { first, last, isDamaged }, isWritten: status === 'running' };
+      }
+    },
+    watch: (onChange) => repeat(POLL_MS, () => onChange(null)),
+  };
+}

@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
 const entry = {
   index: 'src/entries/index.ts',
   'structured-output': 'src/entries/structured-output.ts',
+  durable: 'src/entries/durable.ts',
   machines: 'src/entries/machines.ts',
   openai: 'src/entries/openai.ts',
   'ai-sdk': 'src/entries/ai-sdk.ts',

@@ -1,0 +1,20 @@
+/** Durable statecharts: any XState machine, with a journal, replay, resume, fork and timers that survive. */
+export type { Clock } from '../durable/clock.ts';
+export type { Json, ValueCodec } from '../durable/codec.ts';
+export type { DurableActor, Pending, SendOptions } from '../durable/durable-actor.ts';
+export type { ActorSummary } from '../durable/durable-format.ts';
+export {
+  type ActorReplay,
+  createDurableMachine,
+  type DurableMachine,
+  type DurableMachineOptions,
+  type ForkActorOptions,
+  type OpenActorOptions,
+} from '../durable/durable-machine.ts';
+export type { Candidate, DurableEntry } from '../durable/entries.ts';
+export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
+export { defineGuard, type GuardResult } from '../durable/guards.ts';
+export { idempotencyKey } from '../durable/idempotency-key.ts';
+export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
+export type { Divergence } from '../durable/replay.ts';
+export { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../durable/stores.ts';

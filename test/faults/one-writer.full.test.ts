@@ -71,7 +71,7 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
     writer.signal('SIGCONT');
     const [, , , , , next] = journal;
     expect(await writer.order({ write: [next as JournalEntry] })).toMatch(
-      /no longer writes the journal of run "a", because (?:process \d+ has taken it over|its lock was removed)/u,
+      /^Run "a" is no longer written by this process, because (?:process \d+ has taken it over|its lock was removed)/u,
     );
     await writer.order({ close: true });
     expect(await entriesOf(store.read('a'))).toEqual(journal);

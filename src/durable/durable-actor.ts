@@ -191,7 +191,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
-  closeWhenIdle(): Promise<void> {
+  async closeWhenIdle(): Promise<void> {
+    if (this.#isClosed) return;
     this.#closesWhenIdle = true;
     return new Promise((resolve) => {
       this.#whenDrained.push(resolve);

@@ -24,7 +24,7 @@ import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
-import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
+import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
 import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
 import {
   assignEstimates,
@@ -331,7 +331,7 @@ export const chainSetup = vocabulary.extend({
 
     assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
     recordSynthesisError: assign(({ context }, { error }: Thrown) => ({
-      written: brokenOutcome(error, usageSoFar(context.inFlight.usage)),
+      written: failedSynthesis(error, usageSoFar(context.inFlight.usage)),
       inFlight: progress.NOTHING_IN_FLIGHT,
     })),
     timeOutSynthesis: assign(({ context }) => timeOutWriting(context, usageSoFar(context.inFlight.usage))),

@@ -27,16 +27,15 @@ import {
   yieldReplySchema,
 } from '../../../machines/contracts/phase-io.ts';
 import {
+  type AnswerMaterial,
+  answerMaterialSchema,
   type Step,
-  type SynthesisInput,
-  synthesisInputSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { attachmentLabel, attachmentsOf } from '../../../machines/policies/attachments.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 import { attribute, messageAttributes, retentionAttributes } from '../../../machines/policies/message-attributes.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
-import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 import type { ToolCall } from '../../llm/request.ts';
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type PromptInputs } from './prompt.ts';
 
@@ -321,7 +320,7 @@ request needs. Add nothing. Keep each summary within its character limit, and re
     name: 'synthesis',
     version: 4,
     purpose: 'Writes the final answer for its reader.',
-    input: synthesisInputSchema,
+    input: answerMaterialSchema,
     output: synthesisReplySchema,
     system: () => `${SHARED}
 Write the final answer to the request for its reader. Be clear and complete, and no longer than necessary.
@@ -330,15 +329,15 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
     user: (input) =>
       paragraphs(
         `Request: ${input.request}`,
-        filesText(input.run.messages, false),
-        `Draft:\n${noteBlock('draft', input.run.draft?.text || '(none)')}`,
-        `How the run ended (${runCounts(input)}):\n${noteBlock('engine', dictionaryText(input.convergenceAssessment))}`,
-        section('Plan', input.planState),
-        section('Task', input.taskProfile),
-        section('Passes', input.executionPasses),
-        section('Validation', input.semanticValidation),
-        `Steps:\n${input.executionResults.map(stepBlock).join('\n') || '(none)'}`,
-        `Context:\n${contextMessages(input.run.messages).map(messageBlock).join('\n') || '(nothing yet)'}`,
+        filesText(input.messages, false),
+        `Draft:\n${noteBlock('draft', input.draft.text || '(none)')}`,
+        `How the run ended (${runCounts(input)}):\n${noteBlock('engine', input.notes.ending)}`,
+        section('Plan', input.notes.plan),
+        section('Task', input.notes.task),
+        section('Passes', input.notes.passes),
+        section('Validation', input.notes.validation),
+        `Steps:\n${input.steps.map(stepBlock).join('\n') || '(none)'}`,
+        `Context:\n${contextMessages(input.messages).map(messageBlock).join('\n') || '(nothing yet)'}`,
       ),
     fromProse: (text) => ({
       answerText: text,
@@ -379,14 +378,11 @@ All grades are numbers from 0 to 1. Do not trust the answer because it sounds su
 /** Turns of the conversation that a judge reads. */
 const JUDGED_TURNS = 6;
 
-const runCounts = ({ totalPasses, totalRefinements, convergenceStatus }: SynthesisInput): string =>
-  `converged: ${convergenceStatus ? 'yes' : 'no'}, cycles: ${totalPasses}, corrected replies: ${totalRefinements}`;
+const runCounts = ({ cycles, corrections, converged }: AnswerMaterial): string =>
+  `converged: ${converged ? 'yes' : 'no'}, cycles: ${cycles}, corrected replies: ${corrections}`;
 
-/** Returns a dictionary of another program under a heading; empty without content. */
-function section(heading: string, dictionary: SynthesisInput['planState'] | SynthesisInput['executionPasses']): string {
-  const text = dictionaryText(dictionary);
-  return text === '' ? '' : `${heading}:\n${noteBlock(heading.toLowerCase(), text)}`;
-}
+const section = (heading: string, text: string): string =>
+  text === '' ? '' : `${heading}:\n${noteBlock(heading.toLowerCase(), text)}`;
 
 const stepBlock = ({ stepId, phase, content }: Step): string =>
   block('note', `step="${attribute(stepId)}" from="${attribute(phase)}"`, content);

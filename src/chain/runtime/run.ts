@@ -18,7 +18,7 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { settleEarly } from '../../../machines/policies/early-calls.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
-import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
@@ -283,7 +283,7 @@ interface Ended {
   readonly ends: readonly EmittedEvent[];
 }
 
-/** Ends the early call of a run, then the run. If that throws, the answer uses no state. */
+/** Ends the early call of a run, then the run. If that throws, a part of the state is invalid, and the answer is that of a run without results. */
 function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
   const { early } = before;
   try {
@@ -292,7 +292,8 @@ function endedBy(cause: string, before: ChainState, after: (running: ChainState)
     const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
     return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };
   } catch {
-    return { answer: composeAnswer({}, failedOutcome('other', `the run failed: ${cause}`)), ends: [] };
+    const written = failedOutcome('other', `the run failed: ${cause}`);
+    return { answer: answerOf({ ...afterCrash(initialState({ ...before, messages: [] }), cause), written }), ends: [] };
   }
 }
 

@@ -27,7 +27,6 @@ import type { Clock } from '../../durable/clock.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue, invalidOption } from '../../internal/options.ts';
 import { guardedWriter } from '../../journal/guarded-writer.ts';
-import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor, liveExecutor, type Recording } from './durable-actor.ts';
@@ -332,7 +331,7 @@ export function createRunStart(
     ...input,
     modelId,
     fallbackModelIds,
-    prompts: promptVersions(prompts),
+    prompts: Object.fromEntries(Object.values(prompts).map(({ name, version }) => [name, { name, version }])),
     instructionsDigest: input.instructions && hexDigest(input.instructions),
     startedAt: new Date(input.startedAtMs).toISOString(),
     host,

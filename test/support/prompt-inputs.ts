@@ -1,6 +1,6 @@
-import type { Message } from '../../../machines/contracts/message.ts';
-import { PHASES, type PromptName } from '../../../machines/contracts/phase.ts';
-import { REQUEST } from '../../../machines/policies/context.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import { PHASES, type PromptName } from '../../machines/contracts/phase.ts';
+import { REQUEST } from '../../machines/policies/context.ts';
 
 const request = 'When was the harbor bridge opened?';
 const quote = 'The harbor bridge was opened on 19 March 1932.';
@@ -79,8 +79,8 @@ const progress = {
   failures: ['experience in cycle 1: the search timed out'],
 };
 
-/** One input per prompt that fills every part of its templates: for displaying prompts and for their digests. */
-export const sampleInputs: Readonly<Record<PromptName, object>> = {
+/** One input per prompt that fills every part of its templates. */
+export const promptInputs: Readonly<Record<PromptName, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
   experience: {
     phase: 'experience',

@@ -220,7 +220,7 @@ const UNWRITTEN: Readonly<Record<Fallback, string>> = {
   other: 'The model could not write the final answer',
 };
 
-export function ttlExhausted({ decision, cyclesLeft }: AnswerBasis): boolean {
+function ttlExhausted({ decision, cyclesLeft }: AnswerBasis): boolean {
   return decision?.rule === 'cycleLimitReached' || cyclesLeft === 0;
 }
 

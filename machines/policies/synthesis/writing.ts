@@ -273,7 +273,7 @@ export function writingInput(state: ChainState): AttemptInput {
 }
 
 /** Records the outcome. Its usage is part of the outcome, separate from the usage of the phases. */
-export function settleWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
+export function finishWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
   const { inFlight, corrections, lastMessageAtMs } = chargeExecution(state, outcome.execution);
   return { inFlight, corrections, lastMessageAtMs, written: outcomeOf(outcome) };
 }

@@ -157,14 +157,13 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',
-    version: 9,
+    version: 10,
     purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: phaseSystem,
     user: phaseContext,
-    task: (input) =>
-      phaseTask(input, 'Phase: Action, the present. Answer the request as well as the current context allows.'),
+    task: (input) => phaseTask(input, 'Phase: Action. Answer the request as well as the current context allows.'),
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
@@ -176,7 +175,7 @@ ${capabilityList(capabilities)}`,
   }),
   experience: definePrompt({
     name: 'experience',
-    version: 6,
+    version: 7,
     purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
@@ -185,14 +184,14 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Experience, the past. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
+        'Phase: Experience. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
         foundText(input),
       ),
     fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
   }),
   intention: definePrompt({
     name: 'intention',
-    version: 6,
+    version: 7,
     purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
@@ -201,7 +200,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Intention, the desired future. State the goal of the request and its alternative interpretations. Rate how clear the request is, and how well each message serves the goal.',
+        'Phase: Intention. State the goal of the request and its alternative interpretations. Rate how clear the request is, and how well each message serves the goal.',
       ),
     fromProse: (text) => ({
       goal: text,
@@ -213,7 +212,7 @@ ${capabilityList(capabilities)}`,
   }),
   observation: definePrompt({
     name: 'observation',
-    version: 6,
+    version: 7,
     purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
@@ -222,13 +221,13 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Observation, what to keep. List insights that are worth remembering, entities and connections. Rate the importance of each message.',
+        'Phase: Observation. List insights that are worth remembering, entities and connections. Rate the importance of each message.',
       ),
     fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 9,
+    version: 10,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -237,7 +236,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Understanding, what to let go. Integrate what is known so far. Rate how relevant each search message and each assistant message still is, and give the reason.',
+        'Phase: Understanding. Integrate what is known so far. Rate how relevant each search message and each assistant message still is, and give the reason.',
         messageList(input),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),

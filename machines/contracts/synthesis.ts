@@ -51,7 +51,7 @@ const degradationSchema = z.enum([
   'prose_replies',
   'decider_failed',
   'no_evidence',
-  'ttl_exhausted',
+  'cycle_limit_reached',
   'zero_passes',
   'loop_detected',
   'not_converged',

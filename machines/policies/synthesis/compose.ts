@@ -184,7 +184,7 @@ export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): rea
   if (basis.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${basis.deciderProblem}`);
   if (saysNothingFound(basis, written)) note('no_evidence', 'Nothing was found that answers the request.');
-  if (ttlExhausted(basis) && !settledAtLimit(basis)) note('ttl_exhausted', ttlText(limits.maxCycles));
+  if (ttlExhausted(basis) && !settledAtLimit(basis)) note('cycle_limit_reached', ttlText(limits.maxCycles));
   if (material.cycles === 0) note('zero_passes', 'No cycle was completed.');
   if (decision?.rule === 'loopDetected')
     note('loop_detected', 'The run was stopped because it started to repeat itself.');

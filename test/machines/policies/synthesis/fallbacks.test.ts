@@ -110,7 +110,7 @@ describe('claims of the model about its own answer', () => {
       ttlExhausted: true,
       usedStepIds: ['s1'],
       sources: [],
-      metadata: { degraded: true, reason: 'ttl_exhausted', synthesis: { writtenBy: 'model' } },
+      metadata: { degraded: true, reason: 'cycle_limit_reached', synthesis: { writtenBy: 'model' } },
     });
   });
 

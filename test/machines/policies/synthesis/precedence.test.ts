@@ -27,7 +27,7 @@ const CONDITIONS: readonly Condition[] = [
   { reason: 'prose_replies', changes: { prosePhases: ['yield'] } },
   { reason: 'decider_failed', changes: { deciderProblem: 'it broke' } },
   { reason: 'no_evidence', changes: { noEvidence: true } },
-  { reason: 'ttl_exhausted', changes: { cyclesLeft: 0 } },
+  { reason: 'cycle_limit_reached', changes: { cyclesLeft: 0 } },
   { reason: 'zero_passes', material: { cycles: 0 } },
   { reason: 'loop_detected', changes: { decision: aDecision({ rule: 'loopDetected' }) } },
   { reason: 'not_converged', material: { converged: false } },
@@ -75,12 +75,12 @@ describe('degradation reasons', () => {
 
   it('[E5] include TTL when no cycle is left or the cycle limit ended the run', () => {
     const decision = aDecision({ rule: 'cycleLimitReached' });
-    expect(answerTo({ reason: 'ttl_exhausted', changes: { decision } })).toMatchObject({
+    expect(answerTo({ reason: 'cycle_limit_reached', changes: { decision } })).toMatchObject({
       ttlExhausted: true,
       notes: 'The limit of 5 cycles was reached (TTL exhausted).',
     });
     const limits = { ...aBasis().limits, maxCycles: null };
-    expect(answerTo({ reason: 'ttl_exhausted', changes: { cyclesLeft: 0, limits } })).toMatchObject({
+    expect(answerTo({ reason: 'cycle_limit_reached', changes: { cyclesLeft: 0, limits } })).toMatchObject({
       ttlExhausted: true,
       notes: 'All cycles were used up (TTL exhausted).',
     });
@@ -119,7 +119,7 @@ describe('degradation reasons of a chain', () => {
     const recursion = { ...complete.recursion, completedCycles: 0 };
     expect(reasons({ interruption: { kind: 'phase_failed' }, decision, recursion })).toEqual([
       'incomplete_state',
-      'ttl_exhausted',
+      'cycle_limit_reached',
       'zero_passes',
       'not_converged',
     ]);

@@ -25,7 +25,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       'the cycle limit',
       () => startScripted(unsure, { limits: { maxCycles: 2 } }),
       () => {},
-      { reason: 'ttl_exhausted', cycles: 2 },
+      { reason: 'cycle_limit_reached', cycles: 2 },
     ],
     [
       'the budget',

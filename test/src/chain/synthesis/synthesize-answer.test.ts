@@ -158,7 +158,7 @@ describe('synthesis by itself', () => {
   });
 
   it.each<[string, Partial<SynthesisInput>, string]>([
-    ['the TTL is exhausted', { ttlRemaining: 0, totalPasses: 0, convergenceStatus: false }, 'ttl_exhausted'],
+    ['the TTL is exhausted', { ttlRemaining: 0, totalPasses: 0, convergenceStatus: false }, 'cycle_limit_reached'],
     ['no pass was completed', { totalPasses: 0, convergenceStatus: false }, 'zero_passes'],
     ['it did not converge', { convergenceStatus: false }, 'not_converged'],
     ['there are no results', { executionResults: [], ttlRemaining: 0 }, 'incomplete_state'],

@@ -64,7 +64,7 @@ function chargeInFlight({ execution, usageInFlight }: ActionState): Pick<ActionS
   return { execution: { ...execution, usage }, usageInFlight: NOTHING_USED };
 }
 
-const vocabulary = setup({
+const base = setup({
   types: {
     context: {} as ActionState,
     input: {} as ActionInput,
@@ -86,7 +86,7 @@ const vocabulary = setup({
   },
 });
 
-export const actionSetup = vocabulary.extend({
+export const actionSetup = base.extend({
   actions: {
     assignUsageInFlight: assign((_, { finished, call }: UsageReport) => ({ usageInFlight: { finished, call } })),
     reportUsage: enqueueActions(({ context, enqueue }) => {

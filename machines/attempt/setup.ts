@@ -15,9 +15,9 @@ import { changeBetween, formFailure, learnFrom, statusOf, successor } from '../p
 import {
   countFallback,
   countRetry,
+  finalResult,
   invalidFinalValue,
   keptRecord,
-  lastWord,
   NO_HOOKS,
   planNextCall,
   type RetryHooks,
@@ -45,7 +45,7 @@ export function recordFailure(state: AttemptState, hooks: RetryHooks): Partial<A
   const record = attemptRecord({ ...state, failure: failed });
   const kept = keptRecord(hooks, record, state.execution);
   const execution = recordAttempt(state.execution, kept.value ?? record, policy.prices);
-  const failure = kept.broke ?? failed;
+  const failure = kept.hookError ?? failed;
   const elapsedMs = elapsed({ ...state, execution });
   const learned = learn({ ...state, failure: failed });
   const route = { ...state, models: learned.models };
@@ -60,7 +60,7 @@ export function recordFailure(state: AttemptState, hooks: RetryHooks): Partial<A
 /** Asks the policy, once, for a value or another message; the hooks are the user's own retry rules. */
 export function finalize({ failure, execution, isFinal }: AttemptState, hooks: RetryHooks): Partial<AttemptState> {
   if (isFinal || failure === null) return { final: null };
-  return { isFinal: true, ...lastWord(hooks, failure, execution) };
+  return { isFinal: true, ...finalResult(hooks, failure, execution) };
 }
 
 /** Returns what is known of the models after the current call: the same array if nothing changed. */
@@ -93,7 +93,7 @@ function callAfter(context: AttemptState) {
   return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };
 }
 
-const vocabulary = setup({
+const base = setup({
   types: {
     context: {} as AttemptState,
     input: {} as AttemptInput,
@@ -115,7 +115,7 @@ const vocabulary = setup({
   },
 });
 
-export const attemptSetup = vocabulary.extend({
+export const attemptSetup = base.extend({
   actions: {
     reportUsage: enqueueActions(({ context, enqueue }) => {
       if (!context.hasParent) return;

@@ -124,7 +124,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         action: {
           id: 'action',
-          description: 'The present: answers with what is known, and runs the capabilities it needs.',
+          description: 'Answers from the context and runs capabilities (tools).',
           entry: [{ type: 'enterPhase', params: { phase: 'action' } }, 'startSearch'],
           invoke: {
             src: 'action',
@@ -143,7 +143,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         experience: {
           id: 'experience',
-          description: 'The past: what is already known and written about the request.',
+          description: 'Searches the documents and summarizes the retrieved passages.',
           entry: [{ type: 'enterPhase', params: { phase: 'experience' } }, 'startSearch'],
           after: { phaseDeadline: { target: 'recovering', actions: ['timeOutPhase', 'stopSearch'] } },
           initial: 'searching',
@@ -188,7 +188,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         intention: {
           id: 'intention',
-          description: 'The desired future: the goal behind the request.',
+          description: 'States the goal of the request.',
           entry: { type: 'enterPhase', params: { phase: 'intention' } },
           after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
           initial: 'choosing',
@@ -222,7 +222,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         observation: {
           id: 'observation',
-          description: 'Keeping for later: what is worth remembering, and what belongs together.',
+          description: 'Notes what is worth remembering, and what belongs together.',
           entry: { type: 'enterPhase', params: { phase: 'observation' } },
           after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
           initial: 'choosing',
@@ -236,7 +236,7 @@ export const chainMachine = chainSetup.createMachine({
               ],
             },
             calling: {
-              description: 'The model notes what to keep.',
+              description: 'The model notes what is worth remembering.',
               invoke: {
                 src: 'attempt',
                 id: 'observation',
@@ -256,7 +256,7 @@ export const chainMachine = chainSetup.createMachine({
         },
         understanding: {
           id: 'understanding',
-          description: 'Letting go: what stays in the context, and what may leave it.',
+          description: 'Decides what leaves the context.',
           entry: { type: 'enterPhase', params: { phase: 'understanding' } },
           initial: 'beginning',
           states: {

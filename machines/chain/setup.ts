@@ -14,7 +14,7 @@ import { guardsOf } from '../guards.ts';
 import { withComparison } from '../policies/assessment.ts';
 import { readChoice, resolveConsent } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
-import { brokenReply, earlyCall, settleEarly } from '../policies/early-calls.ts';
+import { earlyCall, failedEarlyReply, settleEarly } from '../policies/early-calls.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { settleGrading } from '../policies/grading.ts';
 import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
@@ -24,8 +24,8 @@ import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
 import * as progress from '../policies/progress.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
-import { brokenOutcome, composedOutcome } from '../policies/synthesis/outcome.ts';
-import { answerOf, settleWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
+import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
+import { answerOf, finishWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
 import {
   assignEstimates,
   assignMeasures,
@@ -52,7 +52,7 @@ type Consent = {
 /** Why a run stops early; only the user or the host gives a reason. */
 type Stop = { readonly kind: Interruption['kind']; readonly reason?: string | undefined };
 
-const vocabulary = setup({
+const base = setup({
   types: {
     context: {} as ChainState,
     input: {} as ChainInput,
@@ -132,7 +132,7 @@ function endEarly(
 const phaseEnds = (state: ChainState) => [emittedEvents.phaseEnd(state), emittedEvents.operations(state)];
 
 /** The names that the chart uses. Actions call policies, assign the changes and emit events. */
-export const chainSetup = vocabulary.extend({
+export const chainSetup = base.extend({
   actions: {
     assignUsageInFlight: assign(({ context }, { finished, call }: UsageReport) => ({
       inFlight: { ...context.inFlight, usage: { finished, call } },
@@ -236,7 +236,7 @@ export const chainSetup = vocabulary.extend({
     }),
     assignEarly: enqueueActions(({ context, enqueue }, result: EarlyReply) => endEarly(context, enqueue, result)),
     failEarly: enqueueActions(({ context, enqueue }, { error }: Thrown) =>
-      endEarly(context, enqueue, brokenReply(error)),
+      endEarly(context, enqueue, failedEarlyReply(error)),
     ),
     discardEarly: enqueueActions(({ context, enqueue }) => {
       const { early } = context;
@@ -329,9 +329,9 @@ export const chainSetup = vocabulary.extend({
       ),
     ),
 
-    assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => settleWriting(context, outcome)),
+    assignSynthesis: assign(({ context }, outcome: AttemptOutcome) => finishWriting(context, outcome)),
     recordSynthesisError: assign(({ context }, { error }: Thrown) => ({
-      written: brokenOutcome(error, usageSoFar(context.inFlight.usage)),
+      written: failedSynthesis(error, usageSoFar(context.inFlight.usage)),
       inFlight: progress.NOTHING_IN_FLIGHT,
     })),
     timeOutSynthesis: assign(({ context }) => timeOutWriting(context, usageSoFar(context.inFlight.usage))),

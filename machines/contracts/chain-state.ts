@@ -121,8 +121,8 @@ export interface Evaluation {
 export interface SessionState {
   readonly turns: number;
   readonly messages: readonly Message[];
-  readonly left: readonly Message[];
-  readonly gaveWay: number;
+  readonly omitted: readonly Message[];
+  readonly droppedMessages: number;
 }
 
 /** The replies of a shared call to the phases after the one that made it. A phase removes its reply when it uses it. */

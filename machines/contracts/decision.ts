@@ -71,7 +71,7 @@ export const assessmentSchema = z.object({
 export type Assessment = Readonly<z.infer<typeof assessmentSchema>>;
 
 /** Why a run left its phases before Yield completed it. */
-export const interruptionSchema = z.discriminatedUnion('kind', [
+const interruptionSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['cancelled', 'interrupted']), reason: z.string() }),
   z.object({ kind: z.enum(['finished_by_user', 'deadline', 'budget', 'phase_failed', 'model_unavailable']) }),
 ]);

@@ -15,9 +15,8 @@ const candidateSchema = z.object({
   inputs: z.nullable(guardInputsSchema),
 });
 
-/** A prompt of a run. `digest` identifies its text if that is known without a run; otherwise null. */
-const promptVersionSchema = z.object({ name: z.string(), version: z.number(), digest: z.nullable(z.string()) });
-export type PromptVersion = Readonly<z.infer<typeof promptVersionSchema>>;
+/** A prompt of a run. */
+const promptVersionSchema = z.object({ name: z.string(), version: z.number() });
 
 /** The first entry: everything that determines the run. */
 const runStartSchema = z.extend(chainInputSchema, {

@@ -5,7 +5,7 @@ import { messageSchema } from './message.ts';
  * One request of a session and its answer. `runs` are the capability runs, in order; `atMs` is the start of the run, in
  * milliseconds since the epoch. `number` counts the turns of the session from 1. `kept` is what the session keeps of all
  * its turns until then, so only the newest turns need it: messages of this run have their own ids, those of earlier
- * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed; `gaveWay` is how
+ * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed; `droppedMessages` is how
  * many messages the session could not keep. Turns stored by earlier versions lack these fields.
  */
 export const sessionTurnSchema = z.object({
@@ -18,7 +18,7 @@ export const sessionTurnSchema = z.object({
   number: z.optional(z.int().check(z.gte(1))),
   kept: z.optional(z.readonly(z.array(z.readonly(messageSchema)))),
   removed: z.optional(z.readonly(z.array(z.string()))),
-  gaveWay: z.optional(z.int().check(z.gte(0))),
+  droppedMessages: z.optional(z.int().check(z.gte(0))),
 });
 export type SessionTurn = Readonly<z.infer<typeof sessionTurnSchema>>;
 

@@ -60,7 +60,7 @@ function afterKeeping(state: ChainState): ChainState {
 }
 
 /** Returns the result of a call whose actor failed. */
-export function brokenReply(error: unknown): EarlyReply {
+export function failedEarlyReply(error: unknown): EarlyReply {
   const usage = { inputTokens: 0, outputTokens: 0, estimated: true };
   return { value: null, failure: unexpectedFailure(error), usage, openedAtMs: 0, atMs: 0 };
 }

@@ -182,7 +182,7 @@ function pseudoRandom(text: string): number {
 interface Planned {
   /** Null if there is no next call. */
   readonly next: NextCall | null;
-  /** The failure to end with; that of a retry hook if one broke. */
+  /** The failure to end with; that of a retry hook if one failed. */
   readonly failure: Failure;
 }
 
@@ -206,8 +206,8 @@ export function planNextCall(
   if (isHopeless(failure).holds || !retryAllowed(execution, failure, policy, elapsedMs, route).holds)
     return { next: null, failure };
   const next = { waitMs: backoffMs(execution, failure, policy), feedback };
-  const { value, broke } = requestedCall(hooks, next, execution, failure);
-  return { next: value, failure: broke ?? failure };
+  const { value, hookError } = requestedCall(hooks, next, execution, failure);
+  return { next: value, failure: hookError ?? failure };
 }
 
 const MAX_ISSUES = 10;
@@ -272,8 +272,8 @@ const POLICY_FAILED = 'policy_failed';
 
 /** The result of a hook, or the failure of one that threw or returned something invalid. */
 type HookResult<Value> =
-  | { readonly value: Value; readonly broke: null }
-  | { readonly value: null; readonly broke: Failure };
+  | { readonly value: Value; readonly hookError: null }
+  | { readonly value: null; readonly hookError: Failure };
 
 export function keptRecord(
   hooks: RetryHooks,
@@ -281,7 +281,7 @@ export function keptRecord(
   execution: AttemptExecution,
 ): HookResult<AttemptRecord> {
   const { recordFailure } = hooks;
-  if (recordFailure === undefined) return { value: record, broke: null };
+  if (recordFailure === undefined) return { value: record, hookError: null };
   return runHook('recordFailure', () => attemptRecordSchema.parse(recordFailure(record, execution)));
 }
 
@@ -296,25 +296,29 @@ function requestedCall(
     'shouldRetry',
     () => shouldRetry === undefined || requireBoolean(shouldRetry(execution, failure)),
   );
-  if (allowed.broke !== null) return allowed;
-  if (!allowed.value) return { value: null, broke: null };
-  if (prepareRetry === undefined) return { value: next, broke: null };
+  if (allowed.hookError !== null) return allowed;
+  if (!allowed.value) return { value: null, hookError: null };
+  if (prepareRetry === undefined) return { value: next, hookError: null };
   return runHook('prepareRetry', () => nextCallSchema.parse(prepareRetry(next, execution, failure)));
 }
 
-interface LastWord {
+interface FinalResult {
   /** The value in place of a reply; null if there is none. */
   readonly final: { readonly value: unknown } | null;
   readonly failure: Failure;
 }
 
 /** Returns what the policy gives instead of the value that no call gave. */
-export function lastWord({ finalizeOrThrow }: RetryHooks, failure: Failure, execution: AttemptExecution): LastWord {
-  const { value, broke } = runHook('finalizeOrThrow', () => requireValue(finalizeOrThrow?.(failure, execution)));
-  if (broke === null) return { final: value === undefined ? null : { value }, failure };
+export function finalResult(
+  { finalizeOrThrow }: RetryHooks,
+  failure: Failure,
+  execution: AttemptExecution,
+): FinalResult {
+  const { value, hookError } = runHook('finalizeOrThrow', () => requireValue(finalizeOrThrow?.(failure, execution)));
+  if (hookError === null) return { final: value === undefined ? null : { value }, failure };
   // The chain recognizes an unreachable model by the stage of the last attempt, unless its prompt was too long.
-  const stage = failure.code === 'prompt_too_long' ? broke.stage : failure.stage;
-  return { final: null, failure: { ...failure, stage, code: broke.code, message: broke.message } };
+  const stage = failure.code === 'prompt_too_long' ? hookError.stage : failure.stage;
+  return { final: null, failure: { ...failure, stage, code: hookError.code, message: hookError.message } };
 }
 
 /** Returns the failure of a value that the policy gave and that does not validate. */
@@ -341,9 +345,9 @@ export function requireBoolean(given: unknown): boolean {
 
 function runHook<Value>(rule: string, work: () => Value): HookResult<Value> {
   try {
-    return { value: work(), broke: null };
+    return { value: work(), hookError: null };
   } catch (error) {
     const message = `The retry hook ${rule} failed: ${unexpectedFailure(error).message}`;
-    return { value: null, broke: failureOf('unexpected', POLICY_FAILED, message, { retryable: false }) };
+    return { value: null, hookError: failureOf('unexpected', POLICY_FAILED, message, { retryable: false }) };
   }
 }

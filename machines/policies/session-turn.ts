@@ -79,7 +79,7 @@ const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_
  * of what the user removed. Over the limits, insights are dropped first, then the user's messages, then what is
  * marked; of each the oldest.
  */
-function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'gaveWay'> {
+function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'droppedMessages'> {
   const { session, limits, answer } = state;
   const recalled = new Set((session?.messages ?? []).map(({ id }) => id));
   const visible = new Set(visibleMessages(state).map(({ id }) => id));
@@ -94,14 +94,14 @@ function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'g
   };
   const earlier = (session?.messages ?? []).filter(({ id }) => byId.has(id) || !released.has(id));
   const candidates = [
-    ...(session?.left ?? []),
+    ...(session?.omitted ?? []),
     ...earlier.map((message) => byId.get(message.id) ?? message),
     ...messages.filter((own) => !recalled.has(own.id) && (visible.has(own.id) || rankOf(own) <= RANKS.kept)),
   ].map((message) => renamed(withoutFiles(withoutRunTags(message)), idOf));
   const kept = new Set<Message>();
   const texts = new Set<string>();
   let charsLeft = KEPT_CHARS;
-  let gaveWay = session?.gaveWay ?? 0;
+  let droppedMessages = session?.droppedMessages ?? 0;
   let count = 0;
   for (const message of byPrecedence(candidates)) {
     const rank = rankOf(message);
@@ -112,13 +112,13 @@ function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'g
       kept.add(message);
       count += 1;
       charsLeft -= message.content.length;
-    } else if (message.id !== REQUEST && !isRequest(message)) gaveWay += 1;
+    } else if (message.id !== REQUEST && !isRequest(message)) droppedMessages += 1;
   }
   const inOrder = candidates.filter((message) => kept.has(message));
   return {
     kept: inOrder.map((message) => (rankOf(message) === RANKS.marked ? { ...message, content: '' } : message)),
     removed: [...recalled].filter((id) => !byId.has(id) && released.has(id)),
-    gaveWay,
+    droppedMessages,
   };
 }
 

@@ -144,7 +144,7 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
     .map((message) => withFreeId(message, taken));
   const inPart = separate.filter(isRequest).length;
   const lost = single.filter((message) => !chosen.has(message) && !isRequest(message)).length;
-  const missing = missingText({ total, full: full.length, inPart, lost: lost + (turns.at(-1)?.gaveWay ?? 0) });
+  const missing = missingText({ total, full: full.length, inPart, lost: lost + (turns.at(-1)?.droppedMessages ?? 0) });
   const problems = [...(problem === null ? [] : [problem]), ...missing];
   return {
     turns: full.length,
@@ -156,8 +156,8 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
         : {
             turns: total,
             messages,
-            left: [...single, ...unfit].filter((message) => !chosen.has(message)),
-            gaveWay: turns.at(-1)?.gaveWay ?? 0,
+            omitted: [...single, ...unfit].filter((message) => !chosen.has(message)),
+            droppedMessages: turns.at(-1)?.droppedMessages ?? 0,
           },
   };
 }

@@ -1,20 +1,24 @@
-import { createActor } from 'xstate';
+import { createActor, toPromise } from 'xstate';
 import * as z from 'zod/mini';
 import { usageInFlight } from '../../machines/attempt/state.ts';
 import type { AttemptInput } from '../../machines/contracts/attempt.ts';
-import type { Limits } from '../../machines/contracts/limits.ts';
 import type { ChatModel, ReplyForm } from '../../machines/contracts/model.ts';
-import type { FinalAnswer, SynthesisInput, SynthesisOutcome } from '../../machines/contracts/synthesis.ts';
-import { composeAnswer, composeFrom, isKnown } from '../../machines/policies/synthesis/compose.ts';
-import { brokenOutcome, composedOutcome, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
-import { type ReadSynthesisInput, readSynthesisInput } from '../../machines/policies/synthesis/read-input.ts';
+import {
+  type FinalAnswer,
+  type ReadSynthesisInput,
+  type SynthesisInput,
+  type SynthesisOutcome,
+  synthesisInputSchema,
+} from '../../machines/contracts/synthesis.ts';
+import { type AnswerBasis, basisOfContract } from '../../machines/policies/synthesis/basis.ts';
+import { composeAnswer } from '../../machines/policies/synthesis/compose.ts';
+import { composedOutcome, failedSynthesis, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
 import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
 import { usageSoFar } from '../../machines/policies/usage.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { onAbort } from '../internal/async.ts';
 import { parseOption, signalSchema } from '../internal/options.ts';
 import { noopCallObserver, provideAttempt } from '../llm/attempts/provide-attempt.ts';
-import type { PromptSpec } from '../llm/request.ts';
 import type { Prompt } from './prompts/prompt.ts';
 import { promptSpec } from './prompts/prompt-spec.ts';
 import { prompts } from './prompts/registry.ts';
@@ -35,17 +39,6 @@ export interface SynthesizeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface SynthesisParts {
-  readonly model: ChatModel | null;
-  readonly spec: PromptSpec;
-  readonly replyForm: ReplyForm;
-  readonly limits: Limits;
-  /** The reserve set in the options, or null. */
-  readonly reserveTokens: number | null;
-  readonly clock: Clock;
-  readonly signal: AbortSignal | null;
-}
-
 const anything = z.optional(z.unknown());
 const optionsSchema = z.strictObject({
   model: anything,
@@ -56,84 +49,56 @@ const optionsSchema = z.strictObject({
   signal: z.optional(z.nullable(signalSchema)),
 });
 
-/** Throws `invalid_option`. */
-function resolveSynthesizeOptions(options: SynthesizeOptions): SynthesisParts {
+/** Returns the options with their defaults. Throws `invalid_option`. */
+function resolveSynthesizeOptions(options: SynthesizeOptions) {
   parseOption(optionsSchema, options, 'options');
   const { signal = null, ...others } = options;
   const { limits } = parseOptions(others as PostChainOptions);
-  return {
-    model: options.model ?? null,
-    spec: promptSpec(options.prompts?.synthesis ?? prompts.synthesis),
-    replyForm: options.replyForm ?? 'text',
-    limits,
-    reserveTokens: options.limits?.synthesisReserveTokens ?? null,
-    clock: options.clock ?? systemClock,
-    signal,
-  };
+  const { model = null, replyForm = 'text', clock = systemClock } = options;
+  return { model, replyForm, clock, signal, limits, spec: promptSpec(options.prompts?.synthesis ?? prompts.synthesis) };
 }
 
+type SynthesisParts = ReturnType<typeof resolveSynthesizeOptions>;
+
 /**
- * Returns the final answer for the results of a run of any engine. The input is validated field by field. The model, if there is one,
- * writes the text; the engine composes the rest. The promise never rejects: the answer states what is missing or failed.
+ * Returns the final answer of a finished run of any program. The model, if there is one, writes the text; the engine composes the rest.
+ * The promise never rejects: the answer states what failed.
  *
- * @param input A `SynthesisInput`; `run` and its fields are optional.
- * @throws PostChainError `invalid_option`, before anything starts.
+ * @throws PostChainError `invalid_option`, before anything starts: the message names the invalid field or option.
  * @example
  * const { answerText, metadata } = await synthesizeAnswer(input, { model, signal });
  */
-export function synthesizeAnswer(input: unknown, options: SynthesizeOptions = {}): Promise<FinalAnswer> {
-  return synthesize(input, resolveSynthesizeOptions(options));
+export function synthesizeAnswer(input: SynthesisInput, options: SynthesizeOptions = {}): Promise<FinalAnswer> {
+  const run = parseOption(synthesisInputSchema, input, 'input');
+  return synthesize(run, resolveSynthesizeOptions(options));
 }
 
 const CANCELLED = { kind: 'cancelled', reason: 'the signal was aborted' } as const;
 
-async function synthesize(input: unknown, parts: SynthesisParts): Promise<FinalAnswer> {
+async function synthesize(run: ReadSynthesisInput, parts: SynthesisParts): Promise<FinalAnswer> {
+  const basis = basisOfContract(run, parts.limits.synthesisReserveTokens);
   try {
-    const startedAtMs = parts.clock.now();
-    const read = withReserve(readSynthesisInput(input), parts);
-    const { outcome, aborted } = await writeOrCompose(read.input, parts);
-    const elapsedMs = elapsedMsOf(read, startedAtMs, parts.clock.now());
-    const interruption = aborted ? CANCELLED : read.input.run.interruption;
-    return composeFrom(withRun(read, { elapsedMs, interruption }), outcome);
+    const { outcome, aborted } = await writeOrCompose(basis, `${run.correlationId}.synthesis`, parts);
+    const ms = parts.clock.now() - Date.parse(run.executionStartTimestamp);
+    // A run that started in the future used another clock.
+    return composeAnswer(
+      { ...basis, elapsedMs: ms < 0 ? null : ms, interruption: aborted ? CANCELLED : null },
+      outcome,
+    );
   } catch (error) {
-    return composeAnswer(input, brokenOutcome(error));
+    return composeAnswer(basis, failedSynthesis(error));
   }
 }
 
-async function writeOrCompose(input: SynthesisInput, parts: SynthesisParts): Promise<Writing> {
+async function writeOrCompose(basis: AnswerBasis, id: string, parts: SynthesisParts): Promise<Writing> {
   const { model, limits, signal } = parts;
   if (signal?.aborted) return { outcome: composedOutcome(''), aborted: true };
   if (model === null) return { outcome: composedOutcome(''), aborted: false };
-  const plan = planWriting(input, model.contextWindowTokens);
+  const plan = planWriting(basis, model.contextWindowTokens);
   if (!plan.asks) return { outcome: plan.outcome, aborted: false };
-  const { synthesisReserveTokens } = input.run.limits;
-  const writingLimits = {
-    ...limits,
-    synthesisReserveTokens: synthesisReserveTokens ?? limits.synthesisReserveTokens,
-    totalMs: Math.min(limits.totalMs, limits.synthesisMs),
-  };
+  const writingLimits = { ...limits, totalMs: Math.min(limits.totalMs, limits.synthesisMs) };
   const policy = writingPolicy({ limits: writingLimits, prices: [], fallbackModels: 0, policies: {} }, plan);
-  const id = `${input.correlationId}.synthesis`;
   return writeAnswer(model, { id, task: 'synthesis', input: plan.input, policy }, parts);
-}
-
-/** Sets the token reserve: from the options, otherwise from the input's run, otherwise the default. */
-function withReserve(read: ReadSynthesisInput, { reserveTokens, limits }: SynthesisParts): ReadSynthesisInput {
-  const known = read.input.run.limits;
-  const synthesisReserveTokens = reserveTokens ?? known.synthesisReserveTokens ?? limits.synthesisReserveTokens;
-  return withRun(read, { limits: { ...known, synthesisReserveTokens } });
-}
-
-function withRun({ input, problems }: ReadSynthesisInput, run: Partial<SynthesisInput['run']>): ReadSynthesisInput {
-  return { input: { ...input, run: { ...input.run, ...run } }, problems };
-}
-
-/** Returns the duration of the run including its synthesis, or null if it is unknown or the run used another clock. */
-function elapsedMsOf(read: ReadSynthesisInput, startedAtMs: number, endedAtMs: number): number | null {
-  const { run, executionStartTimestamp } = read.input;
-  const runStartedAtMs = isKnown(read, 'executionStartTimestamp') ? Date.parse(executionStartTimestamp) : Number.NaN;
-  const elapsedMs = run.elapsedMs === null ? endedAtMs - runStartedAtMs : run.elapsedMs + (endedAtMs - startedAtMs);
-  return Number.isFinite(elapsedMs) && elapsedMs >= 0 ? elapsedMs : null;
 }
 
 interface Writing {
@@ -141,37 +106,24 @@ interface Writing {
   readonly aborted: boolean;
 }
 
-/** Runs the attempt machine to let the model write the answer. Never rejects; after an abort, the outcome has the usage so far. */
+/** Runs the attempt machine to let the model write the answer. After an abort, the outcome has the usage so far. */
 function writeAnswer(
   model: ChatModel,
   input: AttemptInput,
   { spec, replyForm, clock, signal }: SynthesisParts,
 ): Promise<Writing> {
-  return new Promise((resolve) => {
-    const machine = provideAttempt({
-      models: [model],
-      specFor: () => spec,
-      replyForm,
-      callScope: () => ({ clock, observer: noopCallObserver }),
-    });
-    const actor = createActor(machine, { input, clock });
-    let forgetSignal = (): void => {};
-    const end = (outcome: SynthesisOutcome, aborted = false): void => {
-      forgetSignal();
-      resolve({ outcome, aborted });
-    };
-    actor.subscribe({
-      error: (error) => end(brokenOutcome(error)),
-      complete: () => {
-        const { output } = actor.getSnapshot();
-        if (output !== undefined) end(outcomeOf(output));
-      },
-    });
-    const abort = (): void => {
-      end(composedOutcome('', usageSoFar(usageInFlight(actor.getSnapshot().context))), true);
+  const callScope = () => ({ clock, observer: noopCallObserver });
+  const machine = provideAttempt({ models: [model], specFor: () => spec, replyForm, callScope });
+  const actor = createActor(machine, { input, clock });
+  let forgetSignal = (): void => {};
+  const stopped = new Promise<Writing>((resolve) => {
+    if (signal === null) return;
+    forgetSignal = onAbort(signal, () => {
+      resolve({ outcome: composedOutcome('', usageSoFar(usageInFlight(actor.getSnapshot().context))), aborted: true });
       actor.stop();
-    };
-    if (signal !== null) forgetSignal = onAbort(signal, abort);
-    actor.start();
+    });
   });
+  const written = toPromise(actor).then((output): Writing => ({ outcome: outcomeOf(output), aborted: false }));
+  actor.start();
+  return Promise.race([stopped, written]).finally(() => forgetSignal());
 }

@@ -107,7 +107,7 @@ const CHART = 'chain, attempt, action, or a module that exports "machine" and "o
 function addChartCommands(program: Command, setExitCode: (code: number) => void): void {
   program
     .command('prompts')
-    .description('list the prompts sent to models, or print one in full')
+    .description('list the prompts sent to models, or one with the schema of its reply')
     .argument('[name]', 'name of a prompt, for example action')
     .option('--json', 'print JSON')
     .action(async (name, flags) => {

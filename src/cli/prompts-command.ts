@@ -1,34 +1,48 @@
 import wrapAnsi from 'wrap-ansi';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import {
-  describePrompt,
-  type PromptDescription,
-  type PromptSummary,
-  summarizePrompt,
-} from '../chain/prompts/describe-prompt.ts';
+import type { PromptName } from '../../machines/contracts/phase.ts';
 import type { Prompt } from '../chain/prompts/prompt.ts';
+import { promptSpec } from '../chain/prompts/prompt-spec.ts';
 import { prompts } from '../chain/prompts/registry.ts';
-import { oneLine, printable, printableJson } from '../internal/printable.ts';
+import { oneLine, printableJson } from '../internal/printable.ts';
+import type { JsonSchema } from '../internal/standard-schema.ts';
 import { type Colors, colorsFor } from './screen.ts';
 
 export interface PromptsFlags {
   readonly json?: boolean;
 }
 
+/** A prompt in brief. `input` and `output` are the names of the fields of its input and of the reply. */
+interface PromptSummary {
+  readonly name: PromptName;
+  readonly version: number;
+  readonly purpose: string;
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+}
+
 const MAX_COLUMNS = 120;
 
-/** `postchain prompts`: returns a list of the prompts, or one prompt in full. */
+/** `postchain prompts`: returns a list of the prompts, or one with the JSON Schema of its reply. */
 export function promptsCommand(
   name: string | undefined,
   { json }: PromptsFlags,
   stdout: NodeJS.WriteStream = process.stdout,
 ): string {
   const all = Object.values<Prompt>(prompts);
-  const shown = name === undefined ? all.map(summarizePrompt) : describePrompt(promptNamed(name, all));
-  if (json) return `${printableJson(JSON.stringify(shown, null, 2))}\n`;
+  const only = name === undefined ? null : promptNamed(name, all);
+  const replySchema = only && promptSpec(only).shape.jsonSchema;
+  if (json) {
+    const shown = only === null ? all.map(summaryOf) : { ...summaryOf(only), replySchema };
+    return `${printableJson(JSON.stringify(shown, null, 2))}\n`;
+  }
   const colors = colorsFor(stdout);
   const columns = stdout.isTTY ? Math.min(Math.max(40, stdout.columns || 80), MAX_COLUMNS) : Infinity;
-  return 'system' in shown ? fullText(shown, colors) : shown.map((one) => summaryText(one, colors, columns)).join('\n');
+  if (only === null) return all.map((one) => summaryText(summaryOf(one), colors, columns)).join('\n');
+  const heading = `${colors.bold('Reply')} ${colors.dim('(JSON Schema)')}`;
+  const schemaText = printableJson(JSON.stringify(replySchema, null, 2));
+  return `${summaryText(summaryOf(only), colors, columns)}\n${heading}\n${schemaText}\n`;
 }
 
 function promptNamed(name: string, all: readonly Prompt[]): Prompt {
@@ -38,6 +52,26 @@ function promptNamed(name: string, all: readonly Prompt[]): Prompt {
   throw new PostChainError('invalid_option', `Unknown prompt "${oneLine(name)}"; expected ${names}`);
 }
 
+function summaryOf(prompt: Prompt): PromptSummary {
+  const { name, version, purpose } = prompt;
+  const input = fieldsOf(z.toJSONSchema(prompt.input, { io: 'input', unrepresentable: 'any' }));
+  return { name, version, purpose, input, output: fieldsOf(promptSpec(prompt).shape.jsonSchema) };
+}
+
+/** Returns the properties of an object schema, or of all alternatives of a union. */
+function fieldsOf(schema: JsonSchema): readonly string[] {
+  const {
+    properties = {},
+    anyOf = [],
+    oneOf = [],
+  } = schema as {
+    properties?: object;
+    anyOf?: readonly JsonSchema[];
+    oneOf?: readonly JsonSchema[];
+  };
+  return [...new Set([...Object.keys(properties), ...[...anyOf, ...oneOf].flatMap(fieldsOf)])];
+}
+
 function summaryText({ name, version, purpose, input, output }: PromptSummary, { bold, dim }: Colors, columns: number) {
   const row = (label: string, text: string): string => {
     const wrapped = Number.isFinite(columns) ? wrapAnsi(text, columns - label.length) : text;
@@ -45,14 +79,4 @@ function summaryText({ name, version, purpose, input, output }: PromptSummary, {
   };
   const fields = row('  input   ', input.join(', ')) + row('  output  ', output.join(', '));
   return `${bold(name)} ${dim(`v${version}`)}\n${row('  ', purpose)}${fields}`;
-}
-
-function fullText(prompt: PromptDescription, { bold, dim }: Colors): string {
-  const { name, version, digest, purpose, system, user, replySchema } = prompt;
-  return [
-    `${bold(name)} ${dim(`v${version} · ${digest}`)}\n${purpose}`,
-    `${bold('System')}\n${printable(system)}`,
-    `${bold('User')} ${dim('(rendered for a sample input)')}\n${printable(user)}`,
-    `${bold('Reply')} ${dim('(JSON Schema)')}\n${printableJson(JSON.stringify(replySchema, null, 2))}\n`,
-  ].join('\n\n');
 }

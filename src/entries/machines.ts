@@ -54,11 +54,11 @@ export {
 } from '../../machines/contracts/phase-io.ts';
 export { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../../machines/contracts/session.ts';
 export {
+  type AnswerMaterial,
+  answerMaterialSchema,
   type FinalAnswer,
   finalAnswerSchema,
-  type SynthesisInput,
   type SynthesisOutcome,
-  synthesisInputSchema,
 } from '../../machines/contracts/synthesis.ts';
 export type { Usage } from '../../machines/contracts/usage.ts';
 export { type AnswerFeatures, answerFeatures, gradeByDefault } from '../../machines/heuristics/default-grader.ts';
@@ -72,7 +72,6 @@ export {
   relevanceOf,
 } from '../../machines/policies/relevance.ts';
 export { planRetention, type RetentionInputs, type RetentionPlan } from '../../machines/policies/retention.ts';
+export { type AnswerBasis, basisOf } from '../../machines/policies/synthesis/basis.ts';
 export { composeAnswer } from '../../machines/policies/synthesis/compose.ts';
-export { synthesisInput } from '../../machines/policies/synthesis/input.ts';
-export { type ReadSynthesisInput, readSynthesisInput } from '../../machines/policies/synthesis/read-input.ts';
 export { evaluateYieldRules } from '../../machines/policies/yield-rules.ts';

@@ -10,7 +10,7 @@ import {
   setup,
 } from 'xstate';
 
-/** What the journal relies on in the inspection API of XState (src/journal), determined by experiment. */
+/** What the journal relies on in the inspection API of XState (`src/chain/recording`), determined by experiment. */
 
 const speaking = setup({ types: { emitted: {} as { type: string } } }).createMachine({
   initial: 'a',

@@ -13,13 +13,13 @@ import { messageSchema } from '../../machines/contracts/message.ts';
 import { retrievalSchema } from '../../machines/contracts/passage.ts';
 import { phaseInputSchema, phaseResultSchema } from '../../machines/contracts/phase-io.ts';
 import {
+  answerMaterialSchema,
   finalAnswerSchema,
-  type SynthesisInput,
   synthesisInputSchema,
-  synthesisOutcomeSchema,
   synthesisReplySchema,
 } from '../../machines/contracts/synthesis.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
+import { aBasis, aSynthesisInput } from './answer-basis.ts';
 import {
   aCapabilityResult,
   aDecision,
@@ -289,60 +289,15 @@ const attemptCases: readonly ContractCase[] = [
   ),
 ];
 
-export const synthesisInputSample: SynthesisInput = {
-  request: 'When was it opened?',
-  executionResults: [{ stepId: 's1', phase: 'action', content: 'In 1932.' }],
-  planState: { goal: null, alternatives: [] },
-  convergenceAssessment: { change: null, confidence: 0.9, rationale: 'first cycle' },
-  executionPasses: [{ cycle: 1, rule: 'confidenceReached' }],
-  semanticValidation: { contradictions: ['one source says 1933'] },
-  taskProfile: { clarity: 0.9 },
-  correlationId: 'r1',
-  executionStartTimestamp: '2025-01-27T10:00:00.000Z',
-  convergenceStatus: true,
-  totalPasses: 1,
-  totalRefinements: 0,
-  ttlRemaining: 4,
-  run: {
-    answer: 'In 1932.',
-    noEvidence: false,
-    draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'], notes: '' },
-    messages: [aMessage()],
-    phases: ['action'],
-    mode: 'automatic',
-    interruption: { kind: 'finished_by_user' },
-    decision: aDecision(),
-    limits: {
-      maxCycles: 5,
-      maxModelCalls: 100,
-      maxTokens: 1_000_000,
-      synthesisReserveTokens: 8_000,
-      totalMs: 600_000,
-      phasesMs: 540_000,
-    },
-    hasDocuments: true,
-    thresholds: { grounding: 0.5, ungroundedConfidence: 0.5 },
-    usage: { modelCalls: 6, inputTokens: 800, outputTokens: 200, estimated: false, cost: 0.01 },
-    costs: {},
-    currency: 'EUR',
-    elapsedMs: 1_500,
-    excess: { tokens: 0, messages: 0 },
-    failures: [aPhaseFailure()],
-    sourceFailure: null,
-    prosePhases: [],
-    deciderProblem: null,
-    sessionProblem: null,
-  },
-};
-
 /** What goes into the final answer, and the answer. */
 const answerCases: readonly ContractCase[] = [
   contractCase(
     '[E1]',
     'the input of synthesis',
     synthesisInputSchema,
-    synthesisInputSample,
+    aSynthesisInput(),
     ['request', ''],
+    ['executionResults', 'none'],
     ['executionResults.0', 1],
     ['planState', 3],
     ['convergenceAssessment', null],
@@ -355,22 +310,16 @@ const answerCases: readonly ContractCase[] = [
     ['totalPasses', -1],
     ['totalRefinements', 0.5],
     ['ttlRemaining', -1],
-    ['run.answer', 1],
-    ['run.draft.confidence', 2],
-    ['run.messages', null],
-    ['run.messages.0.content', 5],
-    ['run.phases', 'all'],
-    ['run.mode', 'fast'],
-    ['run.interruption.kind', 'bored'],
-    ['run.decision.cycle', 0],
-    ['run.limits.maxCycles', -1],
-    ['run.hasDocuments', 'yes'],
-    ['run.thresholds.grounding', 2],
-    ['run.usage.inputTokens', 'many'],
-    ['run.currency', ''],
-    ['run.elapsedMs', -1],
-    ['run.excess.tokens', 0.5],
-    ['run.sessionProblem', 5],
+  ),
+  contractCase(
+    '[E8]',
+    'the material of the final answer',
+    answerMaterialSchema,
+    aBasis().material,
+    ['draft.confidence', 2],
+    ['messages.0.content', 5],
+    ['steps', 'none'],
+    ['notes.plan', null],
   ),
   contractCase(
     '[E2]',
@@ -379,21 +328,6 @@ const answerCases: readonly ContractCase[] = [
     { answerText: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'], usedStepIds: ['s1'], notes: '' },
     ['answerText', '   '],
     ['confidence', 1.1],
-  ),
-  contractCase(
-    '[E4]',
-    'the outcome of writing',
-    synthesisOutcomeSchema,
-    {
-      type: 'failed',
-      fallback: 'prompt',
-      error: 'it broke',
-      usage: { modelCalls: 1, inputTokens: 1, outputTokens: 1, estimated: true, cost: null },
-    },
-    ['type', 'lost'],
-    ['fallback', 'mood'],
-    ['error', null],
-    ['usage.modelCalls', -1],
   ),
   contractCase(
     '[E2]',

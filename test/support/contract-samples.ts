@@ -423,7 +423,7 @@ export function aDegradedAnswer(changes: Partial<FinalAnswer> = {}): FinalAnswer
   const metadata = {
     ...answer.metadata,
     degraded: true,
-    reason: 'ttl_exhausted' as const,
+    reason: 'cycle_limit_reached' as const,
     explanation: 'The limit of 1 cycle was reached.',
     missingFields: ['experience', 'answer'],
   };

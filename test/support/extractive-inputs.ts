@@ -1,7 +1,7 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
-import { type SynthesisInput, synthesisInputSchema } from '../../machines/contracts/synthesis.ts';
+import type { AnswerMaterial } from '../../machines/contracts/synthesis.ts';
 
 /** A message with only what a test is about. */
 export function message(id: string, content: string, more: Partial<Message> = {}): Message {
@@ -48,24 +48,18 @@ export function phaseInput<P extends PhaseInput['phase']>(
   return { phase, ...common, ...own } as unknown as Extract<PhaseInput, { phase: P }>;
 }
 
-/** The input of synthesis after one cycle. */
-export function synthesisInput(request: string, draft: string, messages: readonly Message[]): SynthesisInput {
-  return synthesisInputSchema.parse({
+/** The material of a final answer after one cycle. */
+export function synthesisInput(request: string, draft: string, messages: readonly Message[]): AnswerMaterial {
+  return {
     request,
-    executionResults: [],
-    planState: { goal: null, alternatives: [] },
-    convergenceAssessment: { change: null, confidence: 0.5, rationale: 'test' },
-    executionPasses: [],
-    semanticValidation: null,
-    taskProfile: null,
-    correlationId: 'run',
-    executionStartTimestamp: '2025-01-01T00:00:00Z',
-    convergenceStatus: false,
-    totalPasses: 1,
-    totalRefinements: 0,
-    ttlRemaining: 1,
-    run: { draft: { text: draft, confidence: 0.5, usedMessageIds: [] }, messages },
-  });
+    draft: { text: draft, confidence: 0.5, usedMessageIds: [], notes: '' },
+    steps: [],
+    messages,
+    converged: false,
+    cycles: 1,
+    corrections: 0,
+    notes: { ending: 'rationale: test', plan: '', task: '', passes: '', validation: '' },
+  };
 }
 
 /** A small context about three phases, as the chain builds it: headings in the first line. */

@@ -146,7 +146,7 @@ const citationArbitrary: fc.Arbitrary<Citation> = fc.record({
 const metadataArbitrary = fc
   .record({
     degraded: fc.boolean(),
-    reason: fc.constantFrom(null, 'cancelled' as const, 'ttl_exhausted' as const, 'synthesis_failed' as const),
+    reason: fc.constantFrom(null, 'cancelled' as const, 'cycle_limit_reached' as const, 'synthesis_failed' as const),
     explanation: hostileText,
     missingFields: fc.array(hostileText, { maxLength: 3 }),
     cycles: fc.nat(),

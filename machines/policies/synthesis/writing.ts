@@ -3,10 +3,10 @@ import type { ChainState } from '../../contracts/chain-state.ts';
 import type { GuardResult } from '../../contracts/decision.ts';
 import type { Message } from '../../contracts/message.ts';
 import {
-  type Dictionary,
+  type AnswerMaterial,
   type FinalAnswer,
   hasVisibleText,
-  type SynthesisInput,
+  type Step,
   type SynthesisOutcome,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
@@ -17,16 +17,15 @@ import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
 import { instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
+import { type AnswerBasis, basisOf } from './basis.ts';
 import { composeAnswer } from './compose.ts';
-import { synthesisInput } from './input.ts';
-import { composedOutcome, draftedOutcome, failedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
-import { readSynthesisInput } from './read-input.ts';
+import { composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
 
-/** How to write the answer: by a model from part of the input, or composed without one, and why. */
+/** How to write the answer: by a model from part of the material, or composed without one, and why. */
 export type WritingPlan =
   | {
       readonly asks: true;
-      readonly input: SynthesisInput;
+      readonly input: AnswerMaterial;
       readonly promptTokens: number;
       readonly replyTokens: number;
       /** Tokens per character of these texts. */
@@ -40,15 +39,17 @@ export type WritingPlan =
  * instructions. Context that does not fit is left out; if even the request and the draft do not fit, the engine composes
  * the answer.
  */
-export function planWriting(input: SynthesisInput, windowTokens: number, instructionsTokens = 0): WritingPlan {
-  const { interruption, limits } = input.run;
+export function planWriting(
+  { material, interruption, limits }: AnswerBasis,
+  windowTokens: number,
+  instructionsTokens = 0,
+): WritingPlan {
   const kind = interruption?.kind;
   const reserve = limits.synthesisReserveTokens ?? 0;
   if (kind === 'cancelled' || kind === 'interrupted' || kind === 'model_unavailable' || reserve === 0)
     return { asks: false, outcome: composedOutcome('') };
-  if (!hasVisibleText(input.request)) return { asks: false, outcome: failedOutcome('prompt', 'there is no request') };
   const budget = Math.min(reserve, windowTokens);
-  const fit = fitPrompt(input, budget - Math.ceil(budget * REPLY_SHARE) - instructionsTokens);
+  const fit = fitPrompt(material, budget - Math.ceil(budget * REPLY_SHARE) - instructionsTokens);
   if (fit === null)
     return {
       asks: false,
@@ -85,7 +86,7 @@ export function writingPolicy(
   };
 }
 
-/** Characters of the built-in prompt besides the input: instructions, headings and the reply schema. */
+/** Characters of the built-in prompt besides the material: instructions, headings and the reply schema. */
 const INSTRUCTION_CHARS = 1_600;
 
 /** Characters around one piece of text in a prompt: its block with id, role and source. */
@@ -95,30 +96,17 @@ const BLOCK_CHARS = 80;
 const LEAST_CHARS = 400;
 
 interface PromptFit {
-  readonly input: SynthesisInput;
+  readonly input: AnswerMaterial;
   readonly promptTokens: number;
   readonly tokensPerChar: number;
 }
 
-/** The dictionaries of the input that a prompt shows besides how the run ended, entirely or not at all. */
-const DICTIONARIES = ['planState', 'taskProfile', 'executionPasses', 'semanticValidation'] as const;
+/** The notes that a prompt shows besides how the run ended, entirely or not at all. */
+const NOTES = ['plan', 'task', 'passes', 'validation'] as const;
 
-/** Returns a dictionary in lines, without its empty members. */
-export function dictionaryText(dictionary: Dictionary | readonly Dictionary[] | null): string {
-  if (isList(dictionary)) return dictionary.map((one) => JSON.stringify(one)).join('\n');
-  return Object.entries(dictionary ?? {})
-    .filter(([, value]) => value != null && value !== '' && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('\n');
-}
-
-const isList = (value: Dictionary | readonly Dictionary[] | null): value is readonly Dictionary[] =>
-  Array.isArray(value);
-
-/** A step, message or dictionary that may be shown, and its cost. */
+/** A step, message or note that may be shown, and its cost. */
 interface Piece {
-  readonly of: 'step' | 'message' | 'dictionary';
-  readonly at: number;
+  readonly source: Step | Message | (typeof NOTES)[number];
   readonly content: string;
   /** Characters around it. */
   readonly overheadChars: number;
@@ -128,41 +116,32 @@ interface Piece {
 
 /**
  * Selects the steps and messages that fit into a prompt of `tokens`: first the messages that the draft is based on,
- * then the steps, the dictionaries, the user's messages, and the rest by importance, newer first; a piece that does not
- * fit is cut to its beginning, and a dictionary left out. Null if not even the request and the draft fit. Counts the
+ * then the steps, the notes, the user's messages, and the rest by importance, newer first; a piece that does not
+ * fit is cut to its beginning, and a note left out. Null if not even the request and the draft fit. Counts the
  * texts of the built-in prompt with their usual number of tokens.
  */
-export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | null {
-  const tokensPerChar = tokensPerCharOf(textsOf(input));
+export function fitPrompt(material: AnswerMaterial, tokens: number): PromptFit | null {
+  const { request, draft, steps, messages, notes } = material;
+  const tokensPerChar = tokensPerCharOf(textsOf(material));
   const maxChars = tokens / tokensPerChar;
-  const base =
-    INSTRUCTION_CHARS + charsOfText(input.request) + charsOfText(dictionaryText(input.convergenceAssessment));
-  let chars = base + charsOfText(input.run.draft?.text ?? '');
+  let chars = INSTRUCTION_CHARS + charsOfText(request) + charsOfText(notes.ending) + charsOfText(draft.text);
   if (chars > maxChars) return null;
-  const pieces = piecesOf(input);
-  const shown = {
-    step: new Map<number, string>(),
-    message: new Map<number, string>(),
-    dictionary: new Map<number, string>(),
-  };
-  for (const piece of pieces) {
+  const shown = new Map<Piece['source'], string>();
+  for (const piece of piecesOf(material)) {
     const content = shownOf(piece, maxChars - chars);
     if (content === null) continue;
     chars += piece.overheadChars + charsOfText(content);
-    shown[piece.of].set(piece.at, content);
+    shown.set(piece.source, content);
   }
-  const promptTokens = Math.ceil(chars * tokensPerChar);
-  if (pieces.every(({ of, at, content }) => shown[of].get(at) === content))
-    return { input, promptTokens, tokensPerChar };
-  const { run, executionResults } = input;
+  const shownNotes = Object.fromEntries(NOTES.map((name) => [name, shown.get(name) ?? '']));
   return {
     input: {
-      ...input,
-      ...withoutHidden(shown.dictionary),
-      executionResults: shownParts(executionResults, shown.step),
-      run: { ...run, messages: shownParts(run.messages, shown.message) },
+      ...material,
+      steps: shownParts(steps, shown),
+      messages: shownParts(messages, shown),
+      notes: { ...notes, ...shownNotes },
     },
-    promptTokens,
+    promptTokens: Math.ceil(chars * tokensPerChar),
     tokensPerChar,
   };
 }
@@ -171,63 +150,61 @@ export function fitPrompt(input: SynthesisInput, tokens: number): PromptFit | nu
  * Returns the entire piece, or its beginning in half of the remaining characters; null if that is too short to be
  * useful.
  */
-function shownOf({ of, content, overheadChars }: Piece, left: number): string | null {
+function shownOf({ source, content, overheadChars }: Piece, left: number): string | null {
   if (overheadChars + charsOfText(content) <= left) return content;
-  if (of === 'dictionary') return null;
+  if (typeof source === 'string') return null;
   const chars = Math.floor(left / 2) - overheadChars;
   if (chars < LEAST_CHARS) return null;
   const cut = clipped(content, chars);
   return clipped(content, Math.max(1, chars - (charsOfText(cut) - cut.length)));
 }
 
-function shownParts<Part extends { readonly content: string }>(
+function shownParts<Part extends Step | Message>(
   parts: readonly Part[],
-  shown: ReadonlyMap<number, string>,
+  shown: ReadonlyMap<Piece['source'], string>,
 ): readonly Part[] {
-  return parts.flatMap((part, at) => {
-    const content = shown.get(at);
+  return parts.flatMap((part) => {
+    const content = shown.get(part);
     if (content === undefined) return [];
     return content === part.content ? [part] : [{ ...part, content }];
   });
 }
 
-/** Returns the dictionaries that do not fit, emptied. */
-function withoutHidden(
-  shown: ReadonlyMap<number, string>,
-): Partial<Pick<SynthesisInput, (typeof DICTIONARIES)[number]>> {
-  const hidden = DICTIONARIES.filter((_, at) => !shown.has(at));
-  return Object.fromEntries(hidden.map((name) => [name, name === 'planState' ? {} : null]));
-}
-
-function* textsOf({ request, executionResults, run }: SynthesisInput): Iterable<string> {
+function* textsOf({ request, draft, messages, steps }: AnswerMaterial): Iterable<string> {
   yield request;
-  yield run.draft?.text ?? '';
-  for (const { content } of run.messages) yield content;
-  for (const { content } of executionResults) yield content;
+  yield draft.text;
+  for (const { content } of messages) yield content;
+  for (const { content } of steps) yield content;
 }
 
 /** Returns the pieces, the best first; within a rank and weight, the later first. */
-function piecesOf(input: SynthesisInput): readonly Piece[] {
-  const { executionResults, run } = input;
-  const used = new Set(run.draft?.usedMessageIds);
-  const steps = executionResults.map(({ phase, content }, at): Piece => {
-    return { of: 'step', at, content, overheadChars: BLOCK_CHARS + phase.length, rank: 1, weight: 0 };
-  });
-  const messages = run.messages.map(
-    (message, at): Piece => ({
-      of: 'message',
-      at,
-      content: message.content,
-      overheadChars: overheadOf(message),
-      rank: rankOf(message, used),
-      weight: message.importance,
+function piecesOf({ steps, messages, notes, draft }: AnswerMaterial): readonly Piece[] {
+  const used = new Set(draft.usedMessageIds);
+  const pieces: readonly Piece[] = [
+    ...steps.map((step): Piece => {
+      return {
+        source: step,
+        content: step.content,
+        overheadChars: BLOCK_CHARS + step.phase.length,
+        rank: 1,
+        weight: 0,
+      };
     }),
-  );
-  const dictionaries = DICTIONARIES.map((name, at): Piece => {
-    const content = dictionaryText(input[name]);
-    return { of: 'dictionary', at, content, overheadChars: BLOCK_CHARS, rank: 2, weight: 1 - at / 10 };
-  });
-  return [...steps, ...messages, ...dictionaries].sort((a, b) => a.rank - b.rank || b.weight - a.weight || b.at - a.at);
+    ...messages.map((message): Piece => {
+      const { content, importance } = message;
+      return {
+        source: message,
+        content,
+        overheadChars: overheadOf(message),
+        rank: rankOf(message, used),
+        weight: importance,
+      };
+    }),
+    ...NOTES.map((name, at): Piece => {
+      return { source: name, content: notes[name], overheadChars: BLOCK_CHARS, rank: 2, weight: -at };
+    }),
+  ];
+  return pieces.toReversed().sort((a, b) => a.rank - b.rank || b.weight - a.weight);
 }
 
 function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
@@ -296,7 +273,7 @@ export function writingInput(state: ChainState): AttemptInput {
 }
 
 /** Records the outcome. Its usage is part of the outcome, separate from the usage of the phases. */
-export function settleWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
+export function finishWriting(state: ChainState, outcome: AttemptOutcome): Partial<ChainState> {
   const { inFlight, corrections, lastMessageAtMs } = chargeExecution(state, outcome.execution);
   return { inFlight, corrections, lastMessageAtMs, written: outcomeOf(outcome) };
 }
@@ -313,11 +290,10 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.written === null ? planOf(state) : null;
   const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));
-  return composeAnswer(synthesisInput(state), outcome);
+  return composeAnswer(basisOf(state), outcome);
 }
 
 function planOf(state: ChainState): WritingPlan {
   if (answerIsFinal(state).holds) return { asks: false, outcome: draftedOutcome };
-  const { input } = readSynthesisInput(synthesisInput(state));
-  return planWriting(input, state.contextWindowTokens, instructionTokens(state));
+  return planWriting(basisOf(state), state.contextWindowTokens, instructionTokens(state));
 }

@@ -6,9 +6,9 @@ import { type ModelRequest, REPLY_FORMS } from '../../../machines/contracts/mode
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { shownAttachments } from '../../../machines/policies/attachments.ts';
 import { type PromptSpec, requestOf } from '../../llm/request.ts';
-import { promptDigest, requestDigest } from '../prompts/describe-prompt.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
+import { requestDigest } from '../prompts/request-digest.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import { runStartOf } from './journal-format.ts';
 import { modelCallInput } from './recorded-calls.ts';
@@ -104,9 +104,7 @@ function rebuilt(
 
 function whyUnverified(prompt: Prompt, task: string, { prompts, redacted }: RunStart): string {
   if (redacted) return 'The run was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.';
-  const used = prompts[task];
-  const isSame = used?.version === prompt.version && used.digest === promptDigest(prompt);
-  return isSame
+  return prompts[task]?.version === prompt.version
     ? 'The digest differs from the recorded one: the model received another text.'
     : `The run used another version of the prompt "${prompt.name}", so the model received another text.`;
 }

@@ -27,16 +27,15 @@ import {
   yieldReplySchema,
 } from '../../../machines/contracts/phase-io.ts';
 import {
+  type AnswerMaterial,
+  answerMaterialSchema,
   type Step,
-  type SynthesisInput,
-  synthesisInputSchema,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { attachmentLabel, attachmentsOf } from '../../../machines/policies/attachments.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
 import { attribute, messageAttributes, retentionAttributes } from '../../../machines/policies/message-attributes.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
-import { dictionaryText } from '../../../machines/policies/synthesis/writing.ts';
 import type { ToolCall } from '../../llm/request.ts';
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type PromptInputs } from './prompt.ts';
 
@@ -158,14 +157,13 @@ const capabilityCall = ({ name, arguments: given }: ToolCall): CapabilityCall =>
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',
-    version: 9,
+    version: 10,
     purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: phaseSystem,
     user: phaseContext,
-    task: (input) =>
-      phaseTask(input, 'Phase: Action, the present. Answer the request as well as the current context allows.'),
+    task: (input) => phaseTask(input, 'Phase: Action. Answer the request as well as the current context allows.'),
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
@@ -177,7 +175,7 @@ ${capabilityList(capabilities)}`,
   }),
   experience: definePrompt({
     name: 'experience',
-    version: 6,
+    version: 7,
     purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
@@ -186,14 +184,14 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Experience, the past. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
+        'Phase: Experience. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
         foundText(input),
       ),
     fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
   }),
   intention: definePrompt({
     name: 'intention',
-    version: 6,
+    version: 7,
     purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
@@ -202,7 +200,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Intention, the desired future. State the goal of the request and its alternative interpretations. Rate how clear the request is, and how well each message serves the goal.',
+        'Phase: Intention. State the goal of the request and its alternative interpretations. Rate how clear the request is, and how well each message serves the goal.',
       ),
     fromProse: (text) => ({
       goal: text,
@@ -214,7 +212,7 @@ ${capabilityList(capabilities)}`,
   }),
   observation: definePrompt({
     name: 'observation',
-    version: 6,
+    version: 7,
     purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
@@ -223,13 +221,13 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Observation, what to keep. List insights that are worth remembering, entities and connections. Rate the importance of each message.',
+        'Phase: Observation. List insights that are worth remembering, entities and connections. Rate the importance of each message.',
       ),
     fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
   understanding: definePrompt({
     name: 'understanding',
-    version: 9,
+    version: 10,
     purpose: 'Integrates what is known, and rates how relevant each message still is.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
@@ -238,7 +236,7 @@ ${capabilityList(capabilities)}`,
     task: (input) =>
       phaseTask(
         input,
-        'Phase: Understanding, what to let go. Integrate what is known so far. Rate how relevant each search message and each assistant message still is, and give the reason.',
+        'Phase: Understanding. Integrate what is known so far. Rate how relevant each search message and each assistant message still is, and give the reason.',
         messageList(input),
       ),
     fromProse: (text) => ({ integrated: text, assessments: [] }),
@@ -321,7 +319,7 @@ request needs. Add nothing. Keep each summary within its character limit, and re
     name: 'synthesis',
     version: 4,
     purpose: 'Writes the final answer for its reader.',
-    input: synthesisInputSchema,
+    input: answerMaterialSchema,
     output: synthesisReplySchema,
     system: () => `${SHARED}
 Write the final answer to the request for its reader. Be clear and complete, and no longer than necessary.
@@ -330,15 +328,15 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
     user: (input) =>
       paragraphs(
         `Request: ${input.request}`,
-        filesText(input.run.messages, false),
-        `Draft:\n${noteBlock('draft', input.run.draft?.text || '(none)')}`,
-        `How the run ended (${runCounts(input)}):\n${noteBlock('engine', dictionaryText(input.convergenceAssessment))}`,
-        section('Plan', input.planState),
-        section('Task', input.taskProfile),
-        section('Passes', input.executionPasses),
-        section('Validation', input.semanticValidation),
-        `Steps:\n${input.executionResults.map(stepBlock).join('\n') || '(none)'}`,
-        `Context:\n${contextMessages(input.run.messages).map(messageBlock).join('\n') || '(nothing yet)'}`,
+        filesText(input.messages, false),
+        `Draft:\n${noteBlock('draft', input.draft.text || '(none)')}`,
+        `How the run ended (${runCounts(input)}):\n${noteBlock('engine', input.notes.ending)}`,
+        section('Plan', input.notes.plan),
+        section('Task', input.notes.task),
+        section('Passes', input.notes.passes),
+        section('Validation', input.notes.validation),
+        `Steps:\n${input.steps.map(stepBlock).join('\n') || '(none)'}`,
+        `Context:\n${contextMessages(input.messages).map(messageBlock).join('\n') || '(nothing yet)'}`,
       ),
     fromProse: (text) => ({
       answerText: text,
@@ -379,14 +377,11 @@ All grades are numbers from 0 to 1. Do not trust the answer because it sounds su
 /** Turns of the conversation that a judge reads. */
 const JUDGED_TURNS = 6;
 
-const runCounts = ({ totalPasses, totalRefinements, convergenceStatus }: SynthesisInput): string =>
-  `converged: ${convergenceStatus ? 'yes' : 'no'}, cycles: ${totalPasses}, corrected replies: ${totalRefinements}`;
+const runCounts = ({ cycles, corrections, converged }: AnswerMaterial): string =>
+  `converged: ${converged ? 'yes' : 'no'}, cycles: ${cycles}, corrected replies: ${corrections}`;
 
-/** Returns a dictionary of another program under a heading; empty without content. */
-function section(heading: string, dictionary: SynthesisInput['planState'] | SynthesisInput['executionPasses']): string {
-  const text = dictionaryText(dictionary);
-  return text === '' ? '' : `${heading}:\n${noteBlock(heading.toLowerCase(), text)}`;
-}
+const section = (heading: string, text: string): string =>
+  text === '' ? '' : `${heading}:\n${noteBlock(heading.toLowerCase(), text)}`;
 
 const stepBlock = ({ stepId, phase, content }: Step): string =>
   block('note', `step="${attribute(stepId)}" from="${attribute(phase)}"`, content);

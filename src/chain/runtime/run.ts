@@ -13,7 +13,7 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { settleEarly } from '../../../machines/policies/early-calls.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
-import { composeAnswer } from '../../../machines/policies/synthesis/compose.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
@@ -24,7 +24,6 @@ import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { JournalWriter } from '../journal/journal-format.ts';
-import { promptVersions } from '../prompts/describe-prompt.ts';
 import { createJournal, type Journal } from '../recording/journal.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { createDurableActor, type DurableActor, liveExecutor, type Recording } from './durable-actor.ts';
@@ -280,7 +279,7 @@ interface Ended {
   readonly ends: readonly EmittedEvent[];
 }
 
-/** Ends the early call of a run, then the run. If that throws, the answer uses no state. */
+/** Ends the early call of a run, then the run. If that throws, a part of the state is invalid, and the answer is that of a run without results. */
 function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
   const { early } = before;
   try {
@@ -289,7 +288,8 @@ function endedBy(cause: string, before: ChainState, after: (running: ChainState)
     const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
     return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };
   } catch {
-    return { answer: composeAnswer({}, failedOutcome('other', `the run failed: ${cause}`)), ends: [] };
+    const written = failedOutcome('other', `the run failed: ${cause}`);
+    return { answer: answerOf({ ...afterCrash(initialState({ ...before, messages: [] }), cause), written }), ends: [] };
   }
 }
 
@@ -328,7 +328,7 @@ export function createRunStart(
     ...input,
     modelId,
     fallbackModelIds,
-    prompts: promptVersions(prompts),
+    prompts: Object.fromEntries(Object.values(prompts).map(({ name, version }) => [name, { name, version }])),
     instructionsDigest: input.instructions && hexDigest(input.instructions),
     startedAt: new Date(input.startedAtMs).toISOString(),
     host,

@@ -3,7 +3,7 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { type Phase, TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
 import { phaseInputSchema, type Replies, summaryInputSchema } from '../../../machines/contracts/phase-io.ts';
-import { synthesisInputSchema } from '../../../machines/contracts/synthesis.ts';
+import { answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { inTurns, type Steps } from '../../internal/async.ts';
 import { repliesTo, replySummary, replySynthesis, replyTo } from './replies.ts';
@@ -69,7 +69,7 @@ async function replyText({ task, phases, input }: ModelRequest, signal: AbortSig
 function* replyOf(task: Task, input: unknown, phases: readonly Phase[] = []): Steps<Replies[Task] | Partial<Replies>> {
   // The wait before the first step lets the program do something else between two replies.
   yield;
-  if (task === 'synthesis') return yield* replySynthesis(synthesisInputSchema.parse(input));
+  if (task === 'synthesis') return yield* replySynthesis(answerMaterialSchema.parse(input));
   if (task === 'continuation') return { done: true, finalOutput: null, next: [] };
   if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
   const given = phaseInputSchema.parse(input);

@@ -2,8 +2,8 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { PhaseInput, Replies, SummaryInput } from '../../../machines/contracts/phase-io.ts';
-import type { SynthesisInput } from '../../../machines/contracts/synthesis.ts';
-import { bestDraft } from '../../../machines/policies/synthesis/compose.ts';
+import type { AnswerMaterial } from '../../../machines/contracts/synthesis.ts';
+import { bestDraft } from '../../../machines/policies/synthesis/basis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
@@ -127,8 +127,8 @@ function noteOn(ids: readonly string[], missing: readonly string[]): string {
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
-export function* replySynthesis(input: SynthesisInput): Steps<Replies['synthesis']> {
-  const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.run.messages.filter(isResult));
+export function* replySynthesis(input: AnswerMaterial): Steps<Replies['synthesis']> {
+  const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.messages.filter(isResult));
   const notes = noteOn(ids, missing);
   const draft = bestDraft(input);
   if (ids.length > 0 || isEmptyAnswer(draft.text)) return { answerText: text, confidence, usedMessageIds: ids, notes };

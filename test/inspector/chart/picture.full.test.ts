@@ -20,7 +20,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
     expect(await page.locator('.state.leaf').count()).toBe(2);
     expect(await page.locator('.state.active').count()).toBe(5);
     expect(await stateItem(page, 'intention').getAttribute('aria-label')).toBe(
-      'intention, active: The desired future: the goal behind the request.',
+      'intention, active: States the goal of the request.',
     );
     const current = page.locator('[aria-current]');
     expect(await current.count()).toBe(1);

@@ -99,7 +99,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     modelId: 'm',
     fallbackModelIds: ['n'],
     instructionsDigest: null,
-    prompts: { action: { name: 'action', version: 1, digest: null } },
+    prompts: { action: { name: 'action', version: 1 } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },
     keyframes: true,

@@ -104,7 +104,7 @@ describe('what a turn keeps', () => {
     const links = ['earlier.1.gone', 'earlier.1.other', 'request'].map((to) => ({ to, relation: 'r', strength: 1 }));
     const note = aMessage({ id: 'earlier.1.note', tags: ['persist'], links });
     const other = aMessage({ id: 'earlier.1.other', content: 'Other.', tags: ['persist'] });
-    const state = aState({ session: { turns: 1, messages: [note], left: [other], gaveWay: 0 } });
+    const state = aState({ session: { turns: 1, messages: [note], omitted: [other], droppedMessages: 0 } });
     const messages = [note, ...state.messages];
     const { kept, number } = turnOf({ ...state, messages, history: contextDocument(messages) });
     expect(number).toBe(2);

@@ -4,7 +4,7 @@ import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { settlePhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
-import { answerOf, settleWriting } from '../../../../machines/policies/synthesis/writing.ts';
+import { answerOf, finishWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { chainStateArbitrary, synthesisReplyArbitrary } from '../../../support/arbitraries.ts';
 import {
@@ -189,7 +189,7 @@ describe('the final answer', () => {
   });
 
   it('[E4] is composed from existing results when the model text is invalid, and names the error', () => {
-    const settled = { ...done, ...settleWriting(done, failed({ message: 'answerText is empty' })) };
+    const settled = { ...done, ...finishWriting(done, failed({ message: 'answerText is empty' })) };
     expect(answerOf(settled)).toMatchObject({
       answerText: 'In 1932.',
       status: 'degraded',
@@ -199,7 +199,7 @@ describe('the final answer', () => {
         explanation: expect.stringContaining('is empty'),
       },
     });
-    const well = { ...done, ...settleWriting(done, succeeded(reply)) };
+    const well = { ...done, ...finishWriting(done, succeeded(reply)) };
     expect(answerOf(well).answerText).toBe(reply.answerText);
     expect(answerOf(well).metadata.usage.modelCalls).toBe(1);
     expect(well.usage).toEqual(done.usage);

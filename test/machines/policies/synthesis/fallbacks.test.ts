@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { finalAnswerSchema, type SynthesisReply } from '../../../../machines/contracts/synthesis.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
+import type { AnswerBasis } from '../../../../machines/policies/synthesis/basis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
-import { brokenOutcome, fallbackOf, lateOutcome, outcomeOf } from '../../../../machines/policies/synthesis/outcome.ts';
+import {
+  failedSynthesis,
+  fallbackOf,
+  lateOutcome,
+  outcomeOf,
+} from '../../../../machines/policies/synthesis/outcome.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aBasis } from '../../../support/answer-basis.ts';
 import { aMessage, anExecution, deepFreeze } from '../../../support/contract-samples.ts';
-import { FORGED_FIELDS, INVALID_REPLIES } from '../../../support/synthesis-oracle.ts';
 
-const run = { ...synthesisInputSample.run, interruption: null, failures: [] };
-const good = deepFreeze({ ...structuredClone(synthesisInputSample), run });
-const reply = {
+const good = deepFreeze(aBasis());
+const reply: SynthesisReply = {
   answerText: 'It was in 1932.',
   confidence: 0.6,
   usedMessageIds: [],
@@ -19,45 +23,41 @@ const reply = {
 };
 const usage = { modelCalls: 2, inputTokens: 300, outputTokens: 40, estimated: false, cost: 0.5 };
 const execution = anExecution({ usage });
-const said = (value: unknown) => composeAnswer(good, { type: 'written', prose: false, reply: value as never, usage });
+const failing = (...failure: Parameters<typeof failureOf>) =>
+  outcomeOf({ ok: false, failure: failureOf(...failure), execution });
+const replying = (value: unknown) => outcomeOf({ ok: true, prose: false, value, execution });
+const written = (changes: Partial<SynthesisReply>, basis: AnswerBasis = good) =>
+  composeAnswer(basis, { type: 'written', prose: false, reply: { ...reply, ...changes }, usage });
+
+/** Replies that do not match the contract, each in its own way. */
+const INVALID_REPLIES: readonly unknown[] = [
+  { ...reply, answerText: '' },
+  { ...reply, answerText: ' \n' },
+  { ...reply, answerText: '\u200b\u202e' },
+  { ...reply, answerText: 5 },
+  { ...reply, confidence: '0.9' },
+  { ...reply, confidence: Number.NaN },
+  { ...reply, confidence: -0.1 },
+  { ...reply, confidence: 1.1 },
+  { ...reply, usedMessageIds: 'p1' },
+  { ...reply, usedMessageIds: [1] },
+  { answerText: 'In 1932.', confidence: 0.9 },
+  null,
+  'In 1932.',
+];
 
 describe('the four fallbacks for the final answer', () => {
   it.each([
-    [
-      'prompt',
-      outcomeOf({ ok: false, failure: failureOf('unexpected', 'prompt_failed', 'it threw'), execution }),
-      'because of its prompt: it threw.',
-    ],
-    [
-      'prompt',
-      outcomeOf({ ok: false, failure: failureOf('transport', 'prompt_too_long', 'long'), execution }),
-      'because of its prompt: long.',
-    ],
-    [
-      'model',
-      outcomeOf({ ok: false, failure: failureOf('transport', 'rate_limited', 'busy'), execution }),
-      'because its call failed: busy.',
-    ],
-    [
-      'model',
-      outcomeOf({ ok: false, failure: failureOf('deadline', 'total_deadline', 'late'), execution }),
-      'because its call failed: late.',
-    ],
+    ['prompt', failing('unexpected', 'prompt_failed', 'it threw'), 'because of its prompt: it threw.'],
+    ['prompt', failing('transport', 'prompt_too_long', 'long'), 'because of its prompt: long.'],
+    ['model', failing('transport', 'rate_limited', 'busy'), 'because its call failed: busy.'],
+    ['model', failing('deadline', 'total_deadline', 'late'), 'because its call failed: late.'],
     ['model', lateOutcome(usage), 'because its call failed: it timed out.'],
-    [
-      'validation',
-      outcomeOf({ ok: false, failure: failureOf('schema', 'invalid_reply', 'no fit'), execution }),
-      'because its reply was invalid: no fit.',
-    ],
-    [
-      'validation',
-      outcomeOf({ ok: true, prose: false, value: { answerText: ' ' }, execution }),
-      'because its reply was invalid: answerText',
-    ],
-    ['other', brokenOutcome(new Error('it broke')), 'could not write the final answer: it broke.'],
-    ['other', { type: 'lost' }, 'could not write the final answer: the outcome of the model call cannot be read.'],
+    ['validation', failing('schema', 'invalid_reply', 'no fit'), 'because its reply was invalid: no fit.'],
+    ['validation', replying({ answerText: ' ' }), 'because its reply was invalid: answerText'],
+    ['other', failedSynthesis(new Error('it broke')), 'could not write the final answer: it broke.'],
   ])('[E4] %s: composes the answer and explains the failure in the notes', (fallback, outcome, says) => {
-    const answer = finalAnswerSchema.parse(composeAnswer(good, outcome as never));
+    const answer = finalAnswerSchema.parse(composeAnswer(good, outcome));
     expect(answer).toMatchObject({
       answerText: 'In 1932.',
       status: 'degraded',
@@ -81,69 +81,62 @@ describe('the four fallbacks for the final answer', () => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });
 
-  it.each(INVALID_REPLIES.map((misfit) => [misfit]))('[E4] rejects an invalid reply of any kind: %j', (misfit) => {
-    for (const answer of [
-      said(misfit),
-      composeAnswer(good, outcomeOf({ ok: true, prose: false, value: misfit, execution })),
-    ]) {
-      expect(answer).toMatchObject({ answerText: 'In 1932.', metadata: { synthesis: { fallback: 'validation' } } });
-      expect(answer.confidence).toBe(0.9);
-      expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
-    }
+  it.each(INVALID_REPLIES.map((value) => [value]))('[E4] rejects an invalid reply of any kind: %j', (value) => {
+    const answer = composeAnswer(good, replying(value));
+    expect(answer).toMatchObject({
+      answerText: 'In 1932.',
+      confidence: 0.9,
+      metadata: { synthesis: { fallback: 'validation' } },
+    });
+    expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
   });
 });
 
 describe('claims of the model about its own answer', () => {
   it('[E5] never change the flags', () => {
-    const claims = { ...FORGED_FIELDS, answer: 'x', __proto__: { degraded: false } };
-    const degraded = { ...good, ttlRemaining: 0, convergenceStatus: false, totalPasses: 'x' };
-    const outcome = { type: 'written', prose: false, reply, usage } as const;
-    const plain = composeAnswer(degraded, outcome);
-    expect(composeAnswer(degraded, { ...outcome, reply: { ...reply, ...claims } })).toEqual(plain);
+    const claims = {
+      status: 'completed',
+      ttlExhausted: false,
+      degraded: false,
+      metadata: { degraded: false, reason: null, synthesis: { writtenBy: 'engine' } },
+      usedStepIds: ['forged'],
+      sources: [{ path: 'forged.md' }],
+    };
+    const degraded = aBasis({ cyclesLeft: 0 }, { converged: false });
+    const plain = composeAnswer(degraded, replying(reply));
+    expect(composeAnswer(degraded, replying({ ...reply, ...claims }))).toEqual(plain);
     expect(plain).toMatchObject({
       status: 'degraded',
       ttlExhausted: true,
       usedStepIds: ['s1'],
       sources: [],
-      metadata: { degraded: true, reason: 'incomplete_state', synthesis: { writtenBy: 'model' } },
+      metadata: { degraded: true, reason: 'cycle_limit_reached', synthesis: { writtenBy: 'model' } },
     });
   });
 
+  const bridge = aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' });
+  const request = 'When was the bridge opened?';
+
   it('[E5] count toward confidence only as far as retrieved texts support the answer', () => {
-    const messages = [
-      aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' }),
-    ];
-    const confidenceOf = (answerText: string, hasDocuments = true) =>
-      composeAnswer(
-        { ...good, request: 'When was the bridge opened?', run: { ...run, hasDocuments, messages } },
-        { type: 'written', prose: false, reply: { ...reply, answerText, confidence: 0.95 }, usage },
-      ).confidence;
+    const confidenceOf = (answerText: string) =>
+      written({ answerText, confidence: 0.95 }, aBasis({}, { request, messages: [bridge] })).confidence;
     expect(confidenceOf('It was opened on 19 March 1932.')).toBe(0.95);
     expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
   });
 
   it('[Y14] count little if the answer says that nothing was found', () => {
     const confidenceOf = (noEvidence: boolean, answerText: string) =>
-      composeAnswer(
-        { ...good, run: { ...run, hasDocuments: false, noEvidence } },
-        { type: 'written', prose: false, reply: { ...reply, answerText, confidence: 0.99 }, usage },
-      ).confidence;
+      written({ answerText, confidence: 0.99 }, aBasis({ hasDocuments: false, noEvidence })).confidence;
     expect(confidenceOf(true, 'It was in 1932.')).toBe(0.5);
     expect(confidenceOf(false, 'I could not find any information about that.')).toBe(0.5);
     expect(confidenceOf(false, 'It was in 1932.')).toBe(0.99);
   });
 
   it('[Y14] decide whether nothing was found: the report of Yield counts unless the cited texts support them', () => {
-    const messages = [
-      aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' }),
-      aMessage({ id: 'p2', role: 'search', content: 'Nothing is known about the engineers.' }),
-    ];
-    const answerOf = (answerText: string, usedMessageIds: readonly string[], noEvidence = true) => {
-      const written = { ...reply, answerText, usedMessageIds: [...usedMessageIds], confidence: 0.95 };
-      const { metadata, confidence } = composeAnswer(
-        { ...good, request: 'When was the bridge opened?', run: { ...run, hasDocuments: true, messages, noEvidence } },
-        { type: 'written', prose: false, reply: written, usage },
-      );
+    const messages = [bridge, aMessage({ id: 'p2', role: 'search', content: 'Nothing is known about the engineers.' })];
+    const answerOf = (answerText: string, usedMessageIds: string[], noEvidence = true) => {
+      const basis = aBasis({ noEvidence }, { request, messages });
+      const { metadata, confidence } = written({ answerText, usedMessageIds, confidence: 0.95 }, basis);
       return { reason: metadata.reason, confidence };
     };
     const opened = 'It was opened on 19 March 1932.';
@@ -152,27 +145,14 @@ describe('claims of the model about its own answer', () => {
     expect(answerOf(opened, ['p2'])).toEqual({ reason: 'no_evidence', confidence: 0.5 });
     expect(answerOf('Nothing was found.', ['p1'], false)).toEqual({ reason: 'no_evidence', confidence: 0.5 });
   });
-
-  it('[E2] are limited to its text, its notes, and the messages it used, which are cited', () => {
-    const source = { path: 'bridges.md', startLine: 3, endLine: 5 };
-    const messages = [aMessage({ id: 'p1', source })];
-    const used = { ...reply, usedMessageIds: ['p1', 'p1', 'nobody'] };
-    const outcome = { type: 'written' as const, prose: false, reply: used, usage };
-    expect(composeAnswer({ ...good, run: { ...run, messages } }, outcome)).toMatchObject({
-      answerText: 'It was in 1932.',
-      notes: 'Two papers.',
-      sources: [{ ...source, messageId: 'p1' }],
-      metadata: { synthesis: { writtenBy: 'model', fallback: null, error: null } },
-    });
-  });
 });
 
 describe('the reported cost', () => {
-  const costOf = (changes: object, spent = usage) =>
-    composeAnswer({ ...good, run: { ...run, ...changes } }, { type: 'composed', why: '', usage: spent }).metadata;
+  const costOf = (changes: Partial<AnswerBasis>, spent = usage) =>
+    composeAnswer(aBasis(changes), { type: 'composed', why: '', usage: spent }).metadata;
 
   it('[E2] is the usage of the run and of the synthesis, each with its own limit', () => {
-    const { usage: all, budget, cost } = costOf({ elapsedMs: 1_500 });
+    const { usage: all, budget, cost } = costOf({});
     expect(all).toEqual({ modelCalls: 8, inputTokens: 1_100, outputTokens: 240, estimated: false, cost: 0.51 });
     expect(budget).toEqual({
       tokens: { limit: 1_000_000, used: 1_000, left: 999_000 },
@@ -185,37 +165,20 @@ describe('the reported cost', () => {
   });
 
   it('[E2] has nothing remaining when more than the limit was used', () => {
-    const limits = { ...run.limits, maxTokens: 900, maxModelCalls: 5 };
+    const limits = { ...good.limits, maxTokens: 900, maxModelCalls: 5 };
     expect(costOf({ limits }).budget).toMatchObject({ tokens: { left: 0 }, modelCalls: { left: 0 } });
   });
 
   it('[E2] is unknown when a price or its currency is unknown', () => {
     expect(costOf({ currency: null }).cost).toBeNull();
-    expect(costOf({ usage: { ...run.usage, cost: null } }).cost).toBeNull();
+    expect(costOf({ usage: { ...good.usage, cost: null } }).cost).toBeNull();
     expect(costOf({}, { ...NO_USAGE, cost: null as never }).cost).toBeNull();
   });
 
-  it('[E2] has no limit when none is given; the cycle limit is completed plus remaining cycles', () => {
-    const { run: _, ...alone } = good;
-    expect(composeAnswer(alone, { type: 'composed', why: '', usage: NO_USAGE }).metadata).toMatchObject({
-      budget: {
-        tokens: { limit: null, used: 0, left: null },
-        totalMs: { limit: null, used: null },
-        ttl: { limit: 5, used: 1, left: 4 },
-        synthesisReserveTokens: { limit: null, used: 0 },
-      },
-      cost: null,
-    });
-  });
-
   it('[E2] notes that the session could not be recalled without degrading the answer', () => {
-    const { notes, status } = composeAnswer(
-      { ...good, run: { ...run, sessionProblem: 'the store is shut.' } },
-      { type: 'written', prose: false, reply, usage },
-    );
-    expect([notes, status]).toEqual([
-      'Two papers. Part of the session was not recalled: the store is shut.',
-      'completed',
-    ]);
+    expect(written({}, aBasis({ sessionProblem: 'the store is shut.' }))).toMatchObject({
+      notes: 'Two papers. Part of the session was not recalled: the store is shut.',
+      status: 'completed',
+    });
   });
 });

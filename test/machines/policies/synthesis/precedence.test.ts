@@ -1,64 +1,53 @@
 import { describe, expect, it } from 'vitest';
-import type { Degradation, SynthesisOutcome } from '../../../../machines/contracts/synthesis.ts';
-import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
+import type { AnswerMaterial, Degradation, SynthesisOutcome } from '../../../../machines/contracts/synthesis.ts';
+import { type AnswerBasis, basisOf } from '../../../../machines/policies/synthesis/basis.ts';
+import { composeAnswer, missingFields, shortfallsOf } from '../../../../machines/policies/synthesis/compose.ts';
 import { composedOutcome, failedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
-import { synthesisInputSample } from '../../../support/contract-cases.ts';
-import { aDecision } from '../../../support/contract-samples.ts';
+import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
+import { aBasis } from '../../../support/answer-basis.ts';
+import { aDecision, anAssessment, aPhaseFailure, aState, results } from '../../../support/contract-samples.ts';
 
-type Given = Record<string, unknown> & { readonly run: Record<string, unknown> };
-const good: Given = {
-  ...synthesisInputSample,
-  run: { ...synthesisInputSample.run, interruption: null, failures: [] },
-};
-const withRun = (given: Given, run: Record<string, unknown>): Given => ({ ...given, run: { ...given.run, ...run } });
-const ended = (kind: string, reason?: string) => (given: Given) => withRun(given, { interruption: { kind, reason } });
-
+/** A change to a complete run that causes one reason. */
 interface Condition {
   readonly reason: Degradation;
-  readonly makes: (given: Given) => Given;
-  /** The part of the input that it changes: two that change the same part cannot be combined. */
-  readonly by: string;
+  readonly changes?: Partial<AnswerBasis>;
+  readonly material?: Partial<AnswerMaterial>;
   readonly written?: SynthesisOutcome;
 }
 
-/** Every degradation reason with an input field that causes it, highest rank first. */
+/** Every degradation reason with a cause, highest rank first. */
 const CONDITIONS: readonly Condition[] = [
-  { reason: 'cancelled', makes: ended('cancelled', 'enough'), by: 'interruption' },
-  { reason: 'interrupted', makes: ended('interrupted', ''), by: 'interruption' },
-  { reason: 'model_unavailable', makes: ended('model_unavailable'), by: 'interruption' },
-  { reason: 'incomplete_state', makes: (given) => ({ ...given, totalRefinements: 'many' }), by: 'totalRefinements' },
-  { reason: 'deadline_passed', makes: ended('deadline'), by: 'interruption' },
-  { reason: 'budget_exhausted', makes: ended('budget'), by: 'interruption' },
-  { reason: 'ttl_exhausted', makes: (given) => ({ ...given, ttlRemaining: 0 }), by: 'ttlRemaining' },
-  { reason: 'zero_passes', makes: (given) => ({ ...given, totalPasses: 0 }), by: 'totalPasses' },
-  {
-    reason: 'loop_detected',
-    makes: (given) => withRun(given, { decision: aDecision({ rule: 'loopDetected' }) }),
-    by: 'decision',
-  },
-  { reason: 'not_converged', makes: (given) => ({ ...given, convergenceStatus: false }), by: 'convergenceStatus' },
-  {
-    reason: 'context_over_limit',
-    makes: (given) => withRun(given, { excess: { tokens: 7, messages: 0 } }),
-    by: 'excess',
-  },
-  {
-    reason: 'synthesis_failed',
-    makes: (given) => given,
-    by: 'writing',
-    written: failedOutcome('model', 'it timed out'),
-  },
+  { reason: 'cancelled', changes: { interruption: { kind: 'cancelled', reason: 'enough' } } },
+  { reason: 'interrupted', changes: { interruption: { kind: 'interrupted', reason: '' } } },
+  { reason: 'model_unavailable', changes: { interruption: { kind: 'model_unavailable' } } },
+  { reason: 'incomplete_state', changes: { failures: [aPhaseFailure('experience')] } },
+  { reason: 'deadline_passed', changes: { interruption: { kind: 'deadline' } } },
+  { reason: 'budget_exhausted', changes: { interruption: { kind: 'budget' } } },
+  { reason: 'prose_replies', changes: { prosePhases: ['yield'] } },
+  { reason: 'decider_failed', changes: { deciderProblem: 'it broke' } },
+  { reason: 'no_evidence', changes: { noEvidence: true } },
+  { reason: 'cycle_limit_reached', changes: { cyclesLeft: 0 } },
+  { reason: 'zero_passes', material: { cycles: 0 } },
+  { reason: 'loop_detected', changes: { decision: aDecision({ rule: 'loopDetected' }) } },
+  { reason: 'not_converged', material: { converged: false } },
+  { reason: 'source_failed', changes: { sourceFailure: 'it is down' } },
+  { reason: 'context_over_limit', changes: { excess: { tokens: 7, messages: 0 } } },
+  { reason: 'synthesis_failed', written: failedOutcome('model', 'it timed out') },
 ];
 
-const answerTo = (...conditions: readonly Condition[]) =>
-  composeAnswer(
-    conditions.reduce((given, { makes }) => makes(given), good),
-    conditions.find(({ written }) => written)?.written ?? composedOutcome(''),
-  );
+const answerTo = (...conditions: readonly Condition[]) => {
+  const changes = Object.assign({}, ...conditions.map((one) => one.changes));
+  const material = Object.assign({}, ...conditions.map((one) => one.material));
+  const written = conditions.find((one) => one.written)?.written ?? composedOutcome('');
+  return composeAnswer(aBasis(changes, material), written);
+};
 
+/** Two causes can be combined unless both say how the run ended. */
 const pairs = CONDITIONS.flatMap((first, at) =>
   CONDITIONS.slice(at + 1)
-    .filter(({ by }) => by !== first.by)
+    .filter(({ changes }) => !(changes?.interruption && first.changes?.interruption))
+    .filter(({ reason }) => !(first.reason === 'model_unavailable' && reason === 'incomplete_state'))
     .map((second) => ({ weightier: first.reason, lighter: second.reason, first, second })),
 );
 
@@ -84,53 +73,89 @@ describe('degradation reasons', () => {
     expect(both.metadata.explanation).toBe(`${one} ${other}`);
   });
 
-  it.each([
-    ['ttlRemaining', 0, { ttlExhausted: true, metadata: { reason: 'ttl_exhausted' } }],
-    ['ttlRemaining', undefined, { ttlExhausted: false, metadata: { reason: 'incomplete_state' } }],
-    ['ttlRemaining', '0', { ttlExhausted: false, metadata: { reason: 'incomplete_state' } }],
-    ['totalPasses', undefined, { metadata: { reason: 'incomplete_state', cycles: 0 } }],
-    ['convergenceStatus', null, { metadata: { reason: 'incomplete_state' } }],
-  ])('[E5] treat a missing or invalid field only as such: %s, %j', (field, value, wanted) => {
-    const answer = composeAnswer({ ...good, [field]: value }, composedOutcome(''));
-    expect(answer).toMatchObject(wanted);
-    if (value === 0) return;
-    expect(answer.metadata.missingFields).toEqual([field]);
-    expect(answer.metadata.explanation).toMatch(
-      new RegExp(`^The state of the run is incomplete: ${field}: expected [^.]+\\.$`),
-    );
-  });
-
   it('[E5] include TTL when no cycle is left or the cycle limit ended the run', () => {
     const decision = aDecision({ rule: 'cycleLimitReached' });
-    expect(composeAnswer(withRun(good, { decision }), composedOutcome(''))).toMatchObject({
+    expect(answerTo({ reason: 'cycle_limit_reached', changes: { decision } })).toMatchObject({
       ttlExhausted: true,
       notes: 'The limit of 5 cycles was reached (TTL exhausted).',
     });
-    const { run, ...alone } = good;
-    expect(composeAnswer({ ...alone, ttlRemaining: 0 }, composedOutcome(''))).toMatchObject({
+    const limits = { ...aBasis().limits, maxCycles: null };
+    expect(answerTo({ reason: 'cycle_limit_reached', changes: { cyclesLeft: 0, limits } })).toMatchObject({
       ttlExhausted: true,
       notes: 'All cycles were used up (TTL exhausted).',
     });
   });
 
-  it('[E5] name the first three missing fields and count the rest', () => {
-    const { metadata } = composeAnswer({}, composedOutcome(''));
-    expect(metadata.missingFields).toHaveLength(11);
-    expect(metadata.explanation).toMatch(/^The state of the run is incomplete: request: .+; and 7 more\. There are no/);
-  });
-
   it('[E3] [E5] distinguish an incomplete run from one with zero passes', () => {
-    const { run, ...alone } = good;
-    const nothing = { ...alone, executionResults: [] };
-    const passed = composeAnswer(nothing, composedOutcome(''));
-    expect(passed).toMatchObject({
+    const nothing = { steps: [], draft: { ...aBasis().material.draft, text: '' } };
+    const answer = (material: Partial<AnswerMaterial>) =>
+      composeAnswer(aBasis({ answer: undefined, phases: [] }, { ...nothing, ...material }), composedOutcome(''));
+    expect(answer({})).toMatchObject({
       answerText: 'No answer was reached. There are no results to answer from.',
       confidence: 0,
       metadata: { reason: 'incomplete_state', missingFields: ['answer'] },
     });
-    expect(composeAnswer({ ...nothing, totalPasses: 0 }, composedOutcome(''))).toMatchObject({
+    expect(answer({ cycles: 0 })).toMatchObject({
       answerText: 'No answer was reached. No cycle was completed.',
       metadata: { reason: 'zero_passes' },
     });
+  });
+});
+
+describe('degradation reasons of a chain', () => {
+  const complete = aState({
+    results,
+    assessment: anAssessment(),
+    decision: aDecision(),
+    recursion: { cycle: 1, completedCycles: 1 },
+  });
+  const withoutExperience = complete.steps.filter(({ phase }) => phase !== 'experience');
+  const reasons = (changes: Partial<typeof complete>) =>
+    shortfallsOf(basisOf({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
+  const missing = (changes: Partial<typeof complete>) => missingFields(basisOf({ ...complete, ...changes }));
+
+  it('[E5] are listed in order: incomplete state, TTL, zero passes, not converged', () => {
+    const decision = aDecision({ rule: 'cycleLimitReached', complete: false });
+    const recursion = { ...complete.recursion, completedCycles: 0 };
+    expect(reasons({ interruption: { kind: 'phase_failed' }, decision, recursion })).toEqual([
+      'incomplete_state',
+      'cycle_limit_reached',
+      'zero_passes',
+      'not_converged',
+    ]);
+  });
+
+  it.each<[string, Partial<typeof complete>, readonly Degradation[]]>([
+    ['are absent for a complete run', {}, []],
+    [
+      'count a skipped phase as an incomplete state',
+      { steps: withoutExperience, failures: [aPhaseFailure('experience')] },
+      ['incomplete_state'],
+    ],
+    [
+      'include "not converged" for a run that ended early and lacks nothing else',
+      {
+        interruption: { kind: 'finished_by_user' },
+        decision: aDecision({ rule: 'nextPhaseChosen', complete: false, nextPhase: 'action' }),
+      },
+      ['not_converged'],
+    ],
+    ['include the budget', { decision: aDecision({ rule: 'budgetExhausted' }) }, ['budget_exhausted', 'not_converged']],
+    ['include the loop', { decision: aDecision({ rule: 'loopDetected' }) }, ['loop_detected', 'not_converged']],
+    [
+      'count an empty answer as an incomplete state',
+      { assessment: anAssessment({ answer: '' }) },
+      ['incomplete_state'],
+    ],
+  ])('[E3] [E5] %s', (_, changes, expected) => {
+    expect(reasons(changes)).toEqual(expected);
+    expect(answerOf({ ...complete, ...changes }).metadata.reason).toBe(expected[0] ?? null);
+  });
+
+  it('[E5] list what is missing: phases without a result, and the answer', () => {
+    expect(missing({})).toEqual([]);
+    expect(missing({ steps: withoutExperience })).toEqual(['experience']);
+    expect(missing({ assessment: anAssessment({ answer: ' \n' }) })).toEqual(['answer']);
+    expect(missingFields(basisOf(aState()))).toEqual([...PHASES, 'answer']);
   });
 });

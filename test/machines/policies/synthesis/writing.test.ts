@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SynthesisInput } from '../../../../machines/contracts/synthesis.ts';
+import type { AnswerMaterial } from '../../../../machines/contracts/synthesis.ts';
+import type { AnswerBasis } from '../../../../machines/policies/synthesis/basis.ts';
 import {
   fitPrompt,
   planWriting,
@@ -10,18 +11,18 @@ import {
 import { promptSpec } from '../../../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { requestOf } from '../../../../src/llm/request.ts';
-import { synthesisInputSample } from '../../../support/contract-cases.ts';
+import { aBasis } from '../../../support/answer-basis.ts';
 import { aMessage, deepFreeze, someLimits } from '../../../support/contract-samples.ts';
-import { TEXTS } from '../../../support/synthesis-inputs.ts';
 
-type RunView = SynthesisInput['run'];
 const WINDOW = 128_000;
-
-function anInput(run: Partial<RunView> = {}, changes: Partial<SynthesisInput> = {}): SynthesisInput {
-  return { ...synthesisInputSample, ...changes, run: { ...synthesisInputSample.run, interruption: null, ...run } };
-}
-const withReserve = (synthesisReserveTokens: number | null, run: Partial<RunView> = {}) =>
-  anInput({ ...run, limits: { ...synthesisInputSample.run.limits, synthesisReserveTokens } });
+const withReserve = (synthesisReserveTokens: number | null, material: Partial<AnswerMaterial> = {}) =>
+  aBasis({ limits: { ...aBasis().limits, synthesisReserveTokens } }, material);
+const aDraft = (text: string, usedMessageIds: readonly string[] = []) => ({
+  text,
+  confidence: 1,
+  usedMessageIds,
+  notes: '',
+});
 
 function asked(plan: WritingPlan): Extract<WritingPlan, { asks: true }> {
   if (!plan.asks) throw new Error(JSON.stringify(plan.outcome));
@@ -32,51 +33,44 @@ const search = (id: string, chars: number, changes: object = {}) =>
   aMessage({ id, role: 'search', content: 'x'.repeat(chars), ...changes });
 
 /** The characters of the prompt as sent: the template and the displayed input. */
-function promptChars(input: SynthesisInput): number {
+function promptChars(input: AnswerMaterial): number {
   const { turns } = requestOf(promptSpec(prompts.synthesis), { task: 'synthesis', input, feedback: null }, 'text');
   return turns.reduce((sum, { content }) => sum + content.length, 0);
 }
 
 describe('calling a model for the answer', () => {
-  it.each<[string, SynthesisInput, string]>([
+  it.each<[string, AnswerBasis, string]>([
     ['no tokens are reserved for it', withReserve(0), ''],
     ['the reserve is unknown', withReserve(null), ''],
-    ['the run was canceled', anInput({ interruption: { kind: 'cancelled', reason: '' } }), ''],
-    ['the run was interrupted', anInput({ interruption: { kind: 'interrupted', reason: '' } }), ''],
-    ['the model is unavailable', anInput({ interruption: { kind: 'model_unavailable' } }), ''],
+    ['the run was canceled', aBasis({ interruption: { kind: 'cancelled', reason: '' } }), ''],
+    ['the run was interrupted', aBasis({ interruption: { kind: 'interrupted', reason: '' } }), ''],
+    ['the model is unavailable', aBasis({ interruption: { kind: 'model_unavailable' } }), ''],
     ['its prompt exceeds the reserve', withReserve(300), 'does not fit into the 300 tokens'],
     [
       'the draft alone exceeds the reserve',
-      withReserve(8_000, { draft: { text: 'x'.repeat(30_000), confidence: 1, usedMessageIds: [], notes: '' } }),
+      withReserve(8_000, { draft: aDraft('x'.repeat(30_000)) }),
       'does not fit into the 8000 tokens',
     ],
-  ])('[E9] is skipped without a failure when %s', (_, input, why) => {
-    const plan = planWriting(deepFreeze(input), WINDOW);
+  ])('[E9] is skipped without a failure when %s', (_, basis, why) => {
+    const plan = planWriting(deepFreeze(basis), WINDOW);
     expect(plan).toMatchObject({ asks: false, outcome: { type: 'composed', why: expect.stringContaining(why) } });
   });
 
   it('[E9] is skipped when the prompt does not fit into the window', () => {
-    expect(planWriting(anInput(), 500)).toMatchObject({
+    expect(planWriting(aBasis(), 500)).toMatchObject({
       asks: false,
       outcome: { why: expect.stringContaining('500 tokens') },
     });
-    expect(planWriting(anInput(), 1_000).asks).toBe(true);
+    expect(planWriting(aBasis(), 1_000).asks).toBe(true);
   });
 
-  it('[E4] is skipped without a request', () => {
-    expect(planWriting(anInput({}, { request: ' ' }), WINDOW)).toMatchObject({
-      asks: false,
-      outcome: { type: 'failed', fallback: 'prompt', error: 'there is no request' },
-    });
-  });
-
-  it('[E6] shows the whole input unchanged if it fits', () => {
-    const input = deepFreeze(anInput());
-    expect(asked(planWriting(input, WINDOW)).input).toBe(input);
+  it('[E6] shows the whole material unchanged if it fits', () => {
+    const basis = deepFreeze(aBasis());
+    expect(asked(planWriting(basis, WINDOW)).input).toEqual(basis.material);
   });
 });
 
-describe('the input shown to the model', () => {
+describe('the material shown to the model', () => {
   it('[E9] contains the sources of the draft first, then the steps, the user messages, and the most relevant rest', () => {
     const messages = [
       aMessage({ id: 'u', role: 'user', content: 'u'.repeat(4_000) }),
@@ -85,11 +79,11 @@ describe('the input shown to the model', () => {
       search('little', 4_000, { importance: 0.1 }),
       search('new', 4_000, { importance: 0.9 }),
     ];
-    const draft = { text: 'It was so.', confidence: 1, usedMessageIds: ['used'], notes: '' };
     const steps = [{ stepId: 's1', phase: 'action', content: 'a'.repeat(4_000) }];
+    const { material } = aBasis({}, { messages, steps, draft: aDraft('It was so.', ['used']) });
     const shownOf = (tokens: number) => {
-      const fit = fitPrompt(deepFreeze(anInput({ messages, draft }, { executionResults: steps })), tokens);
-      return [...(fit?.input.run.messages ?? []), ...(fit?.input.executionResults ?? [])]
+      const { input } = fitPrompt(deepFreeze(material), tokens) ?? {};
+      return [...(input?.messages ?? []), ...(input?.steps ?? [])]
         .filter(({ content }) => content.length === 4_000)
         .map((one) => ('stepId' in one ? one.stepId : one.id));
     };
@@ -104,7 +98,7 @@ describe('the input shown to the model', () => {
 
   it('[E9] contains the start of a message that does not fit, and a shorter one in full', () => {
     const messages = [search('short', 400), search('long', 40_000)];
-    const shown = asked(planWriting(withReserve(4_000, { messages }), WINDOW)).input.run.messages;
+    const shown = asked(planWriting(withReserve(4_000, { messages }), WINDOW)).input.messages;
     expect(shown.map(({ id, content }) => [id, content.endsWith('…')])).toEqual([
       ['short', false],
       ['long', true],
@@ -113,7 +107,7 @@ describe('the input shown to the model', () => {
 
   it('[E9] never exceeds the counted prompt size and leaves a quarter for the reply', () => {
     const text = fc.oneof(
-      fc.constantFrom(...TEXTS),
+      fc.constantFrom('', 'In 1932.', '\u001b[31m\u0000\u202e💥\ud800', 'tide '.repeat(40)),
       fc.string({ unit: 'binary' }),
       fc.constant('</message>'.repeat(90)),
     );
@@ -125,26 +119,25 @@ describe('the input shown to the model', () => {
         role: fc.constantFrom('user', 'assistant', 'search'),
       })
       .map(({ path, ...given }) => aMessage({ ...given, source: { path, startLine: 1, endLine: 999_999 } } as never));
-    const input = fc
+    const basis = fc
       .record({
-        request: text.filter((given) => given.trim() !== ''),
-        rationale: text,
+        request: text,
+        ending: text,
+        plan: text,
         draft: text,
         messages: fc.array(message, { maxLength: 9 }),
         steps: fc.array(fc.record({ stepId: fc.constant('s1'), phase: text, content: text }), { maxLength: 6 }),
         reserve: fc.constantFrom(700, 1_000, 2_000, 8_000),
       })
-      .map(({ request, rationale, draft, messages, steps, reserve }) => ({
-        ...withReserve(reserve, { messages, draft: { text: draft, confidence: 1, usedMessageIds: [], notes: '' } }),
-        request,
-        executionResults: steps,
-        convergenceAssessment: { change: null, confidence: 1, rationale },
-      }));
+      .map(({ ending, plan, draft, reserve, ...material }) => {
+        const notes = { ...aBasis().material.notes, ending, plan };
+        return withReserve(reserve, { ...material, notes, draft: aDraft(draft) });
+      });
     fc.assert(
-      fc.property(input, (given) => {
+      fc.property(basis, (given) => {
         const plan = planWriting(deepFreeze(given), WINDOW);
         if (!plan.asks) return;
-        const reserve = given.run.limits.synthesisReserveTokens ?? 0;
+        const reserve = given.limits.synthesisReserveTokens ?? 0;
         expect(promptChars(plan.input) * plan.tokensPerChar).toBeLessThanOrEqual(plan.promptTokens);
         expect(plan.promptTokens + plan.replyTokens).toBe(reserve);
         expect(plan.replyTokens).toBeGreaterThanOrEqual(reserve / 4);
@@ -155,17 +148,17 @@ describe('the input shown to the model', () => {
 
   it('[E9] is counted by script: less Chinese text fits', () => {
     const messages = [search('a', 3_000, { content: '潮水很低'.repeat(750) })];
-    const draft = { text: '潮', confidence: 1, usedMessageIds: [], notes: '' };
-    expect(asked(planWriting(withReserve(3_000, { messages, draft }), WINDOW)).input.run.messages).toEqual([]);
-    expect(asked(planWriting(withReserve(8_000, { messages, draft }), WINDOW)).input.run.messages).toHaveLength(1);
+    const draft = aDraft('潮');
+    expect(asked(planWriting(withReserve(3_000, { messages, draft }), WINDOW)).input.messages).toEqual([]);
+    expect(asked(planWriting(withReserve(8_000, { messages, draft }), WINDOW)).input.messages).toHaveLength(1);
   });
 });
 
 describe('limits of the calls that write the answer', () => {
-  const policyOf = (limits: Parameters<typeof someLimits>[0], input = anInput()) =>
+  const policyOf = (limits: Parameters<typeof someLimits>[0], basis = aBasis()) =>
     writingPolicy(
       { limits: someLimits(limits), prices: [], fallbackModels: 0, policies: {} },
-      asked(planWriting(input, WINDOW)),
+      asked(planWriting(basis, WINDOW)),
     );
 
   it('[A4] [E9] are at most one correction and one retry, or fewer if configured', () => {
@@ -177,7 +170,7 @@ describe('limits of the calls that write the answer', () => {
   });
 
   it('[E9] allow a reply to fill the remaining window up to the maximum reply length', () => {
-    const { promptTokens } = asked(planWriting(anInput(), WINDOW));
+    const { promptTokens } = asked(planWriting(aBasis(), WINDOW));
     expect(policyOf({}).maxReplyChars).toBe((8_000 - promptTokens) * 4);
     expect(policyOf({ maxReplyChars: 100 }).maxReplyChars).toBe(100);
   });

@@ -65,7 +65,9 @@ describe.each(STORES)('a session store %s', (_, make) => {
   it('[U15] stores what the session keeps with its newest three turns, and everything else with all', async () => {
     const store = make();
     const kept = [aMessage({ id: 'note', tags: ['pinned'] })];
-    const turns = [1, 2, 3, 4, 5].map((number) => aTurn(`r${number}`, { number, kept, removed: ['x'], gaveWay: 2 }));
+    const turns = [1, 2, 3, 4, 5].map((number) =>
+      aTurn(`r${number}`, { number, kept, removed: ['x'], droppedMessages: 2 }),
+    );
     for (const turn of turns) await append(store, 'u42', turn);
     await append(store, 'u42', turns[4] as SessionTurn);
     await append(store, 'other', aTurn('r1', { kept }));

@@ -58,7 +58,7 @@ describe('an own grader', () => {
 
   it('grades the answer of the last cycle too, so a disbelieved one is not complete', async () => {
     const { run } = graded(() => ({ completion: 0 }), {}, { maxCycles: 1 });
-    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'ttl_exhausted' });
+    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'cycle_limit_reached' });
     const trusted = graded(() => ({ completion: 1 }), {}, { maxCycles: 1 });
     expect((await trusted.run.answer).metadata.degraded).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
+import { type AnswerMaterial, type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { definePrompt } from '../../../../src/chain/prompts/prompt.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -25,7 +25,7 @@ const EXITS: readonly [string, () => ScriptedRun, (started: ScriptedRun) => void
       'the cycle limit',
       () => startScripted(unsure, { limits: { maxCycles: 2 } }),
       () => {},
-      { reason: 'ttl_exhausted', cycles: 2 },
+      { reason: 'cycle_limit_reached', cycles: 2 },
     ],
     [
       'the budget',
@@ -78,7 +78,7 @@ describe('the end of a run', () => {
     const { run, model } = startScripted(unsure, { limits: { maxCycles: 2 } });
     await run.answer;
     const { input } = model.calls.at(-1) ?? {};
-    const steps = (input as { executionResults: readonly { stepId: string; phase: string }[] }).executionResults;
+    const { steps } = input as AnswerMaterial;
     const ran = entriesOf(run, 'phase-start').map(({ phase }) => phase);
     expect(ran.length).toBeGreaterThan(PHASES.length);
     expect(steps.map(({ phase }) => phase)).toEqual(ran);
@@ -106,17 +106,6 @@ describe('the end of a run', () => {
       synthesis: { writtenBy: 'engine', fallback: 'prompt', error: 'the template is broken' },
     });
     expect(model.calls.some(({ task }) => task === 'synthesis')).toBe(false);
-  });
-
-  it('[E3] [E5] with a corrupted state names the damage and keeps what is valid', async () => {
-    const { actor, state } = await startBareChain({ contextWindowTokens: 'wide' as never });
-    expect(actor.getSnapshot().status).toBe('done');
-    expect(finalAnswerSchema.parse(state().answer).metadata.missingFields).toEqual(['run.excess.tokens']);
-    const odd = await startBareChain({ currency: 5 as never });
-    expect(odd.state().answer).toMatchObject({
-      answerText: replies.synthesis.answerText,
-      metadata: { reason: 'incomplete_state', missingFields: ['run.currency'], synthesis: { writtenBy: 'model' } },
-    });
   });
 });
 

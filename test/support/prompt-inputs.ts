@@ -1,6 +1,6 @@
-import type { Message } from '../../../machines/contracts/message.ts';
-import { PHASES, type PromptName } from '../../../machines/contracts/phase.ts';
-import { REQUEST } from '../../../machines/policies/context.ts';
+import type { Message } from '../../machines/contracts/message.ts';
+import { PHASES, type PromptName } from '../../machines/contracts/phase.ts';
+import { REQUEST } from '../../machines/policies/context.ts';
 
 const request = 'When was the harbor bridge opened?';
 const quote = 'The harbor bridge was opened on 19 March 1932.';
@@ -79,8 +79,8 @@ const progress = {
   failures: ['experience in cycle 1: the search timed out'],
 };
 
-/** One input per prompt that fills every part of its templates: for displaying prompts and for their digests. */
-export const sampleInputs: Readonly<Record<PromptName, object>> = {
+/** One input per prompt that fills every part of its templates. */
+export const promptInputs: Readonly<Record<PromptName, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
   experience: {
     phase: 'experience',
@@ -102,21 +102,18 @@ export const sampleInputs: Readonly<Record<PromptName, object>> = {
   summary: { request, texts: [{ messageId: 'bridges-1', content: `${quote} ${quote}`, maxChars: 60 }] },
   synthesis: {
     request,
-    executionResults: [{ stepId: 's2', phase: 'experience', content: 'The papers say 1932.' }],
-    planState: { goal: 'the day of opening', alternatives: ['the year of design'] },
-    convergenceAssessment: { change: null, confidence: 0.95, rationale: decision.rationale },
-    executionPasses: [{ cycle: 1, rule: decision.rule, nextPhase: null, rationale: decision.rationale }],
-    semanticValidation: { contradictions: ['one source says 1933'] },
-    taskProfile: { currentTask: 'Find what is still missing.', clarity: 0.9 },
-    correlationId: 'sample',
-    executionStartTimestamp: '2025-01-27T10:00:00Z',
-    convergenceStatus: true,
-    totalPasses: 1,
-    totalRefinements: 0,
-    ttlRemaining: 4,
-    run: {
-      draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'] },
-      messages,
+    draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'], notes: '' },
+    steps: [{ stepId: 's2', phase: 'experience', content: 'The papers say 1932.' }],
+    messages,
+    converged: true,
+    cycles: 1,
+    corrections: 0,
+    notes: {
+      ending: `confidence: 0.95\nrationale: ${decision.rationale}`,
+      plan: 'goal: the day of opening\nalternatives: ["the year of design"]',
+      task: 'currentTask: Find what is still missing.\nclarity: 0.9',
+      passes: JSON.stringify({ cycle: 1, rule: decision.rule, nextPhase: null, rationale: decision.rationale }),
+      validation: 'contradictions: ["one source says 1933"]',
     },
   },
   grading: {

@@ -1,0 +1,243 @@
+import type { ChainState } from '../../contracts/chain-state.ts';
+import type { Decision, Interruption } from '../../contracts/decision.ts';
+import type { PhaseFailure } from '../../contracts/failure.ts';
+import { type Thresholds, thresholdsSchema } from '../../contracts/limits.ts';
+import type { Passage } from '../../contracts/passage.ts';
+import { PHASES } from '../../contracts/phase.ts';
+import {
+  type AnswerMaterial,
+  type Draft,
+  hasVisibleText,
+  type ReadSynthesisInput,
+  type Step,
+} from '../../contracts/synthesis.ts';
+import type { Usage } from '../../contracts/usage.ts';
+import { preview } from '../../text/summary.ts';
+import { deadlines } from '../limits.ts';
+import { visibleMessages } from '../progress.ts';
+import { NO_USAGE } from '../usage.ts';
+import { hasConverged } from '../yield-rules.ts';
+
+type LimitNames = 'maxCycles' | 'maxModelCalls' | 'maxTokens' | 'synthesisReserveTokens' | 'totalMs';
+
+/** Everything that the final answer is made from: the material, which a model may see, and what the engine knows of the run. */
+export interface AnswerBasis {
+  readonly material: AnswerMaterial;
+  /** Yield's last answer; null if no cycle produced one; undefined if there is no Yield. */
+  readonly answer: string | null | undefined;
+  /** The phases of a complete cycle. */
+  readonly phases: readonly string[];
+  readonly mode: 'automatic' | 'manual';
+  readonly interruption: Interruption | null;
+  readonly decision: Decision | null;
+  readonly cyclesLeft: number;
+  /** Null: unknown. `phasesMs` is the part of `totalMs` that the phases may take; the rest is reserved for the answer and the session. */
+  readonly limits: { readonly [Name in LimitNames | 'phasesMs']: number | null };
+  /** Whether there were documents to search, and how much of an answer they must support. */
+  readonly hasDocuments: boolean;
+  readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'>;
+  /** Usage before synthesis, and its cost by task. */
+  readonly usage: Usage;
+  readonly costs: Readonly<Record<string, number>>;
+  readonly currency: string | null;
+  /** From the start to the last recorded event. */
+  readonly elapsedMs: number | null;
+  /** By how much the context exceeds its limits. */
+  readonly excess: { readonly tokens: number; readonly messages: number };
+  /** Whether Yield's answer only says that nothing was found. */
+  readonly noEvidence: boolean;
+  /** Why the documents could not be searched. */
+  readonly sourceFailure: string | null;
+  /** The phases whose newest reply is prose instead of JSON. */
+  readonly prosePhases: readonly string[];
+  /** Why the continuation decider of the last Action failed. */
+  readonly deciderProblem: string | null;
+  /** Why the session could not be recalled or kept. */
+  readonly sessionProblem: string | null;
+  readonly failures: readonly PhaseFailure[];
+}
+
+/** Returns the basis of the answer of a run in its current state. */
+export function basisOf(state: ChainState): AnswerBasis {
+  const { limits, recursion, assessment, decision, thresholds } = state;
+  const { action, experience, intention, observation, understanding } = state.results;
+  return {
+    material: {
+      request: state.request,
+      draft: draftIn(state),
+      steps: state.steps,
+      messages: visibleMessages(state),
+      converged: hasConverged(state),
+      cycles: recursion.completedCycles,
+      corrections: state.corrections,
+      notes: {
+        ending: linesOf({
+          rationale: decision?.rationale ?? 'no decision was reached',
+          confidence: assessment?.confidence ?? 0,
+          change: assessment?.change,
+        }),
+        plan: linesOf({ goal: intention?.reply.goal, alternatives: intention?.reply.alternatives }),
+        task: linesOf({ currentTask: recursion.continuationPrompt, clarity: intention?.reply.clarity }),
+        passes: rowsOf(
+          state.decisions.map(({ cycle, rule, nextPhase, rationale }) => ({ cycle, rule, nextPhase, rationale })),
+        ),
+        validation: linesOf({ contradictions: [...(intention?.conflicts ?? []), ...(observation?.conflicts ?? [])] }),
+      },
+    },
+    answer: assessment?.answer ?? null,
+    phases: PHASES,
+    mode: recursion.mode,
+    interruption: state.interruption,
+    decision,
+    cyclesLeft: Math.max(0, limits.maxCycles - recursion.completedCycles),
+    limits: { ...limits, phasesMs: deadlines(state).runMs },
+    hasDocuments: state.hasDocuments,
+    thresholds,
+    usage: state.usage,
+    costs: state.costs,
+    currency: state.currency,
+    elapsedMs: elapsedMs(state),
+    excess: {
+      tokens: understanding?.statistics.tokensOver ?? 0,
+      messages: understanding?.statistics.messagesOver ?? 0,
+    },
+    noEvidence: state.results.yield?.reply.noEvidence ?? false,
+    sourceFailure: experience?.sourceFailure ?? null,
+    prosePhases: PHASES.filter((phase) => state.results[phase]?.prose),
+    deciderProblem: action?.stopReason === 'decider_failed' ? (action.problem ?? 'no reason given') : null,
+    sessionProblem: state.sessionProblem,
+    failures: state.failures,
+  };
+}
+
+/**
+ * Returns the time until the end of the last call, in milliseconds; if the run exceeded its deadline, at least the time
+ * until that deadline.
+ */
+function elapsedMs(state: ChainState): number {
+  const { lastMessageAtMs, startedAtMs, interruption } = state;
+  const least = interruption?.kind === 'deadline' ? deadlines(state).runMs : 0;
+  return Math.max(least, lastMessageAtMs - startedAtMs);
+}
+
+const NO_DRAFT: Draft = { text: '', confidence: 0, usedMessageIds: [], notes: '' };
+
+/** Returns the best text of a run so far, from the most finished source; it may be empty. */
+function draftIn({ results, retrieval, envelope, assessment }: ChainState): Draft {
+  const answer = results.yield?.reply;
+  const action = results.action?.reply;
+  const passages = results.experience?.retrieval.passages ?? retrieval?.found.passages ?? [];
+  const found = results.experience?.reply;
+  const drafts: readonly Partial<Draft>[] = [
+    {
+      text: answer?.answer ?? '',
+      confidence: assessment?.confidence ?? 0,
+      usedMessageIds: answer?.usedMessageIds ?? [],
+      ...(answer && { notes: answer.notes }),
+    },
+    { text: results.understanding?.reply.integrated ?? '', usedMessageIds: found?.relevantPassageIds ?? [] },
+    { text: found?.summary ?? '', confidence: found?.confidence ?? 0, usedMessageIds: found?.relevantPassageIds ?? [] },
+    { text: action?.response ?? '', confidence: action?.confidence ?? 0 },
+    { text: listed(passages), usedMessageIds: passages.map(({ id }) => id) },
+    { text: envelope.content },
+    { text: assessment?.answer ?? '' },
+  ];
+  return { ...NO_DRAFT, ...drafts.find(({ text = '' }) => hasVisibleText(text)) };
+}
+
+function listed(passages: readonly Passage[]): string {
+  if (passages.length === 0) return '';
+  return ['Passages found:', ...passages.slice(0, 3).map(({ text }) => `- ${preview(text, 300)}`)].join('\n');
+}
+
+/** Returns the draft; if it is empty, the step closest to an answer, or else the last step, with the confidence of the draft. */
+export function bestDraft({ draft, steps }: Pick<AnswerMaterial, 'draft' | 'steps'>): Draft {
+  if (hasVisibleText(draft.text)) return draft;
+  const usable = steps.filter(({ phase, content }) => hasVisibleText(content) && !NON_ANSWERS.has(phase));
+  const [nearest] = NEAREST.flatMap((phase) => usable.findLast((step) => step.phase === phase) ?? []);
+  const step = nearest ?? usable.at(-1);
+  return step === undefined ? NO_DRAFT : { ...draft, text: step.content };
+}
+
+/** Phases by how close their result is to an answer. */
+const NEAREST = ['yield', 'understanding', 'experience', 'action'];
+
+/** A goal or a list of insights is not an answer. */
+const NON_ANSWERS: ReadonlySet<string> = new Set(['intention', 'observation']);
+
+type Dictionary = ReadSynthesisInput['planState'];
+
+/** Returns the basis of the answer of another program's run. What only a chain knows is absent. */
+export function basisOfContract(input: ReadSynthesisInput, synthesisReserveTokens: number): AnswerBasis {
+  const { confidence } = input.convergenceAssessment;
+  return {
+    material: {
+      request: input.request,
+      draft: { ...NO_DRAFT, confidence: isShare(confidence) ? confidence : 0 },
+      steps: input.executionResults.map(stepOf),
+      messages: [],
+      converged: input.convergenceStatus,
+      cycles: input.totalPasses,
+      corrections: input.totalRefinements,
+      notes: {
+        ending: linesOf(input.convergenceAssessment),
+        plan: linesOf(input.planState),
+        task: linesOf(input.taskProfile ?? {}),
+        passes: rowsOf(input.executionPasses ?? []),
+        validation: linesOf(input.semanticValidation ?? {}),
+      },
+    },
+    answer: undefined,
+    phases: [],
+    mode: 'automatic',
+    interruption: null,
+    decision: null,
+    cyclesLeft: input.ttlRemaining,
+    limits: {
+      maxCycles: null,
+      maxModelCalls: null,
+      maxTokens: null,
+      synthesisReserveTokens,
+      totalMs: null,
+      phasesMs: null,
+    },
+    hasDocuments: false,
+    thresholds: thresholdsSchema.parse({}),
+    usage: NO_USAGE,
+    costs: {},
+    currency: null,
+    elapsedMs: null,
+    excess: { tokens: 0, messages: 0 },
+    noEvidence: false,
+    sourceFailure: null,
+    prosePhases: [],
+    deciderProblem: null,
+    sessionProblem: null,
+    failures: [],
+  };
+}
+
+const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 1;
+
+/** Reads a step. One without an id is numbered; without a known member for its result, the entire dictionary is the content. */
+function stepOf(step: Dictionary, at: number): Step {
+  const first = (...names: readonly string[]) => names.map((name) => step[name]).find((value) => value != null);
+  return {
+    stepId: textOf(first('stepId', 'step_id', 'id') ?? '') || `step ${at + 1}`,
+    phase: textOf(first('phase', 'tool', 'name') ?? ''),
+    content: textOf(first('content', 'output', 'result') ?? step),
+  };
+}
+
+/** Returns a dictionary in lines, without its empty members. */
+function linesOf(dictionary: Dictionary): string {
+  return Object.entries(dictionary)
+    .filter(([, value]) => value != null && value !== '' && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${name}: ${textOf(value)}`)
+    .join('\n');
+}
+
+const rowsOf = (dictionaries: readonly Dictionary[]): string =>
+  dictionaries.map((one) => JSON.stringify(one)).join('\n');
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

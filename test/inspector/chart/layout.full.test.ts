@@ -6,6 +6,7 @@ import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
 import type { Chart, ChartState } from '../../../src/durable/charts/chart.ts';
 import { drawingFlaws } from '../../support/inspector/chart-drawing.ts';
 import { ownCharts } from '../../support/inspector/inspected-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 const own = await drawingsOf(ownCharts);
 
@@ -94,7 +95,7 @@ describe('the layout of any chart', () => {
       fc.asyncProperty(charts, async (one) => {
         expect(drawingFlaws(one, await drawn(one))).toEqual([]);
       }),
-      { numRuns: 25 },
+      { numRuns: sampleSize('drawn charts', 5, 100) },
     );
   });
 

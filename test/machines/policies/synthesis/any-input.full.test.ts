@@ -3,12 +3,13 @@ import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
 import { deepFreeze } from '../../../support/contract-samples.ts';
 import { createRandom } from '../../../support/random.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { randomSynthesisInput } from '../../../support/synthesis-inputs.ts';
 import { answerDifferences, expectedAnswer, randomOutcome } from '../../../support/synthesis-oracle.ts';
 
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
-const INPUTS = 100_000;
+const INPUTS = sampleSize('inputs of synthesis', 5_000, 100_000);
 const SHOWN = 3;
 
 describe('the answer for any input', () => {

@@ -4,6 +4,7 @@ import { type FinalAnswer, finalAnswerSchema } from '../../../../machines/contra
 import { synthesizeAnswer } from '../../../../src/chain/synthesize-answer.ts';
 import { deepFreeze } from '../../../support/contract-samples.ts';
 import { createRandom } from '../../../support/random.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { type RandomInput, randomSynthesisInput } from '../../../support/synthesis-inputs.ts';
 import {
   answerDifferences,
@@ -14,10 +15,9 @@ import {
   type WritingResult,
 } from '../../../support/synthesis-oracle.ts';
 
-/** All of them with POSTCHAIN_LONG, which takes minutes. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each));
-const INPUTS = process.env['POSTCHAIN_LONG'] ? 100_000 : 3_000;
+const INPUTS = sampleSize('inputs and models of synthesis', 2_000, 100_000);
 const AT_ONCE = 50;
 const SHOWN = 3;
 const DEFAULT_RESERVE = 32_000;

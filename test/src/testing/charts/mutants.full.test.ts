@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { killReport, mutantsOf } from '../../../../src/testing/mutants.ts';
 import { chartSuites, suiteCheck } from '../../../support/chart-tables.ts';
+import { isSoak } from '../../../support/soak.ts';
 
 /** Equivalent mutants with the reason why no test can find them. */
 const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
@@ -29,8 +30,8 @@ const EQUIVALENT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The chain's mutants take more than 20 minutes: only with POSTCHAIN_MUTANTS=1. */
-const isSkipped = (name: string): boolean => name === 'postChain' && process.env['POSTCHAIN_MUTANTS'] !== '1';
+/** The chain's mutants take more than 20 minutes. */
+const isSkipped = (name: string): boolean => name === 'postChain' && !isSoak;
 
 describe.each(Object.entries(chartSuites))('the mutants of %s', (name, suite) => {
   it.skipIf(isSkipped(name))('are killed unless they are equivalent to the original', async () => {

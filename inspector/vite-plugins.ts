@@ -23,8 +23,8 @@ export function bakedDrawings(charts: RunCharts): Plugin {
 
 const CACHE = join(import.meta.dirname, '../node_modules/.cache/drawings');
 
-/** The drawings by the digests of their charts. Laying out takes seconds, so builds of the same charts by the same code share a file. */
-async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
+/** Returns the drawings by the digests of their charts. Laying out takes seconds, so builds of the same charts by the same code share a file. */
+export async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
   const path = join(CACHE, `${digestOf(charts)}.json`);
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'));
   const drawings = Object.entries(await drawingsOf(charts));

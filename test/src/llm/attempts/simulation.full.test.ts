@@ -4,7 +4,7 @@ import { describeSchedule, randomSchedule, type Schedule } from '../../../suppor
 import { type ObservedRun, runSchedule } from '../../../support/attempt-simulation.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
-const SCHEDULES = sampleSize('schedules of attempts', 2_000, 50_000);
+const SCHEDULES = sampleSize('schedules of attempts', 1_000, 50_000);
 /** One in this many schedules is run twice. */
 const TWICE = 20;
 const SHOWN = 3;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/support/slow-first.ts';
 
 /** The entry points of the package, by their names in `exports`; the root is `index`. */
 const entry = {
@@ -84,13 +85,14 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Guards against a hang, not expectations: a machine that is five times as busy must not exceed them.
-    testTimeout: isSoak ? 3_600_000 : 180_000,
-    hookTimeout: isSoak ? 3_600_000 : 180_000,
+    testTimeout: isSoak ? 3_600_000 : 300_000,
+    hookTimeout: isSoak ? 3_600_000 : 300_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
     // Vitest would leave one of two cores idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: 'test/support/global-setup.ts',
+    sequence: { sequencer: SlowFirst },
     projects: [
       // Loading XState and zod again for each file would take a third of the time.
       {

@@ -88,7 +88,7 @@ export default defineConfig({
     testTimeout: isSoak ? 3_600_000 : 300_000,
     hookTimeout: isSoak ? 3_600_000 : 300_000,
     teardownTimeout: 60_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     // Vitest would leave one of two cores idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: 'test/support/global-setup.ts',

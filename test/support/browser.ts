@@ -5,7 +5,7 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
 /** How long a page may take to reach an expected state: a guard against a hang, so long that no busy machine exceeds it. */
-export const WAIT_MS = 60_000;
+export const WAIT_MS = 120_000;
 
 /** Unpacked once; `npm ci` clears it away. */
 const CACHE = resolve('node_modules/.cache');

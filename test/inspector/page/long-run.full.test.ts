@@ -14,7 +14,7 @@ import { sampleSize } from '../../support/soak.ts';
 
 const browser = await browserFor('the page on a long run');
 
-const ENTRIES = sampleSize('entries of a run on the page', 30_000, 100_000);
+const ENTRIES = sampleSize('entries of a run on the page', 20_000, 100_000);
 /** The chart accounts for more than half of them. */
 const MOST_NODES = 5_000;
 /** Those around a cursor and the visible rows of a list. */

@@ -6,7 +6,7 @@ import { sampleSize } from '../../support/soak.ts';
 
 /** Printed on failure with the path of the smallest failing plan: pass both to fast-check to reproduce it. */
 const SEED = 20_260_802;
-const LOOPS = sampleSize('capability loops', 1_500, 50_000);
+const LOOPS = sampleSize('capability loops', 600, 50_000);
 
 /** Possible outcomes of a loop; each occurs often. */
 const WAYS = [
@@ -38,6 +38,6 @@ describe(`${LOOPS} capability loops`, () => {
       { numRuns: LOOPS, seed: SEED },
     );
     expect([...met.keys()].sort()).toEqual(WAYS);
-    expect(Math.min(...met.values())).toBeGreaterThan(LOOPS / 150);
+    expect(Math.min(...met.values())).toBeGreaterThan(LOOPS / 300);
   });
 });

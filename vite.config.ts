@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/support/slow-first.ts';
 
 /** The entry points of the package, by their names in `exports`; the root is `index`. */
 const entry = {
@@ -28,8 +29,12 @@ const alias = Object.entries(entry).map(([name, path]) => ({
 /** Simulations, browsers, processes, module mocks: each file starts with nothing loaded, and `npm run test:full` runs them. */
 const FULL = ['test/**/*.full.test.ts'];
 
-/** Tests on a real Restate server have a command of their own: `npm run test:restate`. */
-const RESTATE = ['test/restate/**', 'test/runtimes/**'];
+/** Tests that install what they need: a real Restate server, and the packed package, other runtimes and bundlers. */
+const INSTALLED = ['test/restate/**', 'test/runtimes/**'];
+
+/** `npm run test:soak` runs all tests with large samples, and the files that are a soak as a whole. */
+const isSoak = process.env['POSTCHAIN_SOAK'] === '1';
+const SOAK = isSoak ? [] : ['test/**/*.soak.test.ts'];
 
 /**
  * Marks the schemas of a module as free of side effects, so that bundlers leave out those that a program does not use. Bundlers cannot
@@ -80,21 +85,40 @@ export default defineConfig({
   resolve: { alias },
   test: {
     reporters: ['default'],
-    // Guards against a hang, not expectations: a busy machine must not exceed them.
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
-    teardownTimeout: 120_000,
-    expect: { poll: { timeout: 300_000 } },
+    // Guards against a hang, not expectations: a machine that is five times as busy must not exceed them.
+    testTimeout: isSoak ? 3_600_000 : 300_000,
+    hookTimeout: isSoak ? 3_600_000 : 300_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 120_000 } },
     // Vitest would leave one of two cores idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: 'test/support/global-setup.ts',
+    sequence: { sequencer: SlowFirst },
     projects: [
       // Loading XState and zod again for each file would take a third of the time.
       {
         extends: true,
-        test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...FULL, ...RESTATE], isolate: false },
+        test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...FULL, ...INSTALLED], isolate: false },
       },
-      { extends: true, test: { name: 'full', include: FULL, exclude: RESTATE } },
+      { extends: true, test: { name: 'full', include: FULL } },
+      {
+        extends: true,
+        test: {
+          name: 'restate',
+          include: ['test/restate/**/*.test.ts'],
+          exclude: SOAK,
+          globalSetup: 'test/support/restate-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'runtimes',
+          include: ['test/runtimes/**/*.test.ts'],
+          exclude: SOAK,
+          globalSetup: 'test/support/runtimes-setup.ts',
+        },
+      },
     ],
     setupFiles: 'test/support/fast-check-seed.ts',
   },

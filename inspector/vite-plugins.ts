@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import type { RunCharts } from '../src/inspection/wire.ts';
@@ -21,10 +21,28 @@ export function bakedDrawings(charts: RunCharts): Plugin {
   };
 }
 
-/** The drawings by the digests of their charts. */
-async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
-  const drawings = await drawingsOf(charts);
-  return Object.fromEntries(Object.entries(drawings).map(([id, drawing]) => [chartDigest(id, charts), drawing]));
+const CACHE = join(import.meta.dirname, '../node_modules/.cache/drawings');
+
+/** Returns the drawings by the digests of their charts. Laying out takes seconds, so builds of the same charts by the same code share a file. */
+export async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
+  const path = join(CACHE, `${digestOf(charts)}.json`);
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'));
+  const drawings = Object.entries(await drawingsOf(charts));
+  const baked = Object.fromEntries(drawings.map(([id, drawing]) => [chartDigest(id, charts), drawing]));
+  mkdirSync(CACHE, { recursive: true });
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, JSON.stringify(baked));
+  renameSync(temporary, path);
+  return baked;
+}
+
+/** Changes with the charts and with everything that lays them out. */
+function digestOf(charts: RunCharts): string {
+  const digest = createHash('sha256').update(JSON.stringify(charts));
+  for (const folder of ['chart', 'fold'])
+    for (const name of readdirSync(join(import.meta.dirname, folder)).sort())
+      if (name.endsWith('.ts')) digest.update(readFileSync(join(import.meta.dirname, folder, name)));
+  return digest.update(readFileSync(join(import.meta.dirname, '../node_modules/elkjs/package.json'))).digest('hex');
 }
 
 const INLINE = /<(script|style)(?![^>]*application\/json)[^>]*>([\s\S]*?)<\/\1>/gu;

@@ -5,6 +5,7 @@ import { fetchWithoutTimeout } from '../../src/internal/fetch-without-timeout.ts
 import { openaiModel } from '../../src/models/openai/openai-model.ts';
 import { chatServer, seededSizes, splitBytes, streaming, trackedFetch } from '../support/chat-server.ts';
 import { modelRequest, partsOf, type Reply, replyOf } from '../support/model-streams.ts';
+import { sampleSize } from '../support/soak.ts';
 
 /** Recorded replies of OpenAI-compatible servers, one chunk per line, kept outside the repository as measuring data. */
 const FOLDER = new URL('../../../shared/data/provider-streams/', import.meta.url);
@@ -18,9 +19,9 @@ const linesOf = (name: string) =>
 const bytesOf = (name: string) => Buffer.from([...linesOf(name), '[DONE]'].map((line) => `data: ${line}\n\n`).join(''));
 
 /** Sending byte by byte over HTTP costs one event loop turn per byte, so only files up to this size are sent this way. */
-const SMALL_BYTES = 60_000;
+const SMALL_BYTES = sampleSize('bytes of streams sent one by one', 10_000, 60_000);
 const small = names.filter((name) => bytesOf(name).length <= SMALL_BYTES);
-const SEEDS = [1, 20_260_301, 4_294_967_295];
+const SEEDS = [1, 20_260_301, 4_294_967_295].slice(0, sampleSize('random splits of provider streams', 1, 3));
 
 interface Delta {
   readonly content?:

@@ -5,15 +5,15 @@ import { openaiModel } from '../../src/entries/openai.ts';
 import { startChatServer } from '../support/chat-server.ts';
 import { ANSWER, type FaultMode, GROUPS, MODES } from './http-modes.ts';
 
-/** Real limits, scaled down so that the suite takes a minute. */
+/** Real limits, scaled down so that the suite takes half a minute. */
 const limits = {
   maxCycles: 2,
   maxModelCalls: 30,
-  totalMs: 9_000,
-  phaseMs: 2_000,
-  synthesisMs: 2_000,
-  firstChunkMs: 500,
-  chunkMs: 500,
+  totalMs: 4_500,
+  phaseMs: 1_000,
+  synthesisMs: 1_000,
+  firstChunkMs: 250,
+  chunkMs: 250,
   maxTransportRetries: 2,
   maxCorrections: 1,
   backoffBaseMs: 5,
@@ -41,7 +41,7 @@ const clock = {
 };
 
 /** So many runs at the same time. */
-const WORKERS = 12;
+const WORKERS = 20;
 const KEY = 'sk-secret-0123456789';
 
 interface Outcome {

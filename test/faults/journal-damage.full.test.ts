@@ -7,6 +7,7 @@ import { fileJournals, sqliteJournals } from '../../src/chain/journal/stores.ts'
 import { temporaryFolder } from '../support/cli.ts';
 import { createRandom, type Random, SEED } from '../support/random.ts';
 import { startScripted } from '../support/run-chain.ts';
+import { sampleSize } from '../support/soak.ts';
 
 type Damage = (bytes: Buffer, random: Random) => Buffer;
 
@@ -67,12 +68,12 @@ async function recorded(store: JournalStore): Promise<readonly JournalEntry[]> {
 }
 
 it.each([
-  ['bit flips', flippedBit, 400],
-  ['truncations', truncated, 200],
-  ['lost lines', lostLine, 100],
-  ['doubled lines', doubledLine, 100],
-  ['swapped lines', swappedLines, 100],
-  ['zeroed ranges', zeroedRange, 100],
+  ['bit flips', flippedBit, sampleSize('flipped bits in journal files', 60, 400)],
+  ['truncations', truncated, sampleSize('truncated journal files', 30, 200)],
+  ['lost lines', lostLine, sampleSize('journal files without a line', 15, 100)],
+  ['doubled lines', doubledLine, sampleSize('journal files with a doubled line', 15, 100)],
+  ['swapped lines', swappedLines, sampleSize('journal files with swapped lines', 15, 100)],
+  ['zeroed ranges', zeroedRange, sampleSize('journal files with zeroed ranges', 15, 100)],
 ] as const)('[promise 6] finds all damage to journal files: %s', async (name, damage, times) => {
   const folder = temporaryFolder();
   const original = await recorded(fileJournals(folder));
@@ -85,9 +86,9 @@ it.each([
 });
 
 it.each([
-  ['bit flips', flippedBit, 200],
-  ['truncations', truncated, 50],
-  ['zeroed ranges', zeroedRange, 50],
+  ['bit flips', flippedBit, sampleSize('flipped bits in SQLite files', 40, 200)],
+  ['truncations', truncated, sampleSize('truncated SQLite files', 10, 50)],
+  ['zeroed ranges', zeroedRange, sampleSize('SQLite files with zeroed ranges', 10, 50)],
 ] as const)(
   '[promise 6] survives damage to SQLite files, and yields no changed entry: %s',
   async (name, damage, times) => {

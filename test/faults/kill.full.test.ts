@@ -11,12 +11,12 @@ import { aChain, request } from '../support/killed-run.mjs';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.
 import { answerOf, continueRuns, someChains } from '../support/killed-runs.mjs';
 import { createRandom, SEED } from '../support/random.ts';
+import { sampleSize } from '../support/soak.ts';
 
 const program = new URL('../support/killed-run.mjs', import.meta.url).pathname;
 
-/** Killing at every entry takes minutes: by default every twentieth entry, in the long suite all of them. */
-const isLong = process.env['POSTCHAIN_LONG'] === '1';
-const EVERY = isLong ? 1 : 20;
+/** Killing at every entry takes minutes. */
+const KILLS = sampleSize('entries at which a process is killed, at most', 5, 1_000);
 
 interface Counted {
   readonly model: number;
@@ -67,7 +67,8 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
     const whole = aChain(kind, alone.place, alone.counts).chain.run(request);
     const { answerText } = await whole.answer;
     const once = alone.counted();
-    const seqs = whole.journal.map(({ seq }: JournalEntry) => seq).filter((seq: number) => seq % EVERY === 0);
+    const every = Math.ceil(whole.journal.length / KILLS);
+    const seqs = whole.journal.map(({ seq }: JournalEntry) => seq).filter((seq: number) => seq % every === 0);
 
     const check = async (seq: number): Promise<void> => {
       const { place, counts, counted } = createPlace(kind);
@@ -93,11 +94,12 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
       for (const seq of work) await check(seq);
     };
     await Promise.all([worker(), worker()]);
-    expect(seqs.length).toBeGreaterThan(10);
+    expect(seqs.length).toBeGreaterThan(3);
   });
 
   it('[promise 6] loses no run and no entry of many at once, killed at random points, also while resuming', async () => {
-    const [rounds, count] = isLong ? [8, 100] : [3, 12];
+    const rounds = sampleSize('rounds of killed runs', 2, 8);
+    const count = sampleSize('runs at once in each round', 12, 100);
     const random = createRandom(SEED);
     for (let round = 0; round < rounds; round += 1) {
       const { place } = createPlace(kind);

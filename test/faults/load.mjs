@@ -25,7 +25,8 @@ const ends = await Promise.all(
   }),
 );
 globalAgent.destroy();
-await new Promise((resolve) => setTimeout(resolve, 100));
+for (let tries = 0; tries < 1_000 && countResources() > resourcesBefore; tries += 1)
+  await new Promise((resolve) => setTimeout(resolve, 10));
 
 process.stdout.write(
   JSON.stringify({

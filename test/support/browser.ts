@@ -5,7 +5,7 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
 /** How long a page may take to reach an expected state: a guard against a hang, so long that no busy machine exceeds it. */
-export const WAIT_MS = 300_000;
+export const WAIT_MS = 120_000;
 
 /** Unpacked once; `npm ci` clears it away. */
 const CACHE = resolve('node_modules/.cache');
@@ -28,6 +28,7 @@ export async function startBrowser(args: readonly string[] = []): Promise<Browse
 async function launch(folder: string, args: readonly string[]): Promise<Browser> {
   const start = (libraries: Record<string, string>): Promise<Browser> =>
     playwright.launch({
+      timeout: WAIT_MS,
       executablePath: join(folder, 'chromium'),
       args: ['--no-sandbox', ...args],
       env: { ...process.env, ...libraries, FONTCONFIG_FILE: join(folder, 'fonts.conf') },

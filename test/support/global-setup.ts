@@ -18,11 +18,12 @@ const SOURCES = [
 const BUILT = 'dist/types/src/entries/index.d.ts';
 
 /**
- * Runs once before all tests: prints the seed of the random tests, and builds `dist` if it is missing or, in `npm test` and
+ * Runs before the tests of each project: prints the seed of the random tests once, and builds `dist` if it is missing or, in `npm test` and
  * `npm run test:full`, older than its sources. A single `npx vitest run FILE` does not wait for a build.
  */
 export function setup(): void {
-  process.stderr.write(`Random tests: POSTCHAIN_SEED=${SEED}\n`);
+  if (process.env['POSTCHAIN_SEED'] === undefined) process.stderr.write(`Random tests: POSTCHAIN_SEED=${SEED}\n`);
+  process.env['POSTCHAIN_SEED'] = String(SEED);
   const isSuite = process.env['npm_lifecycle_event']?.startsWith('test') ?? false;
   if (existsSync(BUILT) && (!isSuite || statSync(BUILT).mtimeMs >= Math.max(...SOURCES.map(newestMs)))) return;
   process.stderr.write('dist is missing or older than its sources: building\n');

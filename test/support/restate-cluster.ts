@@ -74,7 +74,7 @@ async function startChild(
 }
 
 /** Looks again and again; throws where it never is. */
-export async function waitUntil(isSo: () => boolean | Promise<boolean>, forMs = 30_000): Promise<void> {
+export async function waitUntil(isSo: () => boolean | Promise<boolean>, forMs = 90_000): Promise<void> {
   const untilMs = Date.now() + forMs;
   while (!(await isSo())) {
     if (Date.now() > untilMs) throw new Error(`it was not so within ${forMs} ms`);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setup as build } from './global-setup.ts';
+import { isSoak } from './soak.ts';
 
 /** The runtimes, bundlers and the oldest supported compiler, installed from npm with fixed versions. */
 const TOOLS = [
@@ -29,9 +29,21 @@ export const PROGRAM_FOLDER = join(TOOLS_FOLDER, 'program');
 export const tool = (...path: readonly string[]): string => join(TOOLS_FOLDER, 'node_modules', ...path);
 export const node24 = tool('node-24', 'bin', 'node');
 
-/** Installs the tools where they are missing, and the package as users do: packed, with the packages of `required` alone. */
+/** Installs the package as users do: packed, with the packages of `required` alone. The soak also needs the tools. */
 export function setup(): void {
-  build();
+  mkdirSync(TOOLS_FOLDER, { recursive: true });
+  if (isSoak) installTools();
+  rmSync(PROGRAM_FOLDER, { recursive: true, force: true });
+  mkdirSync(PROGRAM_FOLDER, { recursive: true });
+  writeFileSync(join(PROGRAM_FOLDER, 'package.json'), '{ "type": "module", "private": true }');
+  const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', PROGRAM_FOLDER]);
+  const tarball = join(PROGRAM_FOLDER, packed.toString().trim());
+  const required = ['xstate', 'zod', 'openai'].map((name) => `${name}@${versionOf(name)}`);
+  install(PROGRAM_FOLDER, [tarball, ...required]);
+}
+
+/** Installs the tools where they are missing. */
+function installTools(): void {
   const listed = join(TOOLS_FOLDER, 'installed.json');
   if (!existsSync(listed) || readFileSync(listed, 'utf8') !== JSON.stringify(TOOLS)) {
     rmSync(TOOLS_FOLDER, { recursive: true, force: true });
@@ -42,13 +54,6 @@ export function setup(): void {
   // Size Limit looks for its plugins here.
   const devDependencies = { '@size-limit/esbuild': '*', '@size-limit/file': '*' };
   writeFileSync(join(TOOLS_FOLDER, 'package.json'), JSON.stringify({ private: true, devDependencies }));
-  rmSync(PROGRAM_FOLDER, { recursive: true, force: true });
-  mkdirSync(PROGRAM_FOLDER, { recursive: true });
-  writeFileSync(join(PROGRAM_FOLDER, 'package.json'), '{ "type": "module", "private": true }');
-  const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', PROGRAM_FOLDER]);
-  const tarball = join(PROGRAM_FOLDER, packed.toString().trim());
-  const required = ['xstate', 'zod', 'openai'].map((name) => `${name}@${versionOf(name)}`);
-  install(PROGRAM_FOLDER, [tarball, ...required]);
 }
 
 function install(folder: string, packages: readonly string[]): void {
@@ -57,6 +62,7 @@ function install(folder: string, packages: readonly string[]): void {
     '--no-package-lock',
     '--no-audit',
     '--no-fund',
+    '--prefer-offline',
     '--legacy-peer-deps',
     '--loglevel=error',
   ];

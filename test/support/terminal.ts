@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import pc from 'picocolors';
 import { expect } from 'vitest';
@@ -70,10 +71,11 @@ export function fakeTerminal(columns = 100): FakeTerminal {
     shown: () => draw(written),
     async press(...keys) {
       for (const key of keys) {
-        stream.write(KEYS[key]);
-        await settle();
         // Escape alone is told from the beginning of an arrow key by the time that passes after it.
-        if (key === 'escape') await new Promise((resolve) => setTimeout(resolve, 80));
+        const read = key === 'escape' ? once(stream, 'keypress') : null;
+        stream.write(KEYS[key]);
+        await read;
+        await settle();
       }
     },
     async type(text) {

@@ -25,30 +25,26 @@ describe.skipIf(browser === null)('the coverage page', () => {
     { theme: 'light', width: 700 },
     { theme: 'dark', width: 1280 },
     { theme: 'dark', width: 700 },
-  ] as const)(
-    'passes the accessibility checks and fits: $theme, $width px',
-    async (look) => {
-      const faults: string[] = [];
-      for (const [whose, all] of Object.entries({ own, xstatePatterns: machines })) {
-        const watched = await files.open(all, look);
-        const { page } = watched;
-        await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: look.theme });
-        const check = async (where: string, part = 'html'): Promise<void> => {
-          await nextFrames(page);
-          for (const fault of await axeViolations(page, part)) faults.push(`${whose}, ${where}: ${fault}`);
-          for (const fault of await page.evaluate(tooWideElements)) faults.push(`${whose}, ${where}: ${fault}`);
-        };
-        await check('at first', whose === 'own' ? '.coverage-header, .coverage-table, .missing' : 'html');
-        await missingButtons(page).last().click();
-        await check('with something chosen', '.missing, .selection-note');
-        await machineButton(page, all[1]?.machine ?? '').click();
-        await check('another machine');
-        await page.getByRole('button', { name: 'Rows' }).click();
-        await check('in rows');
-        await watched.close();
-      }
-      expect(faults).toEqual([]);
-    },
-    60_000,
-  );
+  ] as const)('passes the accessibility checks and fits: $theme, $width px', async (look) => {
+    const faults: string[] = [];
+    for (const [whose, all] of Object.entries({ own, xstatePatterns: machines })) {
+      const watched = await files.open(all, look);
+      const { page } = watched;
+      await page.emulateMedia({ reducedMotion: 'reduce', colorScheme: look.theme });
+      const check = async (where: string, part = 'html'): Promise<void> => {
+        await nextFrames(page);
+        for (const fault of await axeViolations(page, part)) faults.push(`${whose}, ${where}: ${fault}`);
+        for (const fault of await page.evaluate(tooWideElements)) faults.push(`${whose}, ${where}: ${fault}`);
+      };
+      await check('at first', whose === 'own' ? '.coverage-header, .coverage-table, .missing' : 'html');
+      await missingButtons(page).last().click();
+      await check('with something chosen', '.missing, .selection-note');
+      await machineButton(page, all[1]?.machine ?? '').click();
+      await check('another machine');
+      await page.getByRole('button', { name: 'Rows' }).click();
+      await check('in rows');
+      await watched.close();
+    }
+    expect(faults).toEqual([]);
+  });
 });

@@ -13,6 +13,7 @@ import {
   runUntilEnded,
   startRandomRun,
 } from '../../support/random-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 interface Watched {
   readonly steps: readonly ObservedStep[];
@@ -64,7 +65,7 @@ describe('reconstructed chart states', () => {
         standsAsItReallyDid(run.journal, watched);
         expect(watched.states.length).toBeGreaterThan(0);
       }),
-      { numRuns: 60 },
+      { numRuns: sampleSize('runs with active states', 15, 200) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('reconstructed chart states', () => {
         await runUntilEnded(run, clock, full.random.words);
         standsAsItReallyDid(run.journal, watched);
       }),
-      { numRuns: 30 },
+      { numRuns: sampleSize('full runs with active states', 8, 100) },
     );
   });
 });

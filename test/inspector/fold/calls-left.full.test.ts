@@ -5,6 +5,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { scriptedChain, settle } from '../../support/run-chain.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 it('from every entry of a random run, at most as many model calls follow as the page says, and sometimes exactly as many', async () => {
   const isExact = { phases: false, answer: false };
@@ -25,7 +26,7 @@ it('from every entry of a random run, at most as many model calls follow as the 
         if (entry.type === 'attempt-start') following[entry.task === 'synthesis' ? 'answer' : 'phases'] += 1;
       }
     }),
-    { numRuns: 100 },
+    { numRuns: sampleSize('runs with calls left', 25, 500) },
   );
   expect(isExact).toEqual({ phases: true, answer: true });
 });

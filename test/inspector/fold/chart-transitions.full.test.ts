@@ -22,6 +22,7 @@ import {
   runUntilEnded,
   startRandomRun,
 } from '../../support/random-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
   [chainMachine, attemptMachine, actionMachine].map((machine) => [
@@ -66,7 +67,7 @@ describe('transitions of a journal in a chart', () => {
         });
         for (const way of everyWayIsTheRealOne(run.journal, steps)) seen.add(way);
       }),
-      { numRuns: 60 },
+      { numRuns: sampleSize('runs with transitions', 15, 200) },
     );
     expect(seen.size).toBeGreaterThan(60);
   });
@@ -80,7 +81,7 @@ describe('transitions of a journal in a chart', () => {
         await runUntilEnded(run, clock, full.random.words);
         everyWayIsTheRealOne(run.journal, steps);
       }),
-      { numRuns: 30 },
+      { numRuns: sampleSize('full runs with transitions', 8, 100) },
     );
   });
 

@@ -12,6 +12,7 @@ import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 const start = startScripted().run.journal[0] as JournalEntry;
 
@@ -142,7 +143,7 @@ describe('the context of a run', () => {
           expect(messages).toEqual(fold.context.messagesAt(seq));
         }
       }),
-      { numRuns: 20 },
+      { numRuns: sampleSize('runs with operations', 8, 200) },
     );
   });
 

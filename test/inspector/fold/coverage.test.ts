@@ -5,6 +5,7 @@ import type { RunFold } from '../../../inspector/fold/run-fold.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 describe('coverage of the charts', () => {
   it('counts what the machines took up to an entry, and grows with every run', async () => {
@@ -39,7 +40,7 @@ describe('coverage of the charts', () => {
         expect(all.takenCount).toBeGreaterThanOrEqual(Math.max(before, whole.takenCount));
         before = all.takenCount;
       }),
-      { numRuns: 20 },
+      { numRuns: sampleSize('runs with coverage', 8, 100) },
     );
   });
 

@@ -11,7 +11,7 @@ import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
-const runs = await randomRuns(40, 13);
+const runs = await randomRuns(16, 13);
 const HIDDEN = /[\p{Cc}\u200b-\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 describe('the summary of an entry', () => {
@@ -116,7 +116,7 @@ describe('a search', () => {
     entries.filter((entry) => JSON.stringify(entry).toLowerCase().includes(text)).map(({ seq }) => seq);
 
   it('finds the same entries as a scan of every line, ignoring case, at once and in slices', () => {
-    for (const entries of runs.slice(0, 10))
+    for (const entries of runs.slice(0, 3))
       for (const text of ['ATTEMPT', 'a.md', '(', 'it is so', 'zzz']) {
         expect(searched(entries, text)).toEqual(holding(entries, text.toLowerCase()));
         expect(searched(entries, text, true)).toEqual(searched(entries, text));

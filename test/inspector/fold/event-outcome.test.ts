@@ -9,6 +9,7 @@ import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-inte
 import { folded, manualRun, ownCharts, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 type Kind = EventOutcome['kind'];
 
@@ -58,7 +59,7 @@ describe('the outcome of an external event', () => {
         }
         for (const [seq, kind] of told) if (!kinds.has(seq)) expect([seq, kind]).toEqual([seq, 'no-transition']);
       }),
-      { numRuns: 25, seed: 7 },
+      { numRuns: sampleSize('runs with outcomes', 12, 100), seed: 7 },
     );
     expect([...seen].sort()).toEqual(['handled', 'no-transition', 'transitions']);
   });

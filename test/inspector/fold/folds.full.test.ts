@@ -6,8 +6,9 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
-const runs = await randomRuns(60, 7);
+const runs = await randomRuns(sampleSize('folded runs', 15, 100), 7);
 const ascending = fc
   .array(fc.nat(50), { maxLength: 60 })
   .map((numbers) => numbers.toSorted((one, other) => one - other));

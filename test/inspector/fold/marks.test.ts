@@ -6,6 +6,7 @@ import { threeRegions } from '../../support/inspector/example-charts.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { type ObservedStep, observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 /** How often each transition was taken, by chart and index. */
 function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Record<string, number> {
@@ -38,7 +39,7 @@ describe('chart marks', () => {
           expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
         }
       }),
-      { numRuns: 25 },
+      { numRuns: sampleSize('runs with marks', 8, 100) },
     );
   });
 

@@ -6,6 +6,7 @@ import { type Measure, NOTHING, stateMeasuresOf, sumMeasures } from '../../../in
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 /** The same measurements by a walk over all entries. */
 function walked(entries: readonly JournalEntry[], until: number): Map<string, Measure> {
@@ -89,7 +90,7 @@ describe('measurements of each state', () => {
             retried += retries;
           }
       }),
-      { numRuns: 40 },
+      { numRuns: sampleSize('measured states', 12, 200) },
     );
     expect(retried).toBeGreaterThan(0);
   });
@@ -120,7 +121,7 @@ describe('measurements of each state', () => {
             for (const { id: state } of states) expect(grown.at(id, state, last)).toEqual(whole.at(id, state, last));
         },
       ),
-      { numRuns: 20 },
+      { numRuns: sampleSize('measured full states', 8, 100) },
     );
   });
 

@@ -17,8 +17,9 @@ import {
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
+import { sampleSize } from '../../support/soak.ts';
 
-const runs = await randomRuns(40, 11);
+const runs = await randomRuns(sampleSize('runs on the time axis', 12, 100), 11);
 
 describe('stepping through a run', () => {
   it('moves to the nearest transition, phase, and cycle on either side, like a scan of all entries', () => {

@@ -86,6 +86,5 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       expect(faults).toEqual([]);
       await watched.close();
     },
-    60_000,
   );
 });

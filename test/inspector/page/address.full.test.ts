@@ -6,7 +6,7 @@ import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspec
 const tests = await pageTests('the address of the page');
 const runs = await threeRecordedRuns();
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 const positionOf = (page: Page, seq: number) => page.locator('.position').getByText(`entry ${seq} /`).waitFor();

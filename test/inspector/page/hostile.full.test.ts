@@ -14,12 +14,12 @@ import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../
 import { failingRun, manualRun, ownCharts, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { browserFor, openInspector, openRun } from '../../support/inspector/inspector-page.ts';
 import { SEED } from '../../support/random.ts';
+import { isSoak, sampleSize } from '../../support/soak.ts';
 
 const browser = await browserFor('the page on hostile journals');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
-const isLong = process.env['POSTCHAIN_LONG'] === '1';
 /** Logged when something is found. */
-const again = `POSTCHAIN_SEED=${SEED}${isLong ? ' POSTCHAIN_LONG=1' : ''} finds it again`;
+const again = `POSTCHAIN_SEED=${SEED}${isSoak ? ' POSTCHAIN_SOAK=1' : ''} finds it again`;
 
 const journals = [await plainRun(), await failingRun(), await manualRun()].map((run) =>
   recordedEntries(run).map((entry: JournalEntry) => JSON.stringify(entry)),
@@ -105,7 +105,7 @@ async function visit(page: Page): Promise<readonly string[]> {
 describe.skipIf(browser === null)('the page with invalid journals', () => {
   it('shows the valid part of runs from a server and can open the next one', async () => {
     const server = await inspectionServer();
-    const cases = fc.sample(aHostile, { numRuns: isLong ? 120 : 10 });
+    const cases = fc.sample(aHostile, { numRuns: sampleSize('hostile journals from a server', 6, 120) });
     const given = new Map(cases.map((hostile, index) => [`h${index}`, exportedOf(hostile, `h${index}`)]));
     let socket: WebSocketRoute | null = null;
     const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
@@ -154,7 +154,9 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
   it('shows the valid part of a run in a file with a correct checksum', async () => {
     const { html } = await exportRun((journals[0] ?? []).map((line) => JSON.parse(line) as JournalEntry));
     const faults: string[] = [];
-    for (const [index, hostile] of fc.sample(aHostile, { seed: SEED + 1, numRuns: isLong ? 20 : 4 }).entries()) {
+    for (const [index, hostile] of fc
+      .sample(aHostile, { seed: SEED + 1, numRuns: sampleSize('hostile journals in a file', 2, 20) })
+      .entries()) {
       const exported = mutateValue(
         exportedOf(hostile, `f${index}`),
         index % 2 === 0 ? [] : (hostile.around ?? hostile.changes),

@@ -10,13 +10,14 @@ import {
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 const browser = await browserFor('the page on a long run');
 
-const ENTRIES = 100_000;
+const ENTRIES = sampleSize('entries of a run on the page', 20_000, 100_000);
 /** The chart accounts for more than half of them. */
 const MOST_NODES = 5_000;
-/** Of 100,000 entries: those around a cursor and the visible rows of a list. */
+/** Those around a cursor and the visible rows of a list. */
 const MOST_READ = 250;
 
 const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recordedEntries(await failingRun()), ENTRIES);
@@ -46,7 +47,7 @@ function countParsed(): void {
   };
 }
 
-describe.skipIf(browser === null)('a run of 100,000 entries', () => {
+describe.skipIf(browser === null)(`a run of ${ENTRIES} entries`, () => {
   it('opens and scrubs with bounded memory and reads few entries per move', async () => {
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
       hash: `/run/${entries[0]?.type === 'run-start' ? entries[0].runId : ''}`,

@@ -7,7 +7,7 @@ import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspec
 const tests = await pageTests('comparing runs in a page');
 const runs = await threeRecordedRuns();
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 const open = (width = 1280, held = runs): Promise<Page> => openRecordedRuns(tests, held, '?panel=compare', width);
 

@@ -6,7 +6,7 @@ import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspec
 const tests = await pageTests('the events of several runs in a page');
 const runs = await threeRecordedRuns();
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
   it('gives the search the key after /, however soon it is pressed', async () => {

@@ -7,7 +7,7 @@ import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspec
 const tests = await pageTests('the fleet of a page');
 const runs = await threeRecordedRuns();
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 /** Opens the view with the first run alone, or with all runs. The second is a fork of the first. */
 async function open(shows: 'many runs' | 'this run up to the cursor', width = 1280, panel = 'fleet'): Promise<Page> {

@@ -6,7 +6,7 @@ import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspec
 const tests = await pageTests('proofs');
 const runs = await threeRecordedRuns();
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 async function open(): Promise<Page> {
   const page = await openRecordedRuns(tests, runs, '?panel=proofs');

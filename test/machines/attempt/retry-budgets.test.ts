@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { failedReply, invalidReply, reply, startAttempt } from '../../support/attempt-machine.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 /** Possible outcomes of one call. */
 const KINDS = ['good', 'wrong', 'broken', 'hopeless', 'silent', 'stalled'] as const;
@@ -59,7 +60,7 @@ describe('any sequence of call outcomes', () => {
         expect(rig.calls).toHaveLength(wanted.calls);
         expect(rig.actor.getSnapshot().output?.ok ?? null).toBe(wanted.ok);
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('sequences of outcomes', 50, 1_000) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('any sequence of call outcomes', () => {
         ]);
         for (const context of rig.contexts) expect(JSON.parse(JSON.stringify(context))).toStrictEqual(context);
       }),
-      { numRuns: 100 },
+      { numRuns: sampleSize('sequences of records', 40, 1_000) },
     );
   });
 });

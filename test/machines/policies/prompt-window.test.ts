@@ -95,7 +95,7 @@ describe('a prompt over many short messages', () => {
           expect(chars * state.tokensPerChar).toBeLessThanOrEqual(contextWindowTokens);
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 6 },
     );
   });
 

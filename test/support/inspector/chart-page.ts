@@ -6,7 +6,7 @@ import { build } from 'vite';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bakedDrawings } from '../../../inspector/vite-plugins.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { startBrowser } from '../browser.ts';
+import { startBrowser, WAIT_MS } from '../browser.ts';
 import { ownCharts } from './inspected-runs.ts';
 import { pageProblems, serveFolder } from './page-checks.ts';
 
@@ -138,6 +138,7 @@ export async function openChart({
     colorScheme: scheme,
     reducedMotion: 'reduce',
   });
+  page.setDefaultTimeout(WAIT_MS);
   const problems = pageProblems(page, site.url);
   onTestFinished(async () => {
     await page.close();

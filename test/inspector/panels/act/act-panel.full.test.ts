@@ -7,7 +7,7 @@ import { type Plan, settle, startScripted } from '../../../support/run-chain.ts'
 
 const tests = await pageTests('the act panel');
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };

@@ -3,7 +3,7 @@ import { buildTestPage, openTestPage, pageTests } from '../../../support/inspect
 
 const tests = await pageTests('the contexts of actors');
 
-beforeAll(() => buildTestPage(tests), 60_000);
+beforeAll(() => buildTestPage(tests));
 
 /** The messages of a system of two actors: a context may be any JSON. */
 const entryLines = [

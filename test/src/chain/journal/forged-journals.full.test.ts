@@ -5,6 +5,7 @@ import { type JournalEntry, journalEntrySchema } from '../../../../machines/cont
 import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
 import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { runOverHistory } from '../../../support/journal-files.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const VALUES = [0, -1, 1, 100, 4_000_000_000, 0.5, '', 'x', null, true, [], {}, [null], undefined] as const;
 const position = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -71,7 +72,7 @@ describe('a forged journal with valid entries', () => {
           if (error !== null) expect(error).toBeInstanceOf(PostChainError);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('forged journals', 40, 1000) },
     );
     expect(forgedJournals).toBeGreaterThan(20);
   });

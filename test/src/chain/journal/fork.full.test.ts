@@ -9,6 +9,7 @@ import type { ProfileOption } from '../../../../src/chain/runtime/profile.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import { entriesOf, type Plan, rulesOf, scriptedChain, settle } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
 
@@ -66,7 +67,7 @@ describe('a fork', () => {
         expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
         expect(clock.openTimers).toBe(0);
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('forked runs', 25, 500) },
     );
   });
 

@@ -11,6 +11,7 @@ import {
   fullRunOptions,
   runUntilEnded,
 } from '../../../support/random-runs.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const aShare = fc.double({ min: 0, max: 1, noNaN: true });
 const changes = fc.constantFrom({}, { 'thresholds.confidence': 0.2 }, { 'limits.maxCycles': 1 }, { phase: 'yield' });
@@ -65,7 +66,7 @@ it('[promise 6] a run that uses every feature replays identically, however often
       expect(replayed.divergence).toBeNull();
       expect(readBack(replayed.journal)).toEqual(readBack(journal));
     }),
-    { numRuns: 60 },
+    { numRuns: sampleSize('full runs', 15, 300) },
   );
 });
 
@@ -85,6 +86,6 @@ it('[promise 6] a fork of a fork replays identically, and can be killed and resu
       const journal = await resumed(full, last.runId, upTo(kill, last.journal));
       expect(replay(readBack(journal)).divergence).toBeNull();
     }),
-    { numRuns: 40 },
+    { numRuns: sampleSize('resumed full runs', 10, 200) },
   );
 });

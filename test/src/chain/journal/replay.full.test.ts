@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { divergenceText, replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 /** As read back from a file. */
 const readBack = (journal: readonly JournalEntry[]): JournalEntry[] =>
@@ -23,7 +24,7 @@ describe('replay', () => {
         );
         expect(replayed.answer).toEqual(answer);
       }),
-      { numRuns: 1000 },
+      { numRuns: sampleSize('replayed runs', 100, 5000) },
     );
   });
 });

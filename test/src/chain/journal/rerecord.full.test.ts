@@ -6,6 +6,7 @@ import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { entriesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const readBack = (journal: readonly JournalEntry[]): JournalEntry[] => JSON.parse(JSON.stringify(journal));
 
@@ -23,7 +24,7 @@ describe('rerecord', () => {
         expect(again.findLast((entry) => entry.type === 'answer')?.answer).toMatchObject({ answerText, status });
         expect(replay(readBack(again)).divergence).toBeNull();
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('recorded runs', 25, 500) },
     );
   });
 

@@ -10,6 +10,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 /** A store with the entries written before the process was killed. */
 function storeWith(entries: readonly JournalEntry[]): JournalStore {
@@ -65,7 +66,7 @@ describe('a killed run', () => {
         expect(clock.openTimers).toBe(0);
         expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: answer.status }]);
       }),
-      { numRuns: 400 },
+      { numRuns: sampleSize('resumed runs', 60, 2000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { stateAt, stateHistory } from '../../../../src/chain/journal/state-at.ts
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { changesBetween, withChanges } from '../../../../src/chain/recording/state-changes.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -45,7 +46,7 @@ describe('stateAt', () => {
         for (const [seq, state] of states) expect(json(stateAt(journal, seq)), `after ${seq}`).toEqual(state);
         expect(json(stateHistory(journal).problem)).toBeNull();
       }),
-      { numRuns: 60 },
+      { numRuns: sampleSize('runs with states', 15, 300) },
     );
   });
 
@@ -84,7 +85,7 @@ describe('changesBetween and withChanges', () => {
         const changes = json(changesBetween(before, after)) as ReturnType<typeof changesBetween>;
         expect(json(withChanges(before, changes))).toEqual(json(after));
       }),
-      { numRuns: 5_000 },
+      { numRuns: sampleSize('changes of JSON', 1_000, 50_000) },
     );
   });
 

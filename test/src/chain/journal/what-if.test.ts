@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { whatIf } from '../../../../src/chain/journal/what-if.ts';
 import { type FullRun, fullChain, fullRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import { entriesOf, type ScriptedRun } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const unit = fc.integer({ min: 0, max: 10 }).map((tenths) => tenths / 10);
 const changesArbitrary = fc.record(
@@ -95,7 +96,7 @@ describe('whatIf', () => {
           });
         } else expect(outcome).toBe('same');
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: sampleSize('changed limits', 8, 200), endOnFailure: true },
     );
     expect(differing).toBeGreaterThan(0);
   });

@@ -7,6 +7,7 @@ import { oneLine, printable } from '../../../../src/internal/printable.ts';
 import { aDegradedAnswer } from '../../../support/contract-samples.ts';
 import { hostileAnswerArbitrary } from '../../../support/hostile-input.ts';
 import { readPage } from '../../../support/markdown-page.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 /** Forbidden in every rendering, by Unicode categories: control characters except line breaks and tabs, and bidirectional marks. */
 const NOT_PRINTABLE = /[^\P{Cc}\n\t]|\p{Bidi_Control}/u;
@@ -35,7 +36,7 @@ describe('any text from a model, a document, or a server', () => {
   it('[E10] [Y10] is contained in Markdown: our sections, every source with its quote, and no HTML', () => {
     fc.assert(
       fc.property(hostileAnswerArbitrary, (answer) => expectPage(answerAsMarkdown(answer), answer)),
-      { numRuns: 150 },
+      { numRuns: sampleSize('hostile answers', 40, 1000) },
     );
   });
 
@@ -49,7 +50,7 @@ describe('any text from a model, a document, or a server', () => {
         const lines = text.split('\n').map(squeezed);
         expect(lines).toEqual(expect.arrayContaining(answer.sources.map((source) => placeOf(source))));
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('hostile answers as text', 40, 1000) },
     );
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { entriesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
-const CYCLES = 300;
+const CYCLES = sampleSize('cycles of a run', 80, 300);
 
 describe('a long run', () => {
   it('writes, keeps, and sends as much in its last cycles as in its first', async () => {

@@ -11,8 +11,9 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { actionInput } from '../../../support/action-machine.ts';
 import { loopCapability, REQUEST } from '../../../support/capability-loops.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
-const STEPS = 1_000;
+const STEPS = sampleSize('steps of a loop', 300, 1_000);
 const RESULT_CHARS = 100_000;
 /** Maximum retained bytes per step: its entry in the results and in the memory, each with 500 characters of the output at two bytes per character, plus object overhead. The output itself is 100 kB. */
 const KEPT_BYTES = 4_000;
@@ -38,7 +39,7 @@ interface Long {
 const ARGUMENTS = { chapter: 'the first chapter of the long book about the sky' };
 const next = { capability: 'draft', arguments: ARGUMENTS };
 
-/** A loop of 1,000 steps, each with its own result or error of 100 kB. */
+/** A long loop, each step with its own result or error of 100 kB. */
 async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model', fails = false): Promise<Long> {
   let runs = 0;
   let [early, late] = [0, 0];
@@ -101,7 +102,7 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
   return { ended, journal: [] };
 }
 
-describe.each(['function', 'model'] as const)('a loop of 1,000 steps with 100 kB each, decided by a %s', (by) => {
+describe.each(['function', 'model'] as const)('a loop of many steps with 100 kB each, decided by a %s', (by) => {
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('machine', by);
@@ -119,13 +120,13 @@ describe.each(['function', 'model'] as const)('a loop of 1,000 steps with 100 kB
     });
 });
 
-describe('a loop of 1,000 failing steps', () => {
+describe('a loop of failing steps', () => {
   it('keeps only a small record of each error', async () => {
     expect((await longLoop('machine', 'function', true)).bytesAStep).toBeLessThan(KEPT_BYTES);
   });
 });
 
-describe('the journal of a loop of 1,000 steps', () => {
+describe('the journal of a long loop', () => {
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('loop', 'function');

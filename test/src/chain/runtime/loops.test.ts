@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { entriesOf, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 /** Never large enough for Understanding to be selected. */
 const thresholds = { crowdedMessages: 1_000 };
@@ -77,7 +78,7 @@ describe('a looping run', () => {
         expect(last).toBeGreaterThan(turns.length);
         expect(last).toBeLessThanOrEqual(turns.length + start + 1);
       }),
-      { numRuns: 25 },
+      { numRuns: sampleSize('loops', 8, 200) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PROFILES } from '../../../../machines/contracts/profile.ts';
 import { type Conversation, conversationArbitrary, runConversation } from '../../../support/conversations.ts';
 import { entriesOf, phasesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 type Ended = Awaited<ReturnType<typeof runConversation>>;
 
@@ -71,7 +72,7 @@ describe('the profiles', () => {
         expect(courseOf(other)).toEqual(courseOf(thorough));
         expect(answerOf(other)).toEqual(isAnswerOfYield(other) ? assessedAnswerOf(thorough) : answerOf(thorough));
       }),
-      { numRuns: 25 },
+      { numRuns: sampleSize('conversations', 10, 300) },
     );
   });
 

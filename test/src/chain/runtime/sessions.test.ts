@@ -119,14 +119,14 @@ describe('a session', () => {
     expect(entriesOf(run, 'session-recalled')).toEqual([]);
   });
 
-  it('[R4] loses at most one turn to a request with a thousand capability runs', async () => {
+  it('[R4] loses at most one turn to a request with a hundred capability runs', async () => {
     const sessions = memorySessions({ maxTurns: 3 });
     const { chain } = aChain(
       {
         capabilities: [work],
         sessions,
         decider: () => ({ done: false, next: call }),
-        limits: { maxContinuations: 1_000 },
+        limits: { maxContinuations: 100 },
       },
       { action: [replies.action, replies.action, replies.action, { ...replies.action, calls: [call] }] },
     );

@@ -10,6 +10,7 @@ import { lineReader, lineWriter } from '../../../../src/durable/journals/journal
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';
 import { startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
 
@@ -116,7 +117,7 @@ describe('readJournal', () => {
         // If the last line feed is changed, the last line counts as torn.
         if (whole < journal.length - 1) expect(error).toMatchObject({ code: 'invalid_journal' });
       }),
-      { numRuns: 1_000 },
+      { numRuns: sampleSize('flipped bits', 200, 10_000) },
     );
   });
 

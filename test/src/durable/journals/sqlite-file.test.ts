@@ -46,7 +46,7 @@ describe('an SQLite file', () => {
     const waiting = ['b', 'c', 'd'].map((name) => file.write(insert(name)));
     for (const write of waiting) expect(write).toBeInstanceOf(Promise);
     // The timers of this process run: the lock is released by a message that this process sends.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve));
     expect(await other.read(names)).toEqual(['a']);
     await release();
     expect(await Promise.all(waiting)).toEqual([1, 1, 1]);

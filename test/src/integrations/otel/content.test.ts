@@ -8,6 +8,7 @@ import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { eventsOf, memoryTelemetry, spanNamed } from '../../../support/telemetry.ts';
 
 const MARK = 'the secret of the cellar';
@@ -128,7 +129,7 @@ describe('content', () => {
         expect(text).not.toContain('secret');
         expect(await exported(journal, true)).toContain(MARK);
       }),
-      { numRuns: 60 },
+      { numRuns: sampleSize('runs with secrets', 15, 300) },
     );
   });
 

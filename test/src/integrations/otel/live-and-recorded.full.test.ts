@@ -7,6 +7,7 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { journalFile } from '../../../support/journal-files.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { memoryTelemetry, tableOf } from '../../../support/telemetry.ts';
 
 /** Everything about spans except ids; parents are given by index. */
@@ -42,7 +43,7 @@ describe('tracing a live run', () => {
         expect(plain(live.spans())).toEqual(plain(after.spans()));
         expect(await live.measured()).toEqual(await after.measured());
       }),
-      { numRuns: 200 },
+      { numRuns: sampleSize('runs traced twice', 30, 500) },
     );
   });
 

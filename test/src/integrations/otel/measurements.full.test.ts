@@ -5,6 +5,7 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { type Measurement, memoryTelemetry } from '../../../support/telemetry.ts';
 
 const USAGE = 'gen_ai.client.token.usage';
@@ -31,7 +32,7 @@ describe('the measurements of a run', () => {
         const calls = durations(rows, 'chat').reduce((sum, { count }) => sum + count, 0);
         expect(calls).toBe(usage.modelCalls);
       }),
-      { numRuns: 200 },
+      { numRuns: sampleSize('measured runs', 30, 500) },
     );
   });
 

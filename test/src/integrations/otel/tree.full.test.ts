@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { memoryTelemetry, millis } from '../../../support/telemetry.ts';
 
 const operation = ({ attributes }: ReadableSpan): string => String(attributes['gen_ai.operation.name']);
@@ -43,7 +44,7 @@ describe('the tree of a run', () => {
         for (const [index, span] of inTurn.entries())
           expect(millis(span.startTime)).toBeGreaterThanOrEqual(millis(inTurn[index - 1]?.endTime ?? [0, 0]));
       }),
-      { numRuns: 200 },
+      { numRuns: sampleSize('traced runs', 30, 500) },
     );
   });
 });

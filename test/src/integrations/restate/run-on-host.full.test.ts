@@ -11,6 +11,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { runOnFakeCluster } from '../../../support/fake-restate.ts';
 import { limitsOf, planOf, type RandomRun, randomRunArbitrary } from '../../../support/random-runs.ts';
 import { everyTask, plannedModel, startScripted } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {
   cancel: { type: 'run.cancelled' },
@@ -72,7 +73,7 @@ describe('runOnHost', () => {
           killed += journals.length - 1;
         },
       ),
-      { numRuns: 150 },
+      { numRuns: sampleSize('hosted runs', 30, 500) },
     );
     expect(killed).toBeGreaterThan(100);
   });

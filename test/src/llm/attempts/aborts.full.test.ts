@@ -10,6 +10,7 @@ import { settle } from '../../../../src/testing/settle.ts';
 import { chatServer, chunk, event, streaming } from '../../../support/chat-server.ts';
 import { type CallScript, chunkedReply, neverSettles, partModel, textPart } from '../../../support/scripted-models.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
+import { sampleSize } from '../../../support/soak.ts';
 import { failingCall } from '../../../support/structured-outputs.ts';
 
 const Recipe = z.object({ title: z.string() });
@@ -40,7 +41,9 @@ beforeEach(() => {
 });
 afterEach(() => void process.off('warning', note));
 
-describe('10,000 aborts over one signal that never aborts', () => {
+const ABORTS = sampleSize('aborts over one signal', 1_000, 10_000);
+
+describe(`${ABORTS} aborts over one signal that never aborts`, () => {
   /** Node warns about a possible leak from the eleventh listener on one signal. */
   const PARALLEL = 10;
   const midStream: CallScript = [textPart('{"title":"Pan'), neverSettles];
@@ -84,7 +87,7 @@ describe('10,000 aborts over one signal that never aborts', () => {
       const clock = new TestClock();
       const model = partModel(script);
       let most = 0;
-      for (let done = 0; done < 10_000 / points.length; done += PARALLEL) {
+      for (let done = 0; done < ABORTS / points.length; done += PARALLEL) {
         const batch = Array.from({ length: PARALLEL }, async () => {
           const output = createStructuredOutput({
             model,
@@ -110,7 +113,7 @@ describe('10,000 aborts over one signal that never aborts', () => {
     const { signal } = new AbortController();
     const clock = new TestClock();
     const model = partModel(whole);
-    for (let done = 0; done < 500; done += 1) {
+    for (let done = 0; done < 50; done += 1) {
       const output = createStructuredOutput({ model, schema, prompt: 'How?', signal, clock });
       expect(await output.value).toEqual({ title: 'Pancakes' });
       expect([listeners(signal), clock.openTimers, model.open()]).toEqual([0, 0, 0]);
@@ -119,7 +122,7 @@ describe('10,000 aborts over one signal that never aborts', () => {
 });
 
 describe('aborts over HTTP', () => {
-  const ABORTS = 4_005;
+  const ABORTS = sampleSize('aborts over HTTP', 300, 4_005);
   /** A third of them have their own signal. */
   const PARALLEL = 15;
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { StrictFinder } from '../../../../src/llm/streaming/strict-finder.ts';
 import { spacedJson, splitAt } from '../../../support/json-text.ts';
 import { readArguments } from '../../../support/model-streams.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 
@@ -48,7 +49,7 @@ describe('detecting whether a whole text is JSON', () => {
         for (const pieces of [splitAt(json, cuts), [...json]])
           expect(found(pieces)).toEqual({ from: 0, to: json.length });
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -58,7 +59,7 @@ describe('detecting whether a whole text is JSON', () => {
         const wanted = isJson(text) ? { from: 0, to: text.length } : null;
         for (const pieces of [[text], splitAt(text, cuts), text.split('')]) expect(found(pieces), text).toEqual(wanted);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sampleSize('mutated JSON texts', 1_000, 50_000) },
     );
   });
 
@@ -67,7 +68,7 @@ describe('detecting whether a whole text is JSON', () => {
       fc.property(fc.array(scraps, { maxLength: 6 }), (parts) => {
         expect(found(parts)).toEqual(isJson(parts.join('')) ? { from: 0, to: parts.join('').length } : null);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sampleSize('short texts', 1_000, 50_000) },
     );
   });
 

@@ -8,6 +8,7 @@ import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';
 import { chainChart } from '../../../../src/testing/charts/chain-chart.ts';
 import { mutantsOf } from '../../../../src/testing/mutants.ts';
 import { type ChartSuite, chartSuites, suiteCheck } from '../../../support/chart-tables.ts';
+import { isSoak, sampleSize } from '../../../support/soak.ts';
 
 type Args = { readonly context: ChainState };
 
@@ -110,10 +111,13 @@ const faults: readonly (readonly [string, ChartSuite, AnyStateMachine, RegExp])[
   ],
 ];
 
-it.each(faults)('finds %s with the shortest counterexample', (_, suite, faulty, witness) => {
+const sample = faults.slice(-sampleSize('seeded faults', 4, faults.length));
+
+it.each(sample)('finds %s with the shortest counterexample', (_, suite, faulty, witness) => {
   expect(() => suiteCheck(suite)(faulty)).toThrow(witness);
 });
 
-it('finds nothing in the correct charts', () => {
+// Built-in charts have tests of their own.
+it.runIf(isSoak)('finds nothing in the correct charts', () => {
   suiteCheck(small)(chainMachine);
 });

@@ -19,6 +19,7 @@ import { noUnreachableState } from '../../../../src/testing/properties/propertie
 import { transitionsOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const machines = Object.entries(xstatePatterns) as unknown as readonly (readonly [
   string,
@@ -92,7 +93,7 @@ describe.each(machines.map(([name]) => [name] as const))('the exploration of an 
         }
         actor.stop();
       }),
-      { numRuns: 150 },
+      { numRuns: sampleSize('explored machines', 40, 1000) },
     );
   });
 

@@ -10,7 +10,6 @@ import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OriginsPanel } from './panels/origins/origins-panel.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
-import { ProofsPanel } from './panels/proofs/proofs-panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
@@ -35,7 +34,6 @@ const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   compare: ComparePanel,
   fleet: FleetPanel,
   'what-if': WhatIfPanel,
-  proofs: ProofsPanel,
   origins: OriginsPanel,
 };
 
@@ -102,8 +100,7 @@ function RunPage({ inspector, view }: PanelProps) {
 /** The selected step, or the view of the run that was opened in its place. */
 function StepOrView({ inspector, view }: PanelProps) {
   const name = activePanel.value;
-  const isShown = isRunView(name) && isAvailable(name, inspector.connection.value);
-  if (!isShown || (name === 'proofs' && view.run.kind === 'system'))
+  if (!isRunView(name) || !isAvailable(name, inspector.connection.value))
     return <StepPanel inspector={inspector} view={view} />;
   const View = views[name];
   const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';

@@ -17,8 +17,6 @@ export interface ChartProps {
   readonly root: string;
   readonly marks: Marks;
   readonly selected?: ChartSelection | null | undefined;
-  /** Transitions that the picture highlights besides the selection. */
-  readonly path?: ChartSelection | null;
   /** Scrolled into view each time it becomes another object. */
   readonly revealed?: ChartSelection | null;
   readonly onSelect?: ((selection: ChartSelection) => void) | undefined;

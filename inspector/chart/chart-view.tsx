@@ -77,14 +77,7 @@ const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
 /** The picture of a chart. It is rendered once; highlighting only changes classes. */
 function ChartPicture(props: ChartPictureProps) {
   const { drawings, root, marks, onSelect, hues } = props;
-  const {
-    selected = null,
-    path = null,
-    revealed = null,
-    overlay = null,
-    badges = null,
-    neverTaken = NONE_NEVER_TAKEN,
-  } = props;
+  const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const controller = useRef<ChartController | null>(null);
@@ -112,10 +105,9 @@ function ChartPicture(props: ChartPictureProps) {
 
   // Depends on `shapes` too: a new controller starts without highlights.
   useLayoutEffect(() => {
-    const [isSelected, isChosen, isOnPath] = [stateSelector(selected), lineSelector(selected), lineSelector(path)];
-    const isSelectedLine: typeof isChosen = (line, chart) => isChosen(line, chart) || isOnPath(line, chart);
+    const [isSelected, isSelectedLine] = [stateSelector(selected), lineSelector(selected)];
     controller.current?.update({ marks, overlay, badges, neverTaken, isSelected, isSelectedLine });
-  }, [shapes, marks, overlay, badges, neverTaken, selected, path]);
+  }, [shapes, marks, overlay, badges, neverTaken, selected]);
 
   useLayoutEffect(() => {
     if (revealed !== null) controller.current?.reveal(revealed);

@@ -10,7 +10,7 @@ import type { ChartSelection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
-import { chartPath, chartSelection } from '../ui-state/chart-selection.ts';
+import { chartSelection } from '../ui-state/chart-selection.ts';
 import { fleetOf } from '../ui-state/fleet.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
@@ -86,7 +86,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         marks={marks}
         hues={HUES}
         selected={selected}
-        path={chartPath.value}
         onSelect={select}
         overlay={heat.value}
         badges={badges.value}

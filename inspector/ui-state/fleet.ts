@@ -99,15 +99,11 @@ function createFleet({ view, runs, readRun }: Inspector) {
     new Map(),
   );
   const isFleet = computed(() => activePanel.value === 'fleet');
-  const areSets = computed(
-    () => (isFleet.value || activePanel.value === 'proofs') && fleetScope.value === 'sets' && runs.value.length > 1,
-  );
+  const areSets = computed(() => isFleet.value && fleetScope.value === 'sets' && runs.value.length > 1);
   const chosen = computed(() => {
     const kind = view.value?.run.kind;
     const ended = runs.value.filter((run) => !run.live && run.status !== 'running' && run.kind === kind);
-    // A fork may be the only run that took a transition.
-    const queryOf = (query: RunQuery): RunQuery => (isFleet.value ? query : { ...query, forks: '' });
-    return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, queryOf(query))) : [];
+    return areSets.value ? fleetQueries.value.map((query) => queriedRuns(ended, query)) : [];
   });
   /** The ended runs of the sets, of each the newest: `MAX_RUNS` in all. */
   const wanted = computed(() => {

@@ -18,7 +18,6 @@ export const RUN_VIEWS = [
   { name: 'compare', title: 'Compare' },
   { name: 'fleet', title: 'Fleet' },
   { name: 'what-if', title: 'What if' },
-  { name: 'proofs', title: 'Proofs' },
   { name: 'origins', title: 'Origins' },
 ] as const;
 

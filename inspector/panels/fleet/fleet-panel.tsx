@@ -1,7 +1,7 @@
 import './fleet.css';
 import { Fragment } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Chart, ChartTransition } from '../../../src/durable/charts/chart.ts';
+import type { ChartTransition } from '../../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { runsThatTook } from '../../fold/fleet.ts';
 import { formatDuration, formatNumber, formatShare, humanizeGuard, pluralize } from '../../fold/format.ts';
@@ -408,24 +408,16 @@ const OpenRuns = ({ inspector, runs }: OpenRunsProps) => (
 interface NeverTakenProps {
   readonly inspector: Inspector;
   readonly charts: RunCharts;
-  /** Writes a test that takes a transition of a chart. With it, the runs that count can be chosen. */
-  readonly onTest?: (chart: Chart, transition: number) => void;
 }
 
 /** The number of transitions that the runs took, and a list of the others. */
-export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTakenProps) {
+function NeverTaken({ inspector, charts: { charts } }: NeverTakenProps) {
   const coverage = fleetOf(inspector).coverage.value;
   if (coverage === null) return null;
   const { takenCount, all, neverTaken } = coverage;
   return (
     <section aria-labelledby="never-taken-title">
       <h2 id="never-taken-title">Coverage</h2>
-      {onTest !== undefined && (
-        <div class="row">
-          <ScopeChoice inspector={inspector} />
-          <ReadProgress fleet={fleetOf(inspector)} />
-        </div>
-      )}
       <label>
         <input
           type="checkbox"
@@ -445,8 +437,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
           {takenCount} of {all}
         </meter>
       </p>
-      {charts.map((chart) => {
-        const { id, transitions } = chart;
+      {charts.map(({ id, transitions }) => {
         const missing = [...(neverTaken[id] ?? [])];
         return (
           <details key={id} class="never-taken">
@@ -474,14 +465,7 @@ export function NeverTaken({ inspector, charts: { charts }, onTest }: NeverTaken
                           {event === '' ? 'always' : event}{' '}
                           <span class="muted">{guard ?? (otherwise ? 'else' : '')}</span>
                         </td>
-                        <td title={target.join(', ')}>
-                          {target.map(stateName).join(', ') || '–'}
-                          {onTest !== undefined && (
-                            <button type="button" class="link-button" onClick={() => onTest(chart, index)}>
-                              Copy path test
-                            </button>
-                          )}
-                        </td>
+                        <td title={target.join(', ')}>{target.map(stateName).join(', ') || '–'}</td>
                       </tr>
                     );
                   })}

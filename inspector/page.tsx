@@ -5,7 +5,6 @@ import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
-import { FleetPanel } from './panels/fleet/fleet-panel.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OriginsPanel } from './panels/origins/origins-panel.tsx';
@@ -32,7 +31,6 @@ import { paneSizes } from './ui-state/panes.ts';
 const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   act: ActPanel,
   compare: ComparePanel,
-  fleet: FleetPanel,
   'what-if': WhatIfPanel,
   origins: OriginsPanel,
 };

@@ -54,13 +54,8 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
   });
   const visited = visitedStates(scene, active, times);
-  const shares = scene.lines.map(
-    ({ chart, edge }) => marks.lineShares?.((scene.charts[chart] as SceneChart).chartId, edge.transitions) ?? null,
-  );
-  const counts = times.map((time, number) => {
-    const share = shares[number] ?? null;
+  const counts = times.map((time) => {
     if (time === 0) return { text: '', words: 'Not taken', width: 0 };
-    if (share !== null) return { text: share.text, words: `Taken by ${share.words}`, width: 1 + 6 * share.share };
     const text = countText(time);
     return {
       text,
@@ -86,7 +81,6 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       'last-target': number === last.target,
       selected: selected.has(number),
       heated: heat > 0,
-      'higher-in-a': heat > 0 && mark?.isHigherInB === false,
       cold: input.overlay !== null && heat === 0,
     });
   });
@@ -99,9 +93,6 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const isBare = chart.drawn.edges.every(({ points }) => points.length === 0);
     return classes({
       taken: isTaken,
-      'higher-in-a': isTaken && shares[number]?.side === 'a',
-      'higher-in-b': isTaken && shares[number]?.side === 'b',
-      even: isTaken && shares[number]?.side === 'even',
       last: last.lines.has(number),
       never: isMarked && edge.transitions.every(isNever),
       partly: isMarked && isTaken && edge.transitions.some(isNever),
@@ -297,7 +288,7 @@ function statusOf({ states, active }: Highlight, number: number): string {
   return `${active.has(number) ? 'active' : 'not active'}${failed}`;
 }
 
-/** The label of a line: its most frequent transition, and how often it was taken. For several runs, the line stands for all transitions. */
+/** The label of a line: its most frequent transition, and how often it was taken. */
 function lineLabel(scene: Scene, number: number, marks: Marks, count: string): string {
   const line = scene.lines[number] as SceneLine;
   const { edge, chart } = line;
@@ -305,7 +296,7 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
   if (count === '') return lineText(line, scene);
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
-  return labelText(edge, { count, shown: marks.lineShares ? null : counts.indexOf(Math.max(...counts)) });
+  return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
 }
 
 /** The tooltip of a label: what its number means. */

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
@@ -18,15 +17,13 @@ export interface ChartViewProps extends ChartProps {
   readonly hues?: Hues;
   /** Drawings made elsewhere; if given, the page does not lay out the charts itself. */
   readonly laidOut?: LaidOut | undefined;
-  /** The messages between the actors of a run, as a third way to show it. */
-  readonly sequence?: ComponentChildren;
 }
 
-/** Shows the chart as a picture or as rows, or the sequence of messages. Without a picture, rows are shown. */
-export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: ChartViewProps) {
+/** Shows the chart as a picture or as rows. Without a picture, rows are shown. */
+export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps) {
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
-  const [chosen, choose] = useState<'Picture' | 'Rows' | 'Sequence'>('Picture');
+  const [chosen, choose] = useState<'Picture' | 'Rows'>('Picture');
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
   const drawings = baked ?? given?.drawings ?? null;
@@ -43,16 +40,11 @@ export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: Chart
   }, [charts, drawings, laidOut]);
 
   const kind = chosen === 'Picture' && drawings === null ? 'Rows' : chosen;
-  const kinds = [
-    ...(drawings === null ? [] : ['Picture' as const]),
-    'Rows' as const,
-    ...(sequence === undefined ? [] : ['Sequence' as const]),
-  ];
+  const kinds = drawings === null ? ['Rows' as const] : ['Picture' as const, 'Rows' as const];
   return (
     <div class="chart-view" style={{ '--kinds': kinds.length }}>
       {kind === 'Rows' && <ChartRows {...props} />}
       {kind === 'Picture' && drawings !== null && <ChartPicture {...props} drawings={drawings} hues={hues} />}
-      {kind === 'Sequence' && sequence}
       <div class="chart-tools chart-kind">
         {drawings === null && <p role="status">{given?.problem ?? 'Laying out the chart…'}</p>}
         {kinds.length > 1 &&

@@ -14,7 +14,6 @@ import { chartSelection } from '../ui-state/chart-selection.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
-import { SequenceView } from './sequence/sequence-view.tsx';
 
 /** The colors of the phases, also used in the timeline. */
 const HUES = {
@@ -28,7 +27,7 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['0'], description: 'Fit the chart' },
   {
     keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
-    description: 'Move the chart, the focus between states, or between messages',
+    description: 'Move the chart, or the focus between states',
   },
   { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
   { keys: ['Enter'], description: 'Zoom to the state and show its details' },
@@ -85,7 +84,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         selected={selected}
         onSelect={select}
         badges={badges}
-        sequence={<SequenceView inspector={inspector} view={view} />}
       />
       {selected !== null && (
         <SelectionNote

@@ -78,8 +78,6 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       }
       await page.getByRole('button', { name: 'Rows' }).click();
       await look('the chart in rows', 'html');
-      await page.getByRole('button', { name: 'Sequence' }).click();
-      await look('the sequence of messages', 'html');
       await page.getByRole('button', { name: 'Picture' }).click();
       await page.locator('.help-button').click();
       await look('the help sheet', 'html');

@@ -19,11 +19,10 @@ export interface ChartViewProps extends ChartProps {
   readonly laidOut?: LaidOut | undefined;
 }
 
-/** Shows the chart as a picture or as rows. Without a picture, rows are shown. */
+/** Shows the chart as a picture or, without one, as rows. */
 export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps) {
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
-  const [chosen, choose] = useState<'Picture' | 'Rows'>('Picture');
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
   const drawings = baked ?? given?.drawings ?? null;
@@ -39,21 +38,13 @@ export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps)
     };
   }, [charts, drawings, laidOut]);
 
-  const kind = chosen === 'Picture' && drawings === null ? 'Rows' : chosen;
-  const kinds = drawings === null ? ['Rows' as const] : ['Picture' as const, 'Rows' as const];
   return (
-    <div class="chart-view" style={{ '--kinds': kinds.length }}>
-      {kind === 'Rows' && <ChartRows {...props} />}
-      {kind === 'Picture' && drawings !== null && <ChartPicture {...props} drawings={drawings} hues={hues} />}
-      <div class="chart-tools chart-kind">
-        {drawings === null && <p role="status">{given?.problem ?? 'Laying out the chart…'}</p>}
-        {kinds.length > 1 &&
-          kinds.map((name) => (
-            <button key={name} type="button" aria-pressed={name === kind} onClick={() => choose(name)}>
-              {name}
-            </button>
-          ))}
-      </div>
+    <div class="chart-view">
+      {drawings === null ? (
+        <ChartRows {...props} status={given?.problem ?? 'Laying out the chart…'} />
+      ) : (
+        <ChartPicture {...props} drawings={drawings} hues={hues} />
+      )}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { StateRef } from '../fold/chart-copies.ts';
 import { formatNumber } from '../fold/format.ts';
+import { groupBy } from '../fold/group-by.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
@@ -217,6 +218,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   const lines = byNumber('line');
   const badges = states.map((element) => element?.querySelector(':scope > .badge') ?? null);
   const labels = byNumber('label');
+  const linesFrom = groupBy(scene.lines.keys(), (number) => scene.lines[number]?.source ?? null);
   const set = (element: Element | null | undefined, name: string, value: string | null): void => {
     if (element == null || element.getAttribute(name) === value) return;
     if (value === null) element.removeAttribute(name);
@@ -245,6 +247,8 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const heat = String(heatOf(mark));
       if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
       set(element, 'aria-label', labelOf(state, text, mark?.words ?? null, statusOf(highlight, number)));
+      const transitions = (linesFrom.get(number) ?? []).map((line) => transitionText(scene, line, highlight));
+      set(element, 'aria-description', transitions.join('; ') || null);
       if (classes === before?.states[number]) continue;
       set(element, 'class', stateClass(state.drawn) + classes);
       set(element, 'aria-selected', String(classes.includes(' selected')));
@@ -286,6 +290,15 @@ function setText(element: Element | null | undefined, text: string): void {
 function statusOf({ states, active }: Highlight, number: number): string {
   const failed = states[number]?.includes(' failed') ? ', failed' : '';
   return `${active.has(number) ? 'active' : 'not active'}${failed}`;
+}
+
+/** A line in words, for screen readers: `replied, failed › yield ×2, latest`. */
+function transitionText({ lines, states }: Scene, number: number, highlight: Highlight): string {
+  const { edge, source, target } = lines[number] as SceneLine;
+  const to = target === source ? 'stays' : excerpt(states[target ?? -1]?.drawn.name ?? 'another state', 80);
+  const times = highlight.counts[number]?.text;
+  const latest = highlight.lines[number]?.includes(' last') ? ', latest' : '';
+  return `${excerpt(edge.labels.join(', '), 200)} › ${to}${times ? ` ${times}` : ''}${latest}`;
 }
 
 /** The label of a line: its most frequent transition, and how often it was taken. */

@@ -6,10 +6,6 @@ const browser = await browserFor('the views of the chart of a run');
 const run = await failingRun();
 const thePage = pageForRuns(browser, [run]);
 
-const show = async (kind: 'Picture' | 'Rows'): Promise<void> => {
-  await thePage().getByRole('button', { name: kind, exact: true }).click();
-  await nextFrames(thePage());
-};
 /** Whether all of an element is inside another. */
 const isInside = (inner: string, outer: string): Promise<boolean> =>
   thePage().evaluate(
@@ -71,12 +67,4 @@ it.skipIf(browser === null)('opens a state so that all of it is visible, with sm
   expect(heads.length).toBeGreaterThan(3);
   expect(Math.max(...heads)).toBeLessThan(10.5);
   await page.keyboard.press('0');
-});
-
-it.skipIf(browser === null)('scrolls the rows to the active state', async () => {
-  await show('Rows');
-  await thePage().locator('.story-row', { hasText: 'yield' }).first().click();
-  await nextFrames(thePage());
-  expect(await thePage().locator('.chart-rows .leaf').count()).toBeGreaterThan(0);
-  expect(await isInside('.chart-rows .leaf', '.chart-rows')).toBe(true);
 });

@@ -3,15 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
 import { sumsOf } from '../../../inspector/fold/spans.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
-import {
-  panned,
-  played,
-  showing,
-  ticksIn,
-  timeAxis,
-  windowOf,
-  zoomed,
-} from '../../../inspector/fold/time-axis.ts';
+import { panned, played, showing, ticksIn, timeAxis, windowOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';

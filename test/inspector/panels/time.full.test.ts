@@ -233,38 +233,6 @@ describe.skipIf(areSkipped)('the timeline', () => {
     }
   });
 
-  it('zooms from the overview and by key, and scrolls the visible part', async () => {
-    const page = await open();
-    const overview = page.getByRole('slider', { name: 'Visible part of the run' });
-    const part = () => overview.getAttribute('aria-valuetext');
-    expect(await part()).toBe('the whole run');
-    const box = await overview.boundingBox();
-    if (box === null) throw new Error('no overview');
-    const drag = async (from: number, to: number): Promise<void> => {
-      await page.mouse.move(box.x + box.width * from, box.y + 8);
-      await page.mouse.down();
-      await page.mouse.move(box.x + box.width * to, box.y + 8, { steps: 3 });
-      await page.mouse.up();
-    };
-    const startOf = async () => Number(await overview.getAttribute('aria-valuenow'));
-    await drag(0.4, 0.6);
-    await expect.poll(part).toMatch(/^from .* to /u);
-    const first = await startOf();
-    await drag(0.5, 0.7);
-    await expect.poll(startOf).toBeGreaterThan(first);
-    const second = await startOf();
-    await overview.focus();
-    await page.keyboard.press('PageUp');
-    await expect.poll(startOf).toBeLessThan(second);
-    await page.keyboard.press('0');
-    await expect.poll(part).toBe('the whole run');
-    await slider(page).focus();
-    await page.keyboard.press('+');
-    await expect.poll(part).toMatch(/^from /u);
-    await page.keyboard.press('-');
-    await expect.poll(part).toBe('the whole run');
-  });
-
   it('redraws its bars when zoomed, not when only the cursor moves', async () => {
     const page = await open();
     const drawn = () => page.locator('.track .bars').evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());

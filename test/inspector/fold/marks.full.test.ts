@@ -38,7 +38,7 @@ describe('chart marks', () => {
           expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 40 },
     );
   });
 

@@ -5,12 +5,10 @@ import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePanel } from './panels/compare/compare-panel.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
-import { FleetPanel } from './panels/fleet/fleet-panel.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { OriginsPanel } from './panels/origins/origins-panel.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
-import { ProofsPanel } from './panels/proofs/proofs-panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
@@ -33,9 +31,7 @@ import { paneSizes } from './ui-state/panes.ts';
 const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
   act: ActPanel,
   compare: ComparePanel,
-  fleet: FleetPanel,
   'what-if': WhatIfPanel,
-  proofs: ProofsPanel,
   origins: OriginsPanel,
 };
 
@@ -102,8 +98,7 @@ function RunPage({ inspector, view }: PanelProps) {
 /** The selected step, or the view of the run that was opened in its place. */
 function StepOrView({ inspector, view }: PanelProps) {
   const name = activePanel.value;
-  const isShown = isRunView(name) && isAvailable(name, inspector.connection.value);
-  if (!isShown || (name === 'proofs' && view.run.kind === 'system'))
+  if (!isRunView(name) || !isAvailable(name, inspector.connection.value))
     return <StepPanel inspector={inspector} view={view} />;
   const View = views[name];
   const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';

@@ -9,7 +9,7 @@ import { measureOpening, measureRecording, recordLongRun } from './recording.mjs
 const ENTRIES = 100_000;
 const ROUNDS = 3;
 /** Panel names in the page's address. */
-const PANELS = ['prompt', 'reply', 'why', 'context', 'raw', 'fleet'];
+const PANELS = ['prompt', 'reply', 'why', 'context', 'raw'];
 
 /** Measures the inspector in a real Chromium against its limits. */
 export async function measureInspector() {

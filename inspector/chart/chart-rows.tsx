@@ -17,8 +17,6 @@ export interface ChartProps {
   readonly root: string;
   readonly marks: Marks;
   readonly selected?: ChartSelection | null | undefined;
-  /** Transitions that the picture highlights besides the selection. */
-  readonly path?: ChartSelection | null;
   /** Scrolled into view each time it becomes another object. */
   readonly revealed?: ChartSelection | null;
   readonly onSelect?: ((selection: ChartSelection) => void) | undefined;
@@ -32,9 +30,9 @@ export interface ChartProps {
 /** The most rows shown. */
 const MAX_ROWS = 2_500;
 
-/** The chart as a list of states with their transitions. */
-export function ChartRows(props: ChartProps) {
-  const { charts, root, marks, selected, revealed, onSelect, overlay = null, neverTaken } = props;
+/** The chart as a list of states with their transitions. `status`: why it is not drawn. */
+export function ChartRows(props: ChartProps & { readonly status: string }) {
+  const { charts, root, marks, selected, revealed, onSelect, overlay = null, neverTaken, status } = props;
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (revealed && list.current !== null) scrollTo(list.current, '.selected');
@@ -45,6 +43,7 @@ export function ChartRows(props: ChartProps) {
   const rows = useMemo(() => rowsOf({ charts, root, marks, neverTaken }), [charts, root, marks, neverTaken]);
   return (
     <div class="chart-rows" ref={list}>
+      <p role="status">{status}</p>
       <ul aria-label={`States of ${excerpt(root, 80)}`}>
         {rows.map((row) => (
           <StateRow
@@ -88,17 +87,14 @@ function StateRow({ row, heat, selected, onSelect }: StateRowProps) {
       {heat !== '' && <span class="heat">{excerpt(heat, 18)}</span>}
       <span class="transitions">
         {row.transitions.map(({ index, text, taken, isLast, isNever }) => (
-          <button
-            type="button"
+          <span
             key={index}
             class={classNames({ taken: taken > 0, last: isLast, never: isNever, selected: lines.includes(index) })}
-            aria-pressed={lines.includes(index)}
-            onClick={() => onSelect?.({ kind: 'transitions', chartId, transitions: [index] })}
           >
             {excerpt(text, 80)}
             {taken > 0 && ` ×${taken}`}
             {isLast && <span class="visually-hidden">, latest</span>}
-          </button>
+          </span>
         ))}
       </span>
     </li>

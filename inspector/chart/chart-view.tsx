@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import './chart.css';
@@ -18,15 +17,12 @@ export interface ChartViewProps extends ChartProps {
   readonly hues?: Hues;
   /** Drawings made elsewhere; if given, the page does not lay out the charts itself. */
   readonly laidOut?: LaidOut | undefined;
-  /** The messages between the actors of a run, as a third way to show it. */
-  readonly sequence?: ComponentChildren;
 }
 
-/** Shows the chart as a picture or as rows, or the sequence of messages. Without a picture, rows are shown. */
-export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: ChartViewProps) {
+/** Shows the chart as a picture or, without one, as rows. */
+export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps) {
   const { charts } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
-  const [chosen, choose] = useState<'Picture' | 'Rows' | 'Sequence'>('Picture');
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = laidOut ?? (layout?.charts === charts ? layout : null);
   const drawings = baked ?? given?.drawings ?? null;
@@ -42,26 +38,13 @@ export function ChartView({ hues = NO_HUES, laidOut, sequence, ...props }: Chart
     };
   }, [charts, drawings, laidOut]);
 
-  const kind = chosen === 'Picture' && drawings === null ? 'Rows' : chosen;
-  const kinds = [
-    ...(drawings === null ? [] : ['Picture' as const]),
-    'Rows' as const,
-    ...(sequence === undefined ? [] : ['Sequence' as const]),
-  ];
   return (
-    <div class="chart-view" style={{ '--kinds': kinds.length }}>
-      {kind === 'Rows' && <ChartRows {...props} />}
-      {kind === 'Picture' && drawings !== null && <ChartPicture {...props} drawings={drawings} hues={hues} />}
-      {kind === 'Sequence' && sequence}
-      <div class="chart-tools chart-kind">
-        {drawings === null && <p role="status">{given?.problem ?? 'Laying out the chart…'}</p>}
-        {kinds.length > 1 &&
-          kinds.map((name) => (
-            <button key={name} type="button" aria-pressed={name === kind} onClick={() => choose(name)}>
-              {name}
-            </button>
-          ))}
-      </div>
+    <div class="chart-view">
+      {drawings === null ? (
+        <ChartRows {...props} status={given?.problem ?? 'Laying out the chart…'} />
+      ) : (
+        <ChartPicture {...props} drawings={drawings} hues={hues} />
+      )}
     </div>
   );
 }
@@ -77,14 +60,7 @@ const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
 /** The picture of a chart. It is rendered once; highlighting only changes classes. */
 function ChartPicture(props: ChartPictureProps) {
   const { drawings, root, marks, onSelect, hues } = props;
-  const {
-    selected = null,
-    path = null,
-    revealed = null,
-    overlay = null,
-    badges = null,
-    neverTaken = NONE_NEVER_TAKEN,
-  } = props;
+  const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const controller = useRef<ChartController | null>(null);
@@ -112,10 +88,9 @@ function ChartPicture(props: ChartPictureProps) {
 
   // Depends on `shapes` too: a new controller starts without highlights.
   useLayoutEffect(() => {
-    const [isSelected, isChosen, isOnPath] = [stateSelector(selected), lineSelector(selected), lineSelector(path)];
-    const isSelectedLine: typeof isChosen = (line, chart) => isChosen(line, chart) || isOnPath(line, chart);
+    const [isSelected, isSelectedLine] = [stateSelector(selected), lineSelector(selected)];
     controller.current?.update({ marks, overlay, badges, neverTaken, isSelected, isSelectedLine });
-  }, [shapes, marks, overlay, badges, neverTaken, selected, path]);
+  }, [shapes, marks, overlay, badges, neverTaken, selected]);
 
   useLayoutEffect(() => {
     if (revealed !== null) controller.current?.reveal(revealed);

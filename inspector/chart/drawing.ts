@@ -91,7 +91,7 @@ export interface LaidOut {
 }
 
 /** Identifies everything that the drawing of a chart depends on: the chart and the charts inside its states. */
-export function chartDigest(chartId: string, { charts, invoked }: RunCharts, version = DRAWING_VERSION): string {
+export function chartDigest(chartId: string, { charts, invoked }: RunCharts): string {
   const byId = new Map(charts.map((chart) => [chart.id, chart]));
   const inside = new Map<string, Chart>();
   const names = new Map<string, string>();
@@ -108,7 +108,7 @@ export function chartDigest(chartId: string, { charts, invoked }: RunCharts, ver
   };
   visit(chartId);
   const sorted = [...names].sort(([one], [other]) => (one < other ? -1 : 1));
-  return hash(JSON.stringify([version, [...inside.values()], sorted]));
+  return hash(JSON.stringify([DRAWING_VERSION, [...inside.values()], sorted]));
 }
 
 /** Increase this when the layout of unchanged charts changes. */

@@ -1,5 +1,6 @@
 import type { StateRef } from '../fold/chart-copies.ts';
 import { formatNumber } from '../fold/format.ts';
+import { groupBy } from '../fold/group-by.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
@@ -54,13 +55,8 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     return edge.transitions.reduce((sum, transition) => sum + (taken?.get(transition) ?? 0), 0);
   });
   const visited = visitedStates(scene, active, times);
-  const shares = scene.lines.map(
-    ({ chart, edge }) => marks.lineShares?.((scene.charts[chart] as SceneChart).chartId, edge.transitions) ?? null,
-  );
-  const counts = times.map((time, number) => {
-    const share = shares[number] ?? null;
+  const counts = times.map((time) => {
     if (time === 0) return { text: '', words: 'Not taken', width: 0 };
-    if (share !== null) return { text: share.text, words: `Taken by ${share.words}`, width: 1 + 6 * share.share };
     const text = countText(time);
     return {
       text,
@@ -86,7 +82,6 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
       'last-target': number === last.target,
       selected: selected.has(number),
       heated: heat > 0,
-      'higher-in-a': heat > 0 && mark?.isHigherInB === false,
       cold: input.overlay !== null && heat === 0,
     });
   });
@@ -99,9 +94,6 @@ function highlightOf(scene: Scene, input: HighlightInput): Highlight {
     const isBare = chart.drawn.edges.every(({ points }) => points.length === 0);
     return classes({
       taken: isTaken,
-      'higher-in-a': isTaken && shares[number]?.side === 'a',
-      'higher-in-b': isTaken && shares[number]?.side === 'b',
-      even: isTaken && shares[number]?.side === 'even',
       last: last.lines.has(number),
       never: isMarked && edge.transitions.every(isNever),
       partly: isMarked && isTaken && edge.transitions.some(isNever),
@@ -226,6 +218,7 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
   const lines = byNumber('line');
   const badges = states.map((element) => element?.querySelector(':scope > .badge') ?? null);
   const labels = byNumber('label');
+  const linesFrom = groupBy(scene.lines.keys(), (number) => scene.lines[number]?.source ?? null);
   const set = (element: Element | null | undefined, name: string, value: string | null): void => {
     if (element == null || element.getAttribute(name) === value) return;
     if (value === null) element.removeAttribute(name);
@@ -254,6 +247,8 @@ export function createPainter(svg: SVGSVGElement, scene: Scene): Painter {
       const heat = String(heatOf(mark));
       if (element?.style.getPropertyValue('--heat') !== heat) element?.style.setProperty('--heat', heat);
       set(element, 'aria-label', labelOf(state, text, mark?.words ?? null, statusOf(highlight, number)));
+      const transitions = (linesFrom.get(number) ?? []).map((line) => transitionText(scene, line, highlight));
+      set(element, 'aria-description', transitions.join('; ') || null);
       if (classes === before?.states[number]) continue;
       set(element, 'class', stateClass(state.drawn) + classes);
       set(element, 'aria-selected', String(classes.includes(' selected')));
@@ -297,7 +292,16 @@ function statusOf({ states, active }: Highlight, number: number): string {
   return `${active.has(number) ? 'active' : 'not active'}${failed}`;
 }
 
-/** The label of a line: its most frequent transition, and how often it was taken. For several runs, the line stands for all transitions. */
+/** A line in words, for screen readers: `replied, failed › yield ×2, latest`. */
+function transitionText({ lines, states }: Scene, number: number, highlight: Highlight): string {
+  const { edge, source, target } = lines[number] as SceneLine;
+  const to = target === source ? 'stays' : excerpt(states[target ?? -1]?.drawn.name ?? 'another state', 80);
+  const times = highlight.counts[number]?.text;
+  const latest = highlight.lines[number]?.includes(' last') ? ', latest' : '';
+  return `${excerpt(edge.labels.join(', '), 200)} › ${to}${times ? ` ${times}` : ''}${latest}`;
+}
+
+/** The label of a line: its most frequent transition, and how often it was taken. */
 function lineLabel(scene: Scene, number: number, marks: Marks, count: string): string {
   const line = scene.lines[number] as SceneLine;
   const { edge, chart } = line;
@@ -305,7 +309,7 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
   if (count === '') return lineText(line, scene);
   const taken = takenIn(marks, scene.charts[chart] as SceneChart);
   const counts = edge.transitions.map((transition) => taken?.get(transition) ?? 0);
-  return labelText(edge, { count, shown: marks.lineShares ? null : counts.indexOf(Math.max(...counts)) });
+  return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
 }
 
 /** The tooltip of a label: what its number means. */

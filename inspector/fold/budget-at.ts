@@ -2,8 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
-import { maxWritingCalls, tokensAllowed } from '../../machines/policies/usage.ts';
-import type { CallKind } from '../../src/testing/proofs/chart-proof.ts';
+import { tokensAllowed } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';
 import type { EntryIndex } from './entry-index.ts';
@@ -74,25 +73,6 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
       { name: 'Cycles', value: cycleAt(fold, seq), limit: limits.maxCycles, unit: 'cycles', note: null },
       { name: 'Time', value: fold.timeLine.atMs(seq), limit: limits.totalMs, unit: 'ms', note: null },
     ],
-  };
-}
-
-/**
- * The maximum number of model calls after an entry, in phases and for the answer. It excludes calls to a grader, and a call that is repeated
- * because its process died.
- */
-export function callsLeftAt(log: RunLog, fold: RunFold, seq: number): Readonly<Record<CallKind, number>> | null {
-  const start = log.count > 0 ? log.entry(0) : null;
-  if (start?.type !== 'run-start') return null;
-  const { maxModelCalls } = limitsAt(log, fold.entries, start.limits, seq);
-  // Writing keeps the limits that it began with.
-  const writing = fold.spans.attempts.find(({ task }) => task === 'synthesis')?.from ?? seq;
-  const { synthesisReserveTokens } = limitsAt(log, fold.entries, start.limits, Math.min(seq, writing));
-  const [phases, synthesis] = [fold.usage.phasesAt(seq), fold.usage.synthesisAt(seq)];
-  const mostWriting = synthesisReserveTokens === 0 ? 0 : maxWritingCalls(start.fallbackModels);
-  return {
-    phases: Math.max(0, maxModelCalls - phases.modelCalls),
-    answer: Math.max(0, mostWriting - synthesis.modelCalls),
   };
 }
 

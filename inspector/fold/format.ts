@@ -33,14 +33,6 @@ export const formatNumber = (number: number): string => number.toLocaleString('e
 export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>
   `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${currency}`;
 
-/** A fraction from 0 to 1 as a percentage: `62%`, `<1%`. */
-export const formatShare = (share: number): string =>
-  share > 0 && share < 0.005
-    ? '<1%'
-    : share < 1 && share > 0.995
-      ? '>99%'
-      : `${formatNumber(Math.round(100 * share))}%`;
-
 /** Returns the tokens of one or more calls, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
 export function formatTokens(usage: TokenUsage): string {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, estimated } = usage;

@@ -1,6 +1,5 @@
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { laneName } from './activity-names.ts';
 import { lastName } from './chart-index.ts';
 import { capitalize, formatDuration, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -8,6 +7,22 @@ import type { Selection } from './selection.ts';
 import { countStartedBy } from './sorted.ts';
 import type { AttemptSpan, CallSpan, CapabilitySpan, CycleSpan, PhaseSpan } from './spans.ts';
 import { MAX_GAP_MS } from './time-line.ts';
+
+/** Activities that share a lane. Any other has its own: `weighWords` becomes `Weigh words`. */
+const SHARED: Readonly<Record<string, string>> = {
+  retrievePassages: 'Search',
+  validateArguments: 'Tools',
+  decideContinuation: 'Tools',
+  recallSession: 'Session',
+  appendTurn: 'Session',
+  measureContext: 'Embeddings',
+  compareAnswers: 'Embeddings',
+  gradeAnswer: 'Grading',
+  validateReply: 'Validation',
+};
+
+const laneName = (actor: string): string =>
+  (Object.hasOwn(SHARED, actor) ? SHARED[actor] : null) ?? capitalize(humanize(actor));
 
 /** A row of the timeline. */
 export interface Lane {

@@ -2,9 +2,9 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { chartCopiesOf, type StateRef } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
-import { transitionLookup } from './coverage.ts';
 import { countUpTo } from './sorted.ts';
 import type { TransitionLog } from './transition-log.ts';
+import { transitionLookup } from './transition-lookup.ts';
 import { unmatchedTransitions } from './unmatched-transitions.ts';
 
 /** What a run highlights in the charts at one entry. */
@@ -22,8 +22,6 @@ export interface Marks {
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   /** The same for each copy of an invoked chart, by `copyKey`. */
   readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
-  /** Set if the marks are those of many runs: then a line shows its share, not its count. */
-  readonly lineShares?: LineShares | null;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
@@ -31,23 +29,10 @@ export interface Marks {
   readonly outcome?: 'completed' | 'degraded' | null;
 }
 
-/** What a line between two states shows for its transitions (indexes in the chart): the share of runs that took one, from 0 to 1. */
-type LineShares = (chartId: string, transitions: readonly number[]) => LineShare;
-
-interface LineShare {
-  readonly share: number;
-  readonly text: string;
-  readonly words: string;
-  /** The set of runs that took it more often; null if there is one set. */
-  readonly side: 'a' | 'b' | 'even' | null;
-}
-
 /** A state's overlay: its heat, from 0 to 1, and the text to show. */
 export interface HeatMark {
   readonly heat: number;
   readonly text: string;
-  /** Set if the heat is the difference between two sets of runs. */
-  readonly isHigherInB?: boolean;
   /** The state's status for screen readers; by default, whether it is active. */
   readonly words?: string;
 }

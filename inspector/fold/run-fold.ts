@@ -4,7 +4,6 @@ import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
-import { createSequence, type Sequence } from './sequence.ts';
 import { createRunningTotal } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
 import { createStateLog, type StateLog } from './state-log.ts';
@@ -24,7 +23,6 @@ export interface RunFold {
   readonly usage: UsageLog;
   readonly externalEvents: ExternalEvents;
   readonly states: StateLog;
-  readonly sequence: Sequence;
   take(entry: JournalEntry): void;
 }
 
@@ -37,7 +35,6 @@ export function createRunFold(): RunFold {
   const usage = createUsageLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
-  const sequence = createSequence();
   return {
     entries: entries.entries,
     timeLine: timeLine.timeLine,
@@ -47,10 +44,9 @@ export function createRunFold(): RunFold {
     usage: usage.log,
     externalEvents: externalEvents.externalEvents,
     states,
-    sequence: sequence.sequence,
     take(entry) {
       // The time line first: it asks what was running before the entry.
-      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states, sequence])
+      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states])
         fold.take(entry);
     },
   };

@@ -47,25 +47,22 @@ export interface RunQuery {
   readonly model: string;
   /** `without`, or `only`: forks of other runs. */
   readonly forks: string;
-  /** When the run started: from (inclusive) and to (exclusive), as local times like `2026-11-22T17:00`. */
-  readonly since: string;
-  readonly until: string;
   readonly sort: ColumnName;
   readonly isDescending: boolean;
 }
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', forks: '', since: '', until: '' };
+const ANY = { text: '', status: '', session: '', model: '', forks: '' };
 
 /** All runs, newest first. */
-export const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
+const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
 export function parseRunQuery(parameters: Parameters): RunQuery {
-  const { q = '', status = '', session = '', model = '', forks = '', since = '', until = '', sort = '' } = parameters;
+  const { q = '', status = '', session = '', model = '', forks = '', sort = '' } = parameters;
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
   return {
@@ -74,8 +71,6 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     session,
     model,
     forks,
-    since,
-    until,
     sort: column?.name ?? DEFAULT_QUERY.sort,
     isDescending: column === undefined ? DEFAULT_QUERY.isDescending : sort.startsWith('-'),
   };
@@ -91,7 +86,6 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
 /** Returns the runs that a query accepts, in its order. Every word of the text must occur in the run's question, id, session, models or reason. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
-  const [since, until] = [Date.parse(query.since), Date.parse(query.until)];
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
   return runs
@@ -101,9 +95,6 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
         (query.session === '' || run.summary?.sessionId === query.session) &&
         (query.forks !== 'only' || run.forkedFrom !== undefined) &&
         (query.forks !== 'without' || run.forkedFrom === undefined) &&
-        // An invalid time accepts every run.
-        !(Date.parse(run.startedAt) < since) &&
-        !(Date.parse(run.startedAt) >= until) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
         hasWords(run, words),
     )

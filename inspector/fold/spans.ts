@@ -77,12 +77,7 @@ export interface Spans {
   readonly capabilities: readonly CapabilitySpan[];
 }
 
-export const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>([
-  'done',
-  'failed',
-  'reply.ended',
-  'reply.lost',
-]);
+const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
 
 const isPhase = (task: string): task is Phase => PHASES.some((phase) => phase === task);
 

@@ -147,20 +147,8 @@ function tickLabel(ms: number, step: number): string {
 const withRest = (number: number, unit: string, rest: string, restUnit: string): string =>
   Number(rest) === 0 ? `${number} ${unit}` : `${number} ${unit} ${rest} ${restUnit}`;
 
-/** Playback speeds, in drawn seconds per second. */
-export const SPEEDS = [0.01, 0.05, 0.25, 1, 4, 16] as const;
-export type Speed = (typeof SPEEDS)[number];
-
-/** The approximate duration of playback at the default speed. */
-const DEFAULT_PLAYBACK_MS = 20_000;
-
-/** The default speed: short runs are slowed down, long ones play in real time. */
-export function defaultSpeed(end: number): Speed {
-  const ratio = Math.max(end, 1) / DEFAULT_PLAYBACK_MS;
-  const awayFrom = (speed: number): number => Math.abs(Math.log(ratio / speed));
-  const slow = SPEEDS.filter((speed) => speed <= 1);
-  return slow.reduce((best, speed) => (awayFrom(speed) < awayFrom(best) ? speed : best));
-}
+/** The duration of a playback of the whole run. */
+const PLAYBACK_MS = 20_000;
 
 interface Played {
   readonly position: number;
@@ -170,7 +158,7 @@ interface Played {
 }
 
 /** The playback position after more milliseconds. */
-export function played(axis: TimeAxis, position: number, elapsedMs: number, speed: number): Played {
-  const next = Math.min(axis.end, position + Math.max(0, elapsedMs) * speed);
+export function played(axis: TimeAxis, position: number, elapsedMs: number): Played {
+  const next = Math.min(axis.end, position + (Math.max(0, elapsedMs) * axis.end) / PLAYBACK_MS);
   return { position: next, seq: axis.entryAt(next), isOver: next >= axis.end };
 }

@@ -1,8 +1,8 @@
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart } from './chart-index.ts';
-import { transitionLookup } from './coverage.ts';
 import type { TransitionLog } from './transition-log.ts';
+import { transitionLookup } from './transition-lookup.ts';
 
 /** Entries that took transitions of a chart: by machine, then by index in the chart. */
 type Entries = ReadonlyMap<string, ReadonlyMap<number, readonly number[]>>;

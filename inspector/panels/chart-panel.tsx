@@ -1,21 +1,19 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
-import { transitionKey } from '../chart/highlight.ts';
+import { badgesAt } from '../fold/badges.ts';
 import { chartIndexOf } from '../fold/chart-index.ts';
-import { transitionLookup } from '../fold/coverage.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
-import { type Marks, marksAt } from '../fold/marks.ts';
+import { marksAt } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
-import { chartPath, chartSelection } from '../ui-state/chart-selection.ts';
-import { fleetOf } from '../ui-state/fleet.ts';
+import { transitionLookup } from '../fold/transition-lookup.ts';
+import { chartSelection } from '../ui-state/chart-selection.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
-import { SequenceView } from './sequence/sequence-view.tsx';
 
 /** The colors of the phases, also used in the timeline. */
 const HUES = {
@@ -29,7 +27,7 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['0'], description: 'Fit the chart' },
   {
     keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
-    description: 'Move the chart, the focus between states, or between messages',
+    description: 'Move the chart, or the focus between states',
   },
   { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
   { keys: ['Enter'], description: 'Zoom to the state and show its details' },
@@ -42,19 +40,17 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
   useEffect(() => addKeys(CHART_KEYS), []);
-  const { heat, badges, neverTaken, marks: fleetMarks } = fleetOf(inspector);
-  const never = useMemo(() => keysOf(neverTaken.value), [neverTaken.value]);
   const outcome = outcomeOf(view);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';
   const phase = selection.kind === 'phase' ? (lastStartedBy(fold.spans.phases, selection.from)?.phase ?? null) : null;
   const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection, phase) : at;
-  const runMarks = useMemo(
+  const marks = useMemo(
     () => (charts === null ? null : { ...marksAt(fold.transitions, charts, markedAt), outcome }),
     [fold, charts, markedAt, outcome],
   );
-  const marks = fleetMarks.value ?? runMarks;
+  const badges = useMemo(() => (charts === null ? null : badgesAt(fold, charts, at)), [fold, charts, at, view.count]);
   if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are drawn inside the chart that invokes them.
   const inside = new Set(Object.values(charts.invoked));
@@ -86,12 +82,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         marks={marks}
         hues={HUES}
         selected={selected}
-        path={chartPath.value}
         onSelect={select}
-        overlay={heat.value}
-        badges={badges.value}
-        neverTaken={never}
-        sequence={<SequenceView inspector={inspector} view={view} />}
+        badges={badges}
       />
       {selected !== null && (
         <SelectionNote
@@ -102,7 +94,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           {selected.kind === 'state' ? (
             <StateNote charts={charts} selected={selected} />
           ) : (
-            <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} marks={marks} />
+            <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
           )}
         </SelectionNote>
       )}
@@ -113,11 +105,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
 /** How the run ended, for the color of the end state. */
 function outcomeOf({ run: { status } }: PanelProps['view']): 'completed' | 'degraded' | null {
   return status === 'completed' || status === 'degraded' ? status : null;
-}
-
-function keysOf(neverTaken: Readonly<Record<string, ReadonlySet<number>>> | null): ReadonlySet<string> {
-  const all = Object.entries(neverTaken ?? {});
-  return new Set(all.flatMap(([chartId, entries]) => [...entries].map((index) => transitionKey(chartId, index))));
 }
 
 function StateNote({
@@ -138,12 +125,11 @@ function StateNote({
 interface TransitionNotesProps extends PanelProps {
   readonly charts: RunCharts;
   readonly selected: Extract<ChartSelection, { readonly kind: 'transitions' }>;
-  readonly marks: Marks;
 }
 
 const MAX_ITEMS = 12;
 
-function TransitionNotes({ inspector, view: { fold, at }, charts, selected, marks }: TransitionNotesProps) {
+function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);
   const lookup = transitionLookup(charts.charts);
   const taken = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
@@ -158,9 +144,7 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected, mark
         return (
           <li key={index}>
             <b>{excerpt(nameOf(transition), 80)}</b>{' '}
-            {marks.lineShares ? (
-              <span class="muted">taken by {marks.lineShares(selected.chartId, [index]).words}</span>
-            ) : times === 0 ? (
+            {times === 0 ? (
               <span class="muted">not taken yet</span>
             ) : (
               <button type="button" onClick={() => inspector.moveTo(last)}>

@@ -1,7 +1,6 @@
 import { batch, effect, signal } from '@preact/signals';
 import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
 import { chartSelection } from './chart-selection.ts';
-import { printFleet, readFleet } from './fleet.ts';
 import type { Inspector } from './inspector.ts';
 import { activePanel, comparedWith, isPanel, isRunView, type PanelName } from './panel.ts';
 
@@ -78,7 +77,6 @@ function runParameters({ held }: Inspector): Parameters {
     ...(step !== null && printStep(step)),
     ...(marked !== null && printChartSelection(marked)),
     ...(panel === 'compare' && comparedWith.value !== null && { with: comparedWith.value }),
-    ...(panel === 'fleet' && printFleet()),
   };
 }
 
@@ -122,7 +120,6 @@ export function followAddress(inspector: Inspector): void {
       if (runId) {
         chartSelection.value = parseChartSelection(parameters);
         if (panel === 'compare') comparedWith.value = parameters['with'] ?? comparedWith.peek();
-        if (panel === 'fleet') readFleet(parameters);
       } else addressParameters.value = parameters;
     });
   }

@@ -3,6 +3,3 @@ import type { ChartSelection } from '../fold/selection.ts';
 
 /** What is selected in the chart. */
 export const chartSelection = signal<ChartSelection | null>(null);
-
-/** Transitions to highlight in addition to the selection. */
-export const chartPath = signal<ChartSelection | null>(null);

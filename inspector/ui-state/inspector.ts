@@ -1,4 +1,4 @@
-import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
@@ -40,8 +40,6 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly view: ReadonlySignal<RunView | null>;
   /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
-  /** Reads a run that has ended to its end. The page does not keep it, unless it is opened. */
-  readRun(runId: string): Promise<OpenedRun>;
   /** Null shows the list of runs. */
   selectRun(runId: string | null): void;
   /** Selects a step of the run and moves the cursor to its last entry. */
@@ -60,33 +58,15 @@ export function createInspector(source: PageSource): Inspector {
   const chosen = signal<{ readonly selection: Selection; readonly runId: string } | null>(null);
   const cursor = signal<number | null>(null);
   const opened = new Map<string, OpenedRun>();
-  const reading = new Map<string, OpenedRun>();
   const loaded = signal<readonly OpenedRun[]>([]);
-  const find = (runId: string): OpenedRun | undefined => opened.get(runId) ?? reading.get(runId);
 
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
-    const run = reading.get(runId) ?? createOpenedRun(runId, () => source.open(runId, true));
+    const run = createOpenedRun(runId, () => source.open(runId));
     opened.set(runId, run);
     loaded.value = [...opened.values()];
-    source.open(runId, true);
-    return run;
-  }
-
-  async function readRun(runId: string): Promise<OpenedRun> {
-    const cached = find(runId);
-    const run = cached ?? createOpenedRun(runId, () => source.open(runId, true));
-    reading.set(runId, run);
-    if (cached === undefined) source.open(runId, false);
-    await new Promise<void>((resolve) => {
-      const stop = effect(() => {
-        // After the effect has returned, so that it can be stopped.
-        if (run.end.value !== null) queueMicrotask(() => resolve(stop()));
-      });
-    });
-    reading.delete(runId);
-    if (!opened.has(runId)) source.close(runId);
+    source.open(runId);
     return run;
   }
 
@@ -132,8 +112,6 @@ export function createInspector(source: PageSource): Inspector {
     };
   });
 
-  const received = (runId: string): OpenedRun => find(runId) ?? openRun(runId);
-
   source.start(
     {
       connection: (state) => {
@@ -151,13 +129,13 @@ export function createInspector(source: PageSource): Inspector {
         if (selectedRunId.value === undefined && first !== null) selectRun(first);
       },
       charts: (runId, { charts, invoked }) => {
-        received(runId).charts.value = { charts, invoked };
+        openRun(runId).charts.value = { charts, invoked };
       },
-      entries: (runId, from, lines) => received(runId).add(from, lines),
-      states: (runId, from, frames) => received(runId).addStates(from, frames),
-      end: (runId, problem) => received(runId).finish(problem),
+      entries: (runId, from, lines) => openRun(runId).add(from, lines),
+      states: (runId, from, frames) => openRun(runId).addStates(from, frames),
+      end: (runId, problem) => openRun(runId).finish(problem),
     },
-    (runId) => find(runId)?.log.count ?? 0,
+    (runId) => opened.get(runId)?.log.count ?? 0,
   );
 
   return {
@@ -174,7 +152,6 @@ export function createInspector(source: PageSource): Inspector {
     loaded,
     selectRun,
     openRun,
-    readRun,
     moveTo,
     select(selection) {
       const runId = selectedRunId.peek();

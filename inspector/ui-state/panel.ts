@@ -16,9 +16,7 @@ export type StepTab = (typeof STEP_TABS)[number]['name'];
 export const RUN_VIEWS = [
   { name: 'act', title: 'Act' },
   { name: 'compare', title: 'Compare' },
-  { name: 'fleet', title: 'Fleet' },
   { name: 'what-if', title: 'What if' },
-  { name: 'proofs', title: 'Proofs' },
   { name: 'origins', title: 'Origins' },
 ] as const;
 

@@ -34,10 +34,8 @@ export interface PageSource {
    * Starts, once. `countOf` returns how many entries of a run have arrived, so that a new connection continues there.
    */
   start(listener: PageListener, countOf: (runId: string) => number): void;
-  /** Requests a run; `states`: also the states of its chart, which take longer. */
-  open(runId: string, states: boolean): void;
-  /** Tells the server to stop sending the entries of the run. */
-  close(runId: string): void;
+  /** Requests a run with the states of its chart. */
+  open(runId: string): void;
   /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
   send(runId: string, event: unknown): Promise<string | null>;
   /** A Vitest test of a run. Never rejects. */
@@ -65,8 +63,7 @@ type Answer = Extract<ServerMessage, { readonly id: number }>;
 
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
-  /** By run id, whether its states are needed. */
-  const opened = new Map<string, boolean>();
+  const opened = new Set<string>();
   const waiting = new Map<number, (answer: Answer) => void>();
   const known = new Map<string, InspectedRun>();
   let socket: WebSocket | null = null;
@@ -81,6 +78,9 @@ export function socketSource(address: string): PageSource {
     return true;
   }
 
+  const requestRun = (runId: string): boolean =>
+    sendMessage({ type: 'open', runId, from: countOf(runId), states: true });
+
   function connect(): void {
     listener?.connection('connecting');
     const created = new WebSocket(address);
@@ -88,7 +88,7 @@ export function socketSource(address: string): PageSource {
     created.onopen = () => {
       waitMs = FIRST_WAIT_MS;
       listener?.connection('open');
-      for (const [runId, states] of opened) sendMessage({ type: 'open', runId, from: countOf(runId), states });
+      for (const runId of opened) requestRun(runId);
     };
     created.onmessage = ({ data }) => {
       if (typeof data === 'string' && listener !== null) receive(data, listener);
@@ -155,13 +155,9 @@ export function socketSource(address: string): PageSource {
       countOf = counts;
       connect();
     },
-    open(runId, states) {
-      opened.set(runId, states);
-      sendMessage({ type: 'open', runId, from: countOf(runId), states });
-    },
-    close(runId) {
-      opened.delete(runId);
-      sendMessage({ type: 'close', runId });
+    open(runId) {
+      opened.add(runId);
+      requestRun(runId);
     },
     send: async (runId, event) => (await ask((id) => ({ type: 'send', id, runId, event }))).problem,
     async test(runId) {
@@ -236,7 +232,6 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
       listener.end(run.runId, null);
     },
     open: () => {},
-    close: () => {},
     send: async () => EXPORTED_FILE,
     test: async () => ({ text: '', problem: EXPORTED_FILE }),
     act: async () => ({ ...NOT_DONE, problem: EXPORTED_FILE }),

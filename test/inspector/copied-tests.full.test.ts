@@ -1,12 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { chartDigest } from '../../inspector/chart/drawing.ts';
-import type { ChartProof } from '../../src/testing/proofs/chart-proof.ts';
-import { pathEndingAt, testOfPath } from '../../src/testing/proofs/chart-proof.ts';
 import { temporaryFolder } from '../support/cli.ts';
-import { ownCharts } from '../support/inspector/inspected-runs.ts';
 
 /** A project in which the built package and Vitest are installed. */
 function project(): string {
@@ -27,17 +23,11 @@ const run = (folder: string, script: string, ...args: readonly string[]) => {
   return { status, output: `${stdout}${stderr}` };
 };
 
-it('the tests that the inspector copies pass in a project of their own, with the commands of the documentation', () => {
+it('the test that the inspector copies passes in a project of its own, with the commands of the documentation', () => {
   const folder = project();
-  const [chart] = ownCharts.charts;
-  if (chart === undefined) throw new Error('no chart');
-  const proofs = JSON.parse(readFileSync('inspector/proofs.json', 'utf8')) as Readonly<Record<string, ChartProof>>;
-  const proof = proofs[chartDigest(chart.id, ownCharts, 0)] as ChartProof;
-  const at = chart.transitions.findIndex(({ guard }) => guard === 'modelUnavailable');
-  writeFileSync(join(folder, 'path.test.ts'), testOfPath(chart, pathEndingAt(proof, proof.byTransition[at] ?? -1), at));
   expect(run(folder, 'dist/cli.js', 'run', 'Is it so?', '--journal', 'last.jsonl').status).not.toBe(2);
   expect(run(folder, 'dist/cli.js', 'replay', 'last.jsonl', '--vitest', 'run.test.ts')).toMatchObject({ status: 0 });
-  const result = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'path.test.ts', 'run.test.ts');
-  expect(result.output).toMatch(/Tests\s+2 passed/u);
+  const result = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'run.test.ts');
+  expect(result.output).toMatch(/Tests\s+1 passed/u);
   expect(result.status).toBe(0);
 });

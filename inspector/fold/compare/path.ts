@@ -1,7 +1,7 @@
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { transitionLookup } from '../coverage.ts';
 import type { RunFold } from '../run-fold.ts';
 import type { RecordedTransition } from '../transition-log.ts';
+import { transitionLookup } from '../transition-lookup.ts';
 
 /** One step of a run: its journal entry and the transition it took. */
 export interface Step {

@@ -36,7 +36,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
           {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
         </h1>
-        {view !== null && <ViewButtons kind={view.run.kind} connection={connection.value} />}
+        {view !== null && <ViewButtons connection={connection.value} />}
         {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
         <label class="theme-choice">
           <span class="visually-hidden">Theme</span>
@@ -70,11 +70,10 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
 }
 
 /** The views of the whole run: each takes the place of the selected step. */
-function ViewButtons({ kind, connection }: Pick<RunView['run'], 'kind'> & { readonly connection: Connection }) {
+function ViewButtons({ connection }: { readonly connection: Connection }) {
   return (
     <nav class="run-views row" aria-label="Views of the run">
       {RUN_VIEWS.map(({ name, title }) => {
-        if (name === 'proofs' && kind === 'system') return null;
         const isShown = activePanel.value === name && isAvailable(name, connection);
         return (
           <button

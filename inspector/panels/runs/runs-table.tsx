@@ -26,7 +26,6 @@ import {
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
-import { fleetQueries, fleetScope } from '../../ui-state/fleet.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { activePanel, comparedWith } from '../../ui-state/panel.ts';
@@ -64,31 +63,15 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     activePanel.value = 'compare';
   }
 
-  /** Shows the listed runs on the chart of the first. */
-  function showFleet(): void {
-    fleetQueries.value = [{ ...query, forks: query.forks || 'without' }];
-    fleetScope.value = 'sets';
-    inspector.selectRun(found[0]?.runId ?? null);
-    activePanel.value = 'fleet';
-  }
-
   const unread = inspector.unread.value;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
-      <Filters label="Filter" runs={runs} unread={unread} query={query} onQuery={setQuery} count={found.length} />
+      <Filters runs={runs} unread={unread} query={query} count={found.length} />
       <div class="row">
         <span role="status">{message || (chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : '')}</span>
         <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
           Compare
-        </button>
-        <button
-          type="button"
-          disabled={found.length < 2}
-          onClick={showFleet}
-          title="Show the listed runs that have ended on one chart"
-        >
-          Fleet
         </button>
         <button type="button" disabled={chosen.length === 0} onClick={() => void download(chosen)}>
           Export
@@ -153,21 +136,17 @@ function NoRuns({ connection }: { readonly connection: string }) {
 }
 
 interface FiltersProps {
-  readonly label: string;
   readonly runs: readonly InspectedRun[];
   /** How many runs follow. */
-  readonly unread?: number;
+  readonly unread: number;
   readonly query: RunQuery;
-  readonly onQuery: (query: RunQuery) => void;
   readonly count: number;
-  /** Whether the time of the start can be chosen, too. */
-  readonly hasTimes?: boolean;
 }
 
 const FORKS: Readonly<Record<string, string>> = { without: 'Without forks', only: 'Forks only' };
 
 /** The search and the filters of a list of runs. */
-export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, count, hasTimes = false }: FiltersProps) {
+function Filters({ runs, unread, query, count }: FiltersProps) {
   const options = useMemo(
     () => ({
       status: valuesOf(runs, ({ status }) => [status]),
@@ -179,7 +158,7 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
   );
   const isFiltered = count < runs.length;
   return (
-    <search class="runs-filters row" aria-label={label}>
+    <search class="runs-filters row" aria-label="Filter">
       <label>
         <span class="visually-hidden">Search runs</span>
         <input
@@ -208,17 +187,6 @@ export function Filters({ label, runs, unread = 0, query, onQuery: setQuery, cou
             </label>
           ),
       )}
-      {hasTimes &&
-        (['since', 'until'] as const).map((name) => (
-          <label key={name} class={name}>
-            <span class="muted">{name === 'since' ? 'Started from' : 'Started before'}</span>{' '}
-            <input
-              type="datetime-local"
-              value={query[name]}
-              onInput={({ currentTarget }) => setQuery({ ...query, [name]: currentTarget.value })}
-            />
-          </label>
-        ))}
       <span class="count muted" role="status">
         {isFiltered ? `${formatNumber(count)} of ${pluralize(runs.length, 'run')}` : pluralize(runs.length, 'run')}
       </span>

@@ -8,7 +8,6 @@ import { type Scale, visibleRange } from './scale.ts';
 /** The look of a row, in pixels. */
 export const LANE_PX = 17;
 export const RULER_PX = 18;
-export const OVERVIEW_PX = 20;
 const BAR_PX = 14;
 const FONT_PX = 11;
 /** Narrower bars have one color and no name. */
@@ -16,7 +15,6 @@ const NARROW_PX = 4;
 const PADDING_PX = 4;
 /** With less space for each, bars are replaced by columns of sums. */
 const CROWDED_PX = 5;
-const COLUMN_PX = 3;
 const WIDE_PX = 12;
 /** Cycles are grouped so that each group is at least this wide. */
 const GROUP_PX = 64;
@@ -59,7 +57,7 @@ export function drawLanes(on: Canvas, fold: RunFold, lanes: readonly Lane[], sca
       if (first >= end) continue;
       const { kind } = strip.bar(first);
       const isCrowded = end - first > scale.width / CROWDED_PX;
-      if (kind === 'phase' && isCrowded) drawShares(on, fold, scale, { top, height: BAR_PX, column: WIDE_PX }, paint);
+      if (kind === 'phase' && isCrowded) drawShares(on, fold, scale, top, paint);
       else if (kind === 'attempt' && isCrowded) drawTokens(on, fold, scale, top, paint);
       else if (kind !== 'cycle' && !(kind === 'decision' && end - first > scale.width / DECISION_PX))
         drawStrip(on, strip, first, end, scale, top, paint);
@@ -269,58 +267,33 @@ function drawGaps(on: Canvas, fold: RunFold, scale: Scale, { top, height }: Rows
   }
 }
 
-/** Draws the whole run: the share of each phase in every few pixels, the failures, and the shortened gaps. */
-export function drawOverview(on: Canvas, fold: RunFold, scale: Scale, lanes: readonly Lane[], paint: Paint): void {
-  drawGaps(on, fold, scale, { top: 0, height: OVERVIEW_PX }, paint);
-  const { length } = fold.spans.phases;
-  const column = length > scale.width / CROWDED_PX ? WIDE_PX : COLUMN_PX;
-  if (length > 0) drawShares(on, fold, scale, { top: 3, height: OVERVIEW_PX - 6, column }, paint);
-  else
-    lanes[0]?.strips.forEach((strip) => {
-      drawStrip(on, strip, 0, strip.size, scale, 3, paint);
-    });
-  on.fillStyle = paint.bad;
-  let marked = Number.NEGATIVE_INFINITY;
-  for (const { failure, from } of fold.spans.attempts) {
-    if (failure === null) continue;
-    const x = Math.floor(scale.xOf(from));
-    if (x > marked) on.fillRect(x, OVERVIEW_PX - 4, 2, 4);
-    marked = Math.max(marked, x);
-  }
-}
-
 interface Rows {
   readonly top: number;
   readonly height: number;
 }
 
-interface Columns extends Rows {
-  /** The width of a column. */
-  readonly column: number;
-}
-
 /** Draws columns of a few pixels, each divided by the time of its phases. */
-function drawShares(on: Canvas, fold: RunFold, scale: Scale, { top, height, column: px }: Columns, paint: Paint): void {
+function drawShares(on: Canvas, fold: RunFold, scale: Scale, top: number, paint: Paint): void {
   const { phases } = fold.spans;
-  const columns = Math.ceil(scale.width / px);
+  const columns = Math.ceil(scale.width / WIDE_PX);
   const shares = PHASE_NAMES.map(() => new Float64Array(columns));
   const end = countStartedBy(phases, scale.entryAt(scale.width));
   for (let index = Math.max(0, countStartedBy(phases, scale.entryAt(0)) - 1); index < end; index += 1) {
     const phase = phases[index];
     const share = phase === undefined ? undefined : shares[PHASE_NAMES.indexOf(phase.phase)];
     if (phase === undefined || share === undefined) continue;
-    const left = Math.max(0, scale.xOf(phase.from) / px);
-    const right = Math.min(columns, (phase.to === null ? scale.endX : scale.xOf(phase.to)) / px);
+    const left = Math.max(0, scale.xOf(phase.from) / WIDE_PX);
+    const right = Math.min(columns, (phase.to === null ? scale.endX : scale.xOf(phase.to)) / WIDE_PX);
     for (let column = Math.floor(left); column < right; column += 1)
       share[column] = (share[column] ?? 0) + Math.min(right, column + 1) - Math.max(left, column);
   }
   on.globalAlpha = 0.7;
   for (let column = 0; column < columns; column += 1) {
-    let bottom = top + height;
+    let bottom = top + BAR_PX;
     shares.forEach((share, phase) => {
-      const part = Math.min(1, share[column] ?? 0) * height;
+      const part = Math.min(1, share[column] ?? 0) * BAR_PX;
       on.fillStyle = paint[PHASE_NAMES[phase] ?? 'other'];
-      if (part > 0.1) on.fillRect(column * px, bottom - part, px, part);
+      if (part > 0.1) on.fillRect(column * WIDE_PX, bottom - part, WIDE_PX, part);
       bottom -= part;
     });
   }

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../../fold/steps.ts';
-import { defaultSpeed, played, type Speed, type TimeAxis } from '../../fold/time-axis.ts';
+import { played, type TimeAxis } from '../../fold/time-axis.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 
@@ -67,17 +67,13 @@ const TRACK_KEYS: readonly (readonly [keys: readonly string[], description: stri
 
 export interface Player {
   readonly isPlaying: ReadonlySignal<boolean>;
-  /** Null uses the default speed. */
-  readonly chosenSpeed: ReadonlySignal<Speed | null>;
-  choose(speed: Speed): void;
   toggle(): void;
   stop(): void;
 }
 
-/** Plays the run back, one step per frame; idle while paused. */
+/** Plays the run back in 20 seconds, one step per frame; idle while paused. */
 export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () => TimeAxis): Player {
   const isPlaying = signal(false);
-  const chosenSpeed = signal<Speed | null>(null);
   let frame = 0;
   let shownAt = 0;
   let position = 0;
@@ -93,7 +89,7 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
     const at = view.peek()?.at ?? 0;
     const axis = axisNow();
     if (at !== left) position = axis.positionOf(at);
-    const next = played(axis, position, Math.min(250, nowMs - shownAt), chosenSpeed.peek() ?? defaultSpeed(axis.end));
+    const next = played(axis, position, Math.min(250, nowMs - shownAt));
     shownAt = nowMs;
     position = next.position;
     left = next.seq;
@@ -124,11 +120,7 @@ export function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () =>
 
   return {
     isPlaying,
-    chosenSpeed,
     stop,
-    choose: (speed) => {
-      chosenSpeed.value = speed;
-    },
     toggle: () => (isPlaying.peek() ? stop() : start()),
   };
 }

@@ -1,15 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
-import {
-  defaultSpeed,
-  SPEEDS,
-  type Speed,
-  showing,
-  type TimeAxis,
-  type TimeWindow,
-  timeAxis,
-  windowBetween,
-} from '../../fold/time-axis.ts';
+import { showing, type TimeAxis, type TimeWindow, timeAxis, windowBetween } from '../../fold/time-axis.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -54,7 +45,6 @@ function TimelineOfRun({ inspector, view }: PanelProps) {
         <PlayControls
           player={player}
           moves={moves}
-          defaultValue={defaultSpeed(axis.end)}
           isFollowing={view.run.live ? inspector.cursor.value === null : null}
         />
         <p class="position">{positionText(view)}</p>
@@ -153,12 +143,11 @@ const Legend = () => (
 interface ControlsProps {
   readonly player: Player;
   readonly moves: Moves;
-  readonly defaultValue: Speed;
   /** Null if the run has ended. */
   readonly isFollowing: boolean | null;
 }
 
-function PlayControls({ player, moves, defaultValue, isFollowing }: ControlsProps) {
+function PlayControls({ player, moves, isFollowing }: ControlsProps) {
   const plays = player.isPlaying.value;
   return (
     <fieldset class="play-controls" aria-label="Playback">
@@ -178,18 +167,6 @@ function PlayControls({ player, moves, defaultValue, isFollowing }: ControlsProp
         {...(isFollowing !== null && { isPressed: isFollowing })}
         onClick={moves.follow}
       />
-      <select
-        aria-label="Speed"
-        title="Speed"
-        value={player.chosenSpeed.value ?? defaultValue}
-        onChange={({ currentTarget }) => player.choose(Number(currentTarget.value) as Speed)}
-      >
-        {SPEEDS.map((speed) => (
-          <option key={speed} value={speed}>
-            {speed < 1 ? `1/${Math.round(1 / speed)}×` : `${speed}×`}
-          </option>
-        ))}
-      </select>
     </fieldset>
   );
 }

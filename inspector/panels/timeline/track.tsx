@@ -10,9 +10,8 @@ import { theme } from '../../ui-state/theme.ts';
 import type { PanelProps } from '../panel.tsx';
 import { barAt, barAtEntry, nextBarIn } from './bar-at.ts';
 import { useDrag } from './drag.ts';
-import { cleared, drawLanes, drawRuler, LANE_PX, OVERVIEW_PX, type Paint, RULER_PX, readPaint } from './draw.ts';
+import { cleared, drawLanes, drawRuler, LANE_PX, type Paint, RULER_PX, readPaint } from './draw.ts';
 import { HoverCard, type Hovered } from './hover-card.tsx';
-import { Overview } from './overview.tsx';
 import type { RangeSelection } from './range.ts';
 import { type Scale, scaleOf, spokenPosition } from './scale.ts';
 import { type Zoom, zoomByKey } from './zoom.ts';
@@ -31,7 +30,7 @@ const BAR_STEPS: Readonly<Record<string, Direction>> = { PageUp: -1, PageDown: 1
 const wheelZoom = (pixels: number): number => Math.exp(Math.max(-200, Math.min(200, pixels)) / 300);
 
 /**
- * The overview, the ruler and the lanes, on canvases. Cursor, selection and range are elements above them, so that
+ * The ruler and the lanes, on canvases. Cursor, selection and range are elements above them, so that
  * moving these redraws nothing.
  */
 export function Track({ inspector, view, axis, window, zoom, range }: TrackProps) {
@@ -64,7 +63,7 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
     const area = box.current?.parentElement;
     if (keyLane === null || area == null) return;
     const top = keyLane * LANE_PX;
-    const visible = area.clientHeight - OVERVIEW_PX - RULER_PX;
+    const visible = area.clientHeight - RULER_PX;
     area.scrollTop = Math.max(top + LANE_PX - visible, Math.min(area.scrollTop, top));
   }, [keyLane]);
 
@@ -125,8 +124,6 @@ export function Track({ inspector, view, axis, window, zoom, range }: TrackProps
   const card = hovered ?? atKeys;
   return (
     <div class="lanes">
-      <p class="overview-name">Whole run</p>
-      <Overview {...{ view, axis, window, lanes, width, paint, zoom }} />
       <ul class="lane-names" aria-label="Lanes">
         {lanes.map(({ name, depth }, row) => (
           <li key={name} class={`one-line depth-${depth} ${row === keyLane ? 'chosen' : ''}`} title={excerpt(name, 80)}>

@@ -13,7 +13,7 @@ export interface ChartState {
 }
 
 /** A transition as defined in the chart. `event` is empty for an eventless (`always`) transition. */
-export interface ChartTransition {
+interface ChartTransition {
   readonly source: string;
   readonly target: readonly string[];
   readonly event: string;

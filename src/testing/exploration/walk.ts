@@ -2,7 +2,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject, InspectionEvent 
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import type { ExploreOptions } from './explore.ts';
-import { type Occurrence, occurrencesOf } from './occurrences.ts';
+import { occurrencesOf } from './occurrences.ts';
 import { brokenInvariant, type Invariants } from './run-path.ts';
 import { applyEvent, createStubbedActor, whyImpossible, withStubActors } from './stub-actors.ts';
 
@@ -22,8 +22,6 @@ export interface Walk {
   readonly names: readonly string[];
   /** Makes the event with this number (modulo their count) occur, of those possible now. Does nothing if none is possible. */
   step(choice: number): void;
-  /** Makes the event with this name occur, as paths print it. Throws `path_failed` if it is not possible now. */
-  take(name: string): void;
   stop(): void;
 }
 
@@ -60,31 +58,18 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `${machine.id} threw at the start${input === undefined ? ', without an input' : ''}: ${firstLineOf(snapshot().error)}`,
     );
   requireInvariants();
-  const possibleNow = () => occurrences(snapshot()).filter((one) => whyImpossible(actor, one) === null);
-  const apply = (occurrence: Occurrence): void => {
-    names.push(occurrence.name);
-    applyEvent(actor, occurrence);
-    requireInvariants();
-  };
   return {
     get snapshot() {
       return snapshot();
     },
     names,
     step(choice) {
-      const possible = possibleNow();
+      const possible = occurrences(snapshot()).filter((one) => whyImpossible(actor, one) === null);
       const occurrence = possible[choice % Math.max(1, possible.length)];
-      if (occurrence !== undefined) apply(occurrence);
-    },
-    take(name) {
-      const possible = possibleNow();
-      const occurrence = possible.find((one) => one.name === name);
-      if (occurrence === undefined)
-        throw new PostChainError(
-          'path_failed',
-          `"${name}" cannot occur after ${[input || 'start', ...names].join(' → ')}; expected ${possible.map((one) => `"${one.name}"`).join(', ') || 'no event'}`,
-        );
-      apply(occurrence);
+      if (occurrence === undefined) return;
+      names.push(occurrence.name);
+      applyEvent(actor, occurrence);
+      requireInvariants();
     },
     stop: () => actor.stop(),
   };

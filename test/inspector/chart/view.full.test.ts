@@ -31,17 +31,30 @@ describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
     expect(await page.locator('.chart-rows li').count()).toBe(2);
   });
 
-  it('shows rows with the same marks without a picture or on request', async () => {
+  it('describes each state with its transitions in words', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
-    await page.getByRole('button', { name: 'Rows' }).click();
-    expect(await page.locator('.chart-rows .leaf').allTextContents()).toHaveLength(2);
-    expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('calling, active');
+    await page
+      .getByRole('treeitem', { name: /^intention/u })
+      .first()
+      .waitFor();
+    const words = await page
+      .locator('[data-state][aria-description]')
+      .evaluateAll((all) =>
+        all.map((state) => `${state.getAttribute('aria-label')}: ${state.getAttribute('aria-description')}`),
+      );
+    expect(words.filter((text) => / › intention ×2, latest/u.test(text)).length).toBeGreaterThan(0);
+  });
+
+  it('shows a chart that is too large to draw as rows, with the same marks', async () => {
+    const page = await openChart();
     const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
     const large: RunCharts = { charts: [{ id: 'large', states, transitions: [] }], invoked: {} };
     await callPage(page, 'show', large, 'large');
     await page.getByText('The chart has 2000 states').waitFor();
     expect(await page.locator('.chart-rows li').count()).toBe(2_000);
+    await callPage(page, 'mark', { active: { large: ['large', 's7'] }, where: {}, taken: {}, last: null });
+    expect(await page.locator('.chart-rows [aria-current]').first().textContent()).toBe('s7, active');
   });
 
   it('shows a number only on the state of its chart when two charts share a state name', async () => {
@@ -52,12 +65,8 @@ describe.skipIf(skipReason !== null)('a chart as a picture or as rows', () => {
     const heat = async (selector: string): Promise<readonly string[]> =>
       (await page.locator(selector).allTextContents()).filter((text) => text !== '');
     expect(await heat('.state > .badge')).toEqual([]);
-    await page.getByRole('button', { name: 'Rows' }).click();
-    expect(await heat('.chart-rows .heat')).toEqual([]);
     await callPage(page, 'show', namesakes, 'other');
     await callPage(page, 'overlay', overlay, []);
-    expect(await heat('.chart-rows .heat')).toEqual(['3 visits']);
-    await page.getByRole('button', { name: 'Picture' }).click();
     expect(await heat('.state > .badge')).toEqual(['3 visits']);
     expect(await page.locator('.state.heated[style*="--heat: 1"]').count()).toBe(1);
   });

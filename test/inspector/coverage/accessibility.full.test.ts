@@ -41,8 +41,6 @@ describe.skipIf(browser === null)('the coverage page', () => {
       await check('with something chosen', '.missing, .selection-note');
       await machineButton(page, all[1]?.machine ?? '').click();
       await check('another machine');
-      await page.getByRole('button', { name: 'Rows' }).click();
-      await check('in rows');
       await watched.close();
     }
     expect(faults).toEqual([]);

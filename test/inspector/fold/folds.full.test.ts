@@ -162,17 +162,4 @@ describe('the time axis', () => {
       { numRuns: 30 },
     );
   });
-
-  it('finds the entry at a position', () => {
-    fc.assert(
-      fc.property(times, fc.double({ min: 0, max: 1, noNaN: true }), (gapsMs, share) => {
-        const line = lineOf(gapsMs);
-        const at = line.drawnMs(line.count - 1) * share;
-        const found = line.entryAt(at);
-        if (found > 0) expect(line.drawnMs(found)).toBeLessThanOrEqual(at);
-        if (found < line.count - 1) expect(line.drawnMs(found + 1)).toBeGreaterThan(at);
-      }),
-      { numRuns: 50 },
-    );
-  });
 });

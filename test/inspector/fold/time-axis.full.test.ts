@@ -3,17 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createLanes, type Lane } from '../../../inspector/fold/lanes.ts';
 import { sumsOf } from '../../../inspector/fold/spans.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
-import {
-  defaultSpeed,
-  panned,
-  played,
-  SPEEDS,
-  showing,
-  ticksIn,
-  timeAxis,
-  windowOf,
-  zoomed,
-} from '../../../inspector/fold/time-axis.ts';
+import { panned, played, showing, ticksIn, timeAxis, windowOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
@@ -173,22 +163,18 @@ describe('the visible range', () => {
 });
 
 describe('playback', () => {
-  it('reaches the end, never goes backward, and takes about 20 seconds for a short run', () => {
+  it('reaches the end, never goes backward, and takes about 20 seconds', () => {
     for (const entries of runs) {
       const axis = timeAxis(folded(entries).fold.timeLine, 'entry');
       let now = { position: 0, seq: 0, isOver: false };
       for (let frames = 0; !now.isOver; frames += 1) {
-        const next = played(axis, now.position, 16, 16);
+        const next = played(axis, now.position, 16);
         expect(next.seq).toBeGreaterThanOrEqual(now.seq);
-        expect(frames).toBeLessThan(1_000);
+        expect(frames).toBeLessThanOrEqual(1_251);
         now = next;
       }
       expect(now.seq).toBe(entries.length - 1);
     }
-    expect(defaultSpeed(135)).toBe(0.01);
-    expect(defaultSpeed(1_000)).toBe(0.05);
-    expect(defaultSpeed(3_600_000)).toBe(1);
-    expect(SPEEDS).toContain(1);
   });
 });
 

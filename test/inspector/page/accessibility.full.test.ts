@@ -76,11 +76,6 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
         await showPanel(page, name);
         await look(`${name} of another run`);
       }
-      await page.getByRole('button', { name: 'Rows' }).click();
-      await look('the chart in rows', 'html');
-      await page.getByRole('button', { name: 'Sequence' }).click();
-      await look('the sequence of messages', 'html');
-      await page.getByRole('button', { name: 'Picture' }).click();
       await page.locator('.help-button').click();
       await look('the help sheet', 'html');
       expect(faults).toEqual([]);

@@ -85,8 +85,6 @@ async function visit(page: Page): Promise<readonly string[]> {
           search.value = move === 'End' ? 'yes so' : 'type:decision x';
           search.dispatchEvent(new Event('input', { bubbles: true }));
         }
-        for (const choice of document.querySelectorAll<HTMLElement>('.fleet-panel input, .fleet-panel button'))
-          choice.click();
         for (const part of document.querySelectorAll<HTMLElement>('.parts button, #panel summary, #panel .branch'))
           part.click();
         const [other] = document.querySelectorAll<HTMLSelectElement>('.compare-choices select');

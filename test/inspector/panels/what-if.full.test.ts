@@ -85,19 +85,6 @@ describe.skipIf(browser === null)('the views of a whole run', () => {
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText(/^Identical/u).waitFor();
     expect(await isInView('[aria-label=Replay] [role=status]')).toBe(true);
-    await page.getByRole('button', { name: 'Fleet' }).click();
-    await page.getByText(/runs read$/u).waitFor();
-    expect(await isInView('.fleet-list li')).toBe(true);
-    await close();
-  });
-
-  it('count the runs that the list of runs shows, on one chart', async () => {
-    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash: '/?q=Is' });
-    await page.getByRole('button', { name: 'Fleet' }).click();
-    await page.getByText(/^[23] runs read$/).waitFor();
-    await page.locator('.chart-picture .label.taken', { hasText: 'else all' }).first().waitFor();
-    await page.getByRole('searchbox', { name: 'Search runs' }).fill('banana');
-    await page.getByText('1 run read').waitFor();
     await close();
   });
 

@@ -8,7 +8,6 @@ import {
   manualRun,
   recordedEntries,
 } from '../../support/inspector/inspected-runs.ts';
-import { axeViolations } from '../../support/inspector/page-checks.ts';
 import { pageTests } from '../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the why card and the output');
@@ -152,28 +151,5 @@ describe.skipIf(areSkipped)('the output', () => {
       /degraded.*0\.95.*It is so, for certain\..*incomplete state.*observation/u,
     );
     expect(Number(await answer.getByRole('meter', { name: 'Confidence' }).getAttribute('value'))).toBe(0.95);
-  });
-});
-
-describe.skipIf(areSkipped)('the Why and Output panels', () => {
-  it.each(['light', 'dark'] as const)('are readable in the %s theme and name every control', async (theme) => {
-    for (const panel of ['why', 'reply'] as const) {
-      const at =
-        panel === 'why'
-          ? undefined
-          : seqOf(stumbled, (entry) => entry.type === 'attempt-end' && entry.failure !== null);
-      const page = await open(stumbled, { panel, at, theme });
-      expect(await axeViolations(page)).toEqual([]);
-    }
-  });
-
-  it('stay within a narrow page', async () => {
-    for (const panel of ['why', 'reply'] as const) {
-      const page = await open(stumbled, { panel, width: 420 });
-      const [needed = 0, cached = 0] = await page
-        .locator('#panel')
-        .evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
-      expect(needed).toBeLessThanOrEqual(cached);
-    }
   });
 });

@@ -10,7 +10,6 @@ import { exportRun } from '../../../../src/inspection/export-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { contextRun, filePage, HOSTILE_REPLY, LONG_MESSAGE } from '../../../support/inspector/inspected-runs.ts';
-import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { pageTests } from '../../../support/inspector/test-page.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the context panel');
@@ -177,20 +176,5 @@ describe.skipIf(areSkipped)('the context panel', () => {
     await page.getByRole('button', { name: 'First page' }).click();
     expect(await messagesOf(page).count()).toBe(50);
     expect(await page.getByRole('navigation', { name: 'Pages of messages' }).textContent()).toContain('of 10,001');
-  });
-
-  it('passes the accessibility checks in both themes, and fits its panel', async () => {
-    const page = await open(last);
-    for (const name of [/^Messages/, /^Operations/, 'Budget', /^Change in this step/])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.getByRole('button', { name }).click();
-        expect(await axeViolations(page, '.step-area')).toEqual([]);
-        for (const width of [1280, 700]) {
-          await page.setViewportSize({ width, height: 720 });
-          expect(await page.locator('.panel').evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);
-        }
-        await page.setViewportSize({ width: 1280, height: 720 });
-      }
   });
 });

@@ -2,7 +2,6 @@ import { h, render } from 'preact';
 import '../../../../../inspector/page.css';
 import { Page } from '../../../../../inspector/page.tsx';
 import { followAddress } from '../../../../../inspector/ui-state/address.ts';
-import { type Fleet, fleetOf } from '../../../../../inspector/ui-state/fleet.ts';
 import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
 import { unpackPrompt } from '../../../../../src/inspection/packed-prompts.ts';
@@ -13,7 +12,6 @@ declare global {
     /** Lets a test play the server's part. */
     listener: PageListener;
     inspector: Inspector;
-    fleet: Fleet;
     /** Lists these runs; each is loaded when the page opens it. */
     showRuns(runs: readonly RecordedRun[]): void;
     /** Receives the events that the page sends. */
@@ -40,7 +38,6 @@ const source: PageSource = {
       window.listener.end(runId, null);
     });
   },
-  close() {},
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
   act: async () => ({ runId: null, note: '', needsTrust: null, problem: null }),
@@ -55,7 +52,6 @@ const source: PageSource = {
 
 const inspector = createInspector(source);
 window.inspector = inspector;
-window.fleet = fleetOf(inspector);
 window.showRuns = (runs) => {
   recordedRuns = runs;
   window.listener.connection('open');
@@ -64,7 +60,7 @@ window.showRuns = (runs) => {
     runs[0]?.run.runId ?? null,
     0,
   );
-  for (const runId of pending) source.open(runId, true);
+  for (const runId of pending) source.open(runId);
   pending.clear();
 };
 followAddress(inspector);

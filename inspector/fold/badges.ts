@@ -1,0 +1,84 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { activeStatesAt } from './active-states.ts';
+import { copyKey } from './chart-copies.ts';
+import { ancestorsOf, chartIndexOf } from './chart-index.ts';
+import { formatNumber, pluralize } from './format.ts';
+import type { Overlay } from './marks.ts';
+import type { RunFold } from './run-fold.ts';
+import type { AttemptSpan, CallSpan } from './spans.ts';
+
+/** The model calls and other calls that were made in a state and in the states inside it. */
+interface Work {
+  readonly attempts: AttemptSpan[];
+  readonly calls: CallSpan[];
+}
+
+/** By chart or, for an invoked chart, by `copyKey`; then by state. */
+interface Counted {
+  readonly charts: RunCharts;
+  readonly work: Map<string, Map<string, Work>>;
+  attempts: number;
+  calls: number;
+}
+
+const known = new WeakMap<RunFold, Counted>();
+
+/** What the states of a run did up to an entry, such as `3 calls · 1 retry`. Reads only what was added since the last call. */
+export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Overlay {
+  const cached = known.get(fold);
+  const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0 };
+  known.set(fold, counted);
+  const { attempts, calls } = fold.spans;
+  for (const attempt of attempts.slice(counted.attempts))
+    for (const work of workAt(fold, counted, attempt.from)) work.attempts.push(attempt);
+  for (const call of calls.slice(counted.calls))
+    for (const work of workAt(fold, counted, call.from)) work.calls.push(call);
+  Object.assign(counted, { attempts: attempts.length, calls: calls.length });
+  return Object.fromEntries(
+    [...counted.work].map(([key, states]) => [
+      key,
+      new Map([...states].map(([state, work]) => [state, { heat: 0, text: badgeText(work, seq) }])),
+    ]),
+  );
+}
+
+/** The innermost active states that invoke something, and the states around them. */
+function workAt({ transitions }: RunFold, { charts, work }: Counted, seq: number): readonly Work[] {
+  const { leaf, insideOf } = activeStatesAt(transitions, charts, seq);
+  return Object.entries(leaf).flatMap(([chartId, leaves]) => {
+    const chart = chartIndexOf(charts).chart(chartId);
+    if (chart === undefined) return [];
+    const owners = leaves.flatMap((id) => {
+      const around = ancestorsOf(chart, id);
+      const first = around.findIndex(({ invokes }) => invokes.length > 0);
+      return first < 0 ? [] : around.slice(first);
+    });
+    const host = insideOf[chartId] ?? null;
+    const key = host === null ? chartId : copyKey(chartId, host);
+    const states = work.get(key) ?? new Map<string, Work>();
+    work.set(key, states);
+    return [...new Set(owners)].map(({ id }) => {
+      const own = states.get(id) ?? { attempts: [], calls: [] };
+      states.set(id, own);
+      return own;
+    });
+  });
+}
+
+function badgeText({ attempts, calls }: Work, seq: number): string {
+  const hasEnded = ({ to }: { readonly to: number | null }): boolean => to !== null && to <= seq;
+  const count = attempts.filter(({ from }) => from <= seq).length;
+  if (count === 0) return '';
+  const retries = attempts.filter(({ backOff }) => backOff !== null && backOff.at <= seq).length;
+  const failures =
+    attempts.filter((attempt) => attempt.failure !== null && hasEnded(attempt)).length +
+    // A reply that fails is already counted as a failed attempt.
+    calls.filter((call) => call.outcome === 'failed' && call.actor !== 'readReply' && hasEnded(call)).length;
+  const trouble =
+    retries > 0
+      ? `${formatNumber(retries)} ${retries === 1 ? 'retry' : 'retries'}`
+      : failures > 0
+        ? `${formatNumber(failures)} failed`
+        : '';
+  return [pluralize(count, 'call'), trouble].filter((part) => part !== '').join(' · ');
+}

@@ -61,7 +61,7 @@ export const next = (capability: string, args: unknown = {}): { done: false; nex
 export const done = (finalOutput: string | null = null): Continuation => ({ done: true, finalOutput });
 
 /** What a capability of this name gives. */
-export function capabilityResult(
+function capabilityResult(
   input: ExecuteCapabilityInput,
   changes: Partial<CapabilityRunResult> = {},
 ): CapabilityRunResult {

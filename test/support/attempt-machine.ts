@@ -11,15 +11,8 @@ import {
 } from '../../machines/contracts/attempt.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { RuntimeEvent } from '../../machines/contracts/journal.ts';
-import type { ChatModel } from '../../machines/contracts/model.ts';
-import type { Task } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
-import { promptSpec } from '../../src/chain/prompts/prompt-spec.ts';
-import { prompts } from '../../src/chain/prompts/registry.ts';
-import type { PartialUpdate } from '../../src/chain/runtime/run-events.ts';
-import { type CallInfo, provideAttempt } from '../../src/llm/attempts/provide-attempt.ts';
 
 export const POLICY: AttemptPolicy = {
   ...DEFAULT_POLICY,
@@ -146,57 +139,4 @@ async function validateGood({ value }: ValidateReplyInput): Promise<Validation> 
 /** Lets every promise that can settle do so. */
 export async function flush(turns = 50): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-}
-
-/** A reply that fits the schema of Intention. */
-export const GOAL = {
-  goal: 'to understand why the sky is blue',
-  alternatives: ['to see a blue sky', 'to paint one'],
-  clarity: 0.9,
-  unclearIntent: false,
-  alignment: [{ messageId: 'm1', score: 0.5 }],
-};
-
-type SeenEvent = EmittedEvent | RuntimeEvent | PartialUpdate;
-
-/** The attempt machine over the product's own reader and validator and a model, on a clock that the test moves. */
-export function startAttemptWithModel(
-  model: ChatModel,
-  policy: Partial<AttemptPolicy> = {},
-  input: unknown = intentionInput(),
-) {
-  const clock = new SimulatedClock();
-  const seen: SeenEvent[] = [];
-  const watcher = {
-    onText: ({ attemptId }: CallInfo, text: string) => void seen.push({ type: 'text-delta', attemptId, text }),
-    onPartial: ({ attemptId, task, attempt }: CallInfo, value: unknown) =>
-      void seen.push(structuredClone({ type: 'partial', attemptId, task, attempt, value }) as PartialUpdate),
-  };
-  const specFor = ({ task }: { readonly task: string }) => promptSpec(prompts[task as Task]);
-  const callScope = () => ({ clock, observer: watcher });
-  const machine = provideAttempt({ models: [model], specFor, replyForm: 'text', callScope });
-  const actor = createActor(machine, {
-    input: { id: 's3.intention', task: 'intention', input, policy: { ...POLICY, ...policy } },
-    clock,
-  });
-  actor.on('*', (fact) => void seen.push(fact));
-  actor.subscribe({ error: () => {} });
-  actor.start();
-  return {
-    actor,
-    clock,
-    seen,
-    ofType: <T extends SeenEvent['type']>(type: T) =>
-      seen.filter((one): one is Extract<SeenEvent, { type: T }> => one.type === type),
-    /** Lets the stream and the validation go as far as they can without the clock. */
-    async settle() {
-      await flush(5_000);
-      return actor.getSnapshot();
-    },
-  };
-}
-
-function intentionInput() {
-  const request = 'Why is the sky blue?';
-  return { phase: 'intention', runId: 'r1', request, prompt: request, cycle: 1, step: 3, content: '', messages: [] };
 }

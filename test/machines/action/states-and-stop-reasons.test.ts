@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ActionState } from '../../../machines/contracts/action-state.ts';
 import type { Continuation } from '../../../machines/contracts/capability.ts';
-import { continuationLimitReached, nextStepInvalid } from '../../../machines/policies/capability-loop.ts';
-import { actionInput, actionReply, call, done, next, startAction } from '../../support/action-machine.ts';
+import { actionReply, call, done, next, startAction } from '../../support/action-machine.ts';
 
 type Script = Parameters<typeof startAction>[0];
 
@@ -90,76 +88,5 @@ describe('stop reasons', () => {
     ['the model has no calls left', { input: { ...thinking, maxTokens: 0 } }, 'budget_exhausted', null],
   ])('[R5] when %s', async (_, script, stopReason, code) => {
     expect(await way(script)).toMatchObject({ value: 'concluded', stopReason, code });
-  });
-
-  it('[R3] [R5] checks the limit before it validates the step that the limit forbids', async () => {
-    const decide = () => next('publish');
-    expect(await way({ decide, input: { maxContinuations: 1 } })).toMatchObject({
-      stopReason: 'limit_reached',
-      runs: 1,
-    });
-  });
-
-  it('[R7] gives a decider the timeout of the loop, regardless of the timeout of the previous capability', async () => {
-    const { input } = actionInput(['draft']);
-    const capabilities = input.capabilities.map((capability) => ({ ...capability, timeoutMs: 5 }));
-    const own = startAction({ decide: never, input: { input: { ...input, capabilities } } });
-    await own.settle();
-    own.clock.increment(999);
-    expect(own.actor.getSnapshot().value).toBe('asking');
-    own.clock.increment(1);
-    expect(own.actor.getSnapshot().context).toMatchObject({
-      stopReason: 'decider_failed',
-      problem: { code: null, message: 'the decider did not reply within 1000 ms' },
-    });
-  });
-
-  it('[R3] passes the number of remaining runs to the decider and asks it at the limit too', async () => {
-    const { asked: seen } = await way({ decide: () => next('review'), input: { maxContinuations: 3 } });
-    expect(seen.decide.map(({ runsLeft }) => runsLeft)).toEqual([2, 1, 0]);
-  });
-});
-
-describe('guards', () => {
-  const { context } = startAction().actor.getSnapshot();
-  const wishing = (capability: string): ActionState => ({ ...context, calls: [call(capability)] });
-
-  it.each([
-    ['draft', null],
-    ['publish', 'unknown_capability'],
-    ['', 'empty_name'],
-    ['\t', 'empty_name'],
-  ])('[R5] [R8] nextStepInvalid reports why %j is invalid: %s', (name, cause) => {
-    const inputs = { capability: name, cause, known: 3 };
-    expect(nextStepInvalid(wishing(name))).toEqual({ holds: cause !== null, inputs });
-  });
-
-  it.each([0, 1, 4, 5, 6])('[R3] [R8] continuationLimitReached is true from the fifth run on: %i', (runs) => {
-    const verdict = { holds: runs >= 5, inputs: { runs, maxContinuations: 5 } };
-    expect(continuationLimitReached({ ...context, runs })).toEqual(verdict);
-  });
-});
-
-describe('loop memory', () => {
-  it('[R4] is set before the decider replies', async () => {
-    const rig = startAction({ decide: never });
-    await rig.settle();
-    const { context, value } = rig.actor.getSnapshot();
-    expect(value).toBe('asking');
-    expect(context.memory).toEqual([
-      { role: 'user', content: 'Write a note.' },
-      { role: 'assistant', capability: 'draft', success: true, summary: 'draft ran' },
-    ]);
-    rig.actor.stop();
-  });
-
-  it('[R4] contains one user message and one entry per run in every state of the loop', async () => {
-    const rig = startAction({ decide: () => next('review'), input: { maxContinuations: 4 } });
-    await rig.settle();
-    for (const { memory, results } of rig.contexts) {
-      expect(memory.filter(({ role }) => role === 'user')).toHaveLength(memory.length === 0 ? 0 : 1);
-      expect(memory).toHaveLength(results.length === 0 ? 0 : results.length + 1);
-    }
-    expect(rig.contexts.at(-1)?.memory).toHaveLength(5);
   });
 });

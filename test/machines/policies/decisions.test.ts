@@ -82,13 +82,6 @@ describe('a decision', () => {
     expect(continuationPrompt(aState(), 'action')).not.toContain('missing');
   });
 
-  it('[Y6] writes a continuation prompt that does not grow with the cycles', () => {
-    let state: ChainState = assessed;
-    const first = continuationPrompt(state, 'action');
-    for (let at = 0; at < 20; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
-    expect(state.recursion.continuationPrompt).toBe(first);
-  });
-
   it('[Y5] for a proposal that is not a phase says so and names the default', () => {
     const state = { ...assessed, assessment: anAssessment({ proposal: 'nowhere', proposedBy: 'model' }) };
     const { decision, direction } = decideToContinue(state, 'nextPhaseInvalid', 'action');

@@ -5,7 +5,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
 import { stayingCount } from '../../../machines/policies/retention.ts';
 import { contextArbitrary } from '../../support/arbitraries.ts';
-import { aMessage, someThresholds } from '../../support/contract-samples.ts';
+import { someThresholds } from '../../support/contract-samples.ts';
 import {
   applyWithoutConsent,
   assistantMessage,
@@ -88,21 +88,6 @@ describe('any context under any limits', () => {
     );
   });
 
-  it('[U11] treats messages from the future as new, so a clock may stop or go backward', () => {
-    fc.assert(
-      fc.property(contextArbitrary, limits, (messages, room) => {
-        const at = (time: (place: number) => number) =>
-          retentionPlan(
-            messages.map((message, place) => ({ ...message, createdAtMs: time(place) })),
-            room,
-          );
-        const forth = at((place) => 1_000 * place);
-        expect(at((place) => 1_000 * (99 - place))).toEqual(forth);
-        expect(at(() => 0)).toEqual(forth);
-      }),
-    );
-  });
-
   it('[U1] ignores similarities that are too few, too many, or not numbers', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.array(number), (messages, similarity) => {
@@ -111,15 +96,6 @@ describe('any context under any limits', () => {
             expect(metadata['relevance']).toSatisfy((value: number) => value >= 0 && value <= 1);
       }),
     );
-  });
-
-  it('needs no operations without messages or with empty messages', () => {
-    expect(retentionPlan([])).toEqual({ operations: [], excess: { tokens: 0, messages: 0 } });
-    const blank = ['', ' ', '\n\t '].flatMap((content, at) => [
-      userMessage(`u${at}`, content),
-      searchMessage(`f${at}`, content, { cycle: 3 }),
-    ]);
-    expect(losses(blank)).toEqual([]);
   });
 });
 
@@ -138,18 +114,6 @@ it('[U1] [U5] a rating that is not a number is ignored', () => {
   expect(rated(Number.NaN)).toEqual([]);
 });
 
-// Guards against averaging ratings such as 7 or -3, and against a PRIORITIZE with an importance outside 0..1.
-it('[U1] [U7] a rating outside 0..1 is clamped', () => {
-  for (const relevance of [7, -3]) {
-    const assessments = [{ messageId: 'a', relevance, reason: '' }];
-    for (const operation of retentionPlan(
-      [assistantMessage('a', 'So it was.', { cycle: 3 }), assistantMessage('n', 'Yes.')],
-      { assessments },
-    ).operations)
-      expect(contextOperationSchema.safeParse(operation).success).toBe(true);
-  }
-});
-
 // Token counts come from an actor: a NaN sum must not count as within the limit, and -2,000 must not make room for others.
 it.each([Number.NaN, -2_000])(
   '[U10] a message of %d tokens does not hide that the context is over its limit',
@@ -164,29 +128,6 @@ it.each([Number.NaN, -2_000])(
     expect(Number.isFinite(excess.tokens)).toBe(true);
   },
 );
-
-describe('circular links and references', () => {
-  it('[U2] [U6] terminate and keep the messages they refer to', () => {
-    const round = (at: number) => [`f${(at + 1) % 50}`, `f${at}`];
-    const ring = Array.from({ length: 50 }, (_, at) =>
-      searchMessage(`f${at}`, `Passage ${at} about the tide of ${1800 + at}.`, {
-        references: round(at),
-        links: round(at).map((to) => ({ to, relation: 'follows', strength: 1 })),
-      }),
-    );
-    expect(losses(ring)).toEqual([]);
-    expect(losses(ring, { maxMessages: 10 })).toHaveLength(40);
-  });
-
-  // Guards against counting references and links of a message to itself as those of others.
-  it('[U6] leave a search result that refers only to itself unreferenced', () => {
-    const alone = searchMessage('a', 'Tide tables.', {
-      references: ['a'],
-      links: [{ to: 'a', relation: 'is', strength: 1 }],
-    });
-    expect(losses([alone, assistantMessage('n', 'Yes.')])).toMatchObject([{ operation: 'PRUNE', target: 'a' }]);
-  });
-});
 
 describe('ids equal to built-in object properties', () => {
   const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
@@ -207,10 +148,4 @@ describe('ids equal to built-in object properties', () => {
     expect(contextOf(made.reduce((left, { id }) => undo(left, id), document))).toEqual(messages);
     expect(({} as Record<string, unknown>)['tags']).toBeUndefined();
   });
-});
-
-// Guards against calling a missing rule, which would end a bare machine without an answer.
-it('[U3] a message with an unknown role is left unchanged', () => {
-  const odd = ['system', '', '__proto__'].map((role, at) => aMessage({ id: `o${at}`, role: role as Message['role'] }));
-  expect(losses([...odd, assistantMessage('n', 'Yes.')])).toEqual([]);
 });

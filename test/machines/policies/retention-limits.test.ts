@@ -124,14 +124,6 @@ describe('retention under any context', () => {
     );
   });
 
-  it('[U10] stays within its limits while removable messages remain, without summaries', () => {
-    const short = inputsArbitrary.map((given) => ({
-      ...given,
-      thresholds: { ...given.thresholds, assistantSummaryChars: 1_000_000 },
-    }));
-    fc.assert(fc.property(short, expectWithinLimits));
-  });
-
   it('[U10] stays within its limits while removable messages remain, with summaries', () => {
     const messages = [
       fill('a1', 'assistant', 4_000, { importance: 0.5 }),

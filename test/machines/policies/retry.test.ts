@@ -42,15 +42,6 @@ function callsFor(failures: readonly Failure[], given: AttemptPolicy): { calls: 
 }
 
 describe('retries', () => {
-  it.each([0, 1, 2, 5])('[A4] with %d corrections or transport retries, one more call than that is made', (retries) => {
-    expect(callsFor([wrong], policy({ maxCorrections: retries })).calls).toBe(retries + 1);
-    expect(callsFor([lost], policy({ maxTransportRetries: retries })).calls).toBe(retries + 1);
-  });
-
-  it('[A3] [A4] an invalid reply is corrected twice by default', () => {
-    expect(callsFor([wrong], policy()).calls).toBe(3);
-  });
-
   it('[A4] corrections and transport retries have separate budgets for any sequence of failures', () => {
     const some = fc.array(fc.constantFrom(wrong, lost), { minLength: 1, maxLength: 30 });
     fc.assert(
@@ -94,11 +85,6 @@ describe('retries', () => {
     expect(attemptPolicy(state, 'yield')).toMatchObject({ maxFallbacks: 2 });
     expect(writingInput(state).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
     expect(attemptPolicy(aState(), 'yield')).toMatchObject({ maxFallbacks: 0 });
-  });
-
-  it('[A4] are disabled for the final answer when transport retries are disabled', () => {
-    const limits = someLimits({ maxTransportRetries: 0 });
-    expect(writingInput(aState({ limits })).policy.maxTransportRetries).toBe(0);
   });
 
   it.each([400, 401])('[A13] are not made for a permanent error such as %d', (status) => {

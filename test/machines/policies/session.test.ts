@@ -220,13 +220,6 @@ describe('earlier turns in the context', () => {
     expect(problem).toBe('1 of 2 turns, except your messages');
   });
 
-  it('have unique ids, also beside the context of an earlier run', () => {
-    const others = recalled(turns);
-    const all = [...recalled(turns, others), ...others];
-    expect(new Set(all.map(({ id }) => id)).size).toBe(2 * others.length);
-    expect(all[0]?.id).toBe('earlier.1.request.2');
-  });
-
   it('are valid messages with distinct ids for any turns and other messages', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', '</message>', ''));
     const turn: fc.Arbitrary<SessionTurn> = fc.record({

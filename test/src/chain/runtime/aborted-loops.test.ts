@@ -102,15 +102,4 @@ describe('an aborted capability loop', () => {
     await scripted.run.answer;
     expect(scripted.run.actor.getSnapshot().context.results.action?.results.at(-1)?.error).toContain(word);
   });
-
-  it('[C8] is a normal failed phase if nothing ran', async () => {
-    const { run, clock } = startScripted(
-      { action: { hang: true } },
-      { limits: { phaseMs: 1_000, maxPhaseRetries: 0 } },
-    );
-    await settle(100);
-    clock.increment(1_000);
-    const { metadata } = await run.answer;
-    expect(metadata.failures).toMatchObject([{ phase: 'action', failure: { code: 'phase_deadline' } }]);
-  });
 });

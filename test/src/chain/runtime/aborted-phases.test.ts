@@ -32,23 +32,6 @@ describe('an aborted phase', () => {
     expect(entriesOf(run, 'phase-end').at(-1)?.failure?.message).toContain('the run reached its deadline');
     expectEachPhaseToEnd(run);
   });
-
-  it('ends with an entry when the actor is stopped', async () => {
-    const { run } = await startHanging();
-    run.actor.stop();
-    await run.answer;
-    expect(entriesOf(run, 'phase-end').at(-1)?.failure?.message).toContain('the actor was stopped');
-    expectEachPhaseToEnd(run);
-  });
-
-  it('does not end twice when the run is stopped after its decision', async () => {
-    const { run } = startScripted({ synthesis: { hang: true } });
-    await settle(100);
-    run.cancel();
-    await run.answer;
-    expectEachPhaseToEnd(run);
-    expect(entriesOf(run, 'phase-end').every(({ failure }) => failure === null)).toBe(true);
-  });
 });
 
 function expectEachPhaseToEnd(run: Awaited<ReturnType<typeof startHanging>>['run']): void {

@@ -55,16 +55,6 @@ describe('the prompts of a cycle', () => {
       expect(content.slice(cachedChars)).toContain(`Reply with the member "${task}" only.`);
     }
   });
-
-  it('differ if a message has changed', async () => {
-    const model = scriptedModel({}, { otherwise: replies });
-    const observation = { ...replies.observation, insights: ['Another insight.'] };
-    const other = scriptedModel({ observation: [observation] }, { otherwise: replies });
-    for (const each of [model, other])
-      await createPostChain({ profile: ONE_CALL_PER_PHASE, model: each }).run({ request: 'Is it so?' }).answer;
-    const lastOf = ({ calls }: typeof model) => textOf(calls.filter(isPhase).at(-1) as ModelRequest);
-    expect(lastOf(other)).not.toBe(lastOf(model));
-  });
 });
 
 describe('a reply to a phase', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
-import type { ScriptEntry } from '../../../../src/models/scripted.ts';
+import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import {
   LOOP_HOSTS,
   type LoopScript,
@@ -38,21 +37,6 @@ describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (w
     expect(played.memory()).toEqual(third);
   });
 
-  const deciders: readonly (readonly [string, Decider, readonly ScriptEntry[]])[] = [
-    ['a decider that throws', () => Promise.reject(new Error('no idea')), []],
-    ['a decider that never answers', () => new Promise(() => {}), []],
-    ['a decider that returns an invalid reply', () => 'go on' as never, []],
-    ['a deciding model that is unavailable', modelDecider, [{ failure: { retryable: false } }]],
-    ['a deciding model that never answers', modelDecider, Array(4).fill({ hang: true })],
-    ['a missing decider', null, []],
-  ];
-
-  it.each(deciders)('[R7] contains the run despite %s', async (_, decider, continuations) => {
-    const played = startLoop(way, { options: { decider, limits: { firstChunkMs: 1_000 } }, continuations });
-    await played.end();
-    expect(played.memory()).toEqual([user, entry('draft')]);
-  });
-
   it.each<[string, LoopScript]>([
     ['a function', { options: { decider: () => new Promise(() => {}) } }],
     ['the model', { options: { decider: modelDecider }, continuations: [{ hang: true }] }],
@@ -65,15 +49,6 @@ describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (w
     await played.end();
   });
 
-  it('contains the failure of a failed run', async () => {
-    const boom = () => {
-      throw new Error('disk full');
-    };
-    const played = startLoop(way, { execute: { draft: boom } });
-    await played.end();
-    expect(played.memory()).toEqual([user, entry('draft', 'disk full', false)]);
-  });
-
   it('keeps the shortened output of the capability, not the final output of the decider', async () => {
     const played = startLoop(way, {
       execute: { draft: () => 'long '.repeat(1_000) },
@@ -83,23 +58,5 @@ describe.each(LOOP_HOSTS)('[R4] the session memory of a request, through %s', (w
     const [, remembered] = played.memory();
     expect(JSON.stringify(remembered).length).toBeLessThan(1_000);
     expect(remembered).toMatchObject({ summary: expect.stringMatching(/^long long /) });
-  });
-});
-
-describe('[R4] [R7] a loop that exceeds the phase deadline', () => {
-  it('remembers what ran', async () => {
-    const limits = { phaseMs: 1_000, capabilityMs: 5_000, maxPhaseRetries: 0 };
-    const played = startLoop('the chain', { options: { decider: () => new Promise(() => {}), limits } });
-    await played.end();
-    expect(played.memory()).toEqual([user, entry('draft')]);
-  });
-
-  it('does not repeat a run that may have had side effects', async () => {
-    let letters = 0;
-    const execute = { draft: () => (letters += 1) };
-    const limits = { phaseMs: 1_000, capabilityMs: 5_000 };
-    const played = startLoop('the chain', { execute, options: { decider: () => new Promise(() => {}), limits } });
-    await played.end();
-    expect(letters).toBe(1);
   });
 });

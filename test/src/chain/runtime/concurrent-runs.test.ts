@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
@@ -79,20 +78,6 @@ describe('maxConcurrentRuns', () => {
     first.cancel();
     await second.answer;
     expect(model.calls.map(({ task }) => task)).toEqual(['action', 'synthesis']);
-  });
-
-  it('shows a queued run as running, with its request in the journal', async () => {
-    const { chain, journals } = queueingChain(1, 1);
-    const [first, second] = [chain.run(request), chain.run(request)];
-    const { value } = await second.events[Symbol.asyncIterator]().next();
-    expect(value).toMatchObject({ type: 'run-start', runId: 'run-2' });
-    expect((await journals.list()).map(({ runId, status }) => [runId, status])).toContainEqual(['run-2', 'running']);
-    const kept: JournalEntry[] = [];
-    for await (const entry of journals.read('run-2')) kept.push(entry);
-    expect(kept[0]).toMatchObject({ type: 'run-start', request: 'Is it so?' });
-    expect(kept).toEqual(second.journal);
-    first.cancel();
-    await second.answer;
   });
 
   it('counts resumed and forked runs', async () => {

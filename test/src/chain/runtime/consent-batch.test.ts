@@ -3,7 +3,6 @@ import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
 import { KEPT_BY_DEFAULT } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
-import { replies } from '../../../../src/testing/replies.ts';
 import { eager, entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
@@ -125,45 +124,6 @@ describe('before the user has answered', () => {
     await started.run.answer;
     for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
   });
-
-  it('[U8] a reply before the request is ignored', async () => {
-    const late = { observation: (call: number) => (call === 1 ? { hang: true as const } : replies.observation) };
-    const started = startScripted(late, { limits: { phaseMs: 1_000 } }, { history });
-    await settle();
-    started.run.send({ type: 'consent.given', choice: 'remove' });
-    started.clock.increment(1_000);
-    await settle();
-    expect(asked(started)).toHaveLength(1);
-    started.run.send({ type: 'consent.given', choice: 'keep' });
-    await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'user' }]);
-    expect(messagesOf(started).map(({ content }) => content)).toEqual(expect.arrayContaining(told));
-  });
-
-  it('[U8] a reply while summaries are being written is ignored', async () => {
-    const started = startScripted({ summary: { hang: true } }, { limits: { phaseMs: 1_000 } }, { history });
-    await settle();
-    started.run.send({ type: 'consent.given', choice: 'remove' });
-    started.clock.increment(1_000);
-    await settle();
-    expect(asked(started)[0]?.items).toHaveLength(3);
-    started.run.send({ type: 'consent.given', choice: 'keep' });
-    await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'user' }]);
-  });
-
-  it('[U8] [Y4] a direction to another phase changes nothing, and consent is requested again', async () => {
-    const started = startScripted({}, {}, { history });
-    await settle();
-    started.run.send({ type: 'run.directed', phase: 'action' });
-    await settle();
-    expect(asked(started)).toHaveLength(2);
-    expect(resolved(started)).toEqual([]);
-    for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
-    started.run.send({ type: 'consent.given', choice: 'remove' });
-    await started.run.answer;
-    expect(messagesOf(started).filter(({ id }) => [H1, H2, H3].includes(id))).toEqual([]);
-  });
 });
 
 describe('after the consent timeout', () => {
@@ -181,19 +141,6 @@ describe('after the consent timeout', () => {
       expect(contentOf(started, id)).toBe(told[at]);
       expect(messagesOf(started).find((message) => message.id === id)?.tags).toContain(KEPT_BY_DEFAULT);
     }
-  });
-
-  it('[U8] a late reply changes nothing', async () => {
-    const started = startScripted({ yield: { hang: true } }, { limits: { consentMs: 5_000 } }, { history });
-    await settle();
-    started.clock.increment(5_000);
-    await settle();
-    started.run.send({ type: 'consent.given', choice: 'remove', items: { [H1]: 'summarize' } });
-    await settle();
-    started.run.send({ type: 'run.finished' });
-    await started.run.answer;
-    expect(resolved(started)).toEqual([{ kept: 3, summarized: 0, removed: 0, by: 'time-out' }]);
-    for (const [at, id] of [H1, H2, H3].entries()) expect(contentOf(started, id)).toBe(told[at]);
   });
 
   it('[U8] an injected clock determines the timeout, and a reply just before it still counts', async () => {

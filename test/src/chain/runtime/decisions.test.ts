@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, phasesOf, rulesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { phasesOf, rulesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = (changes = {}) => ({ yield: (call: number) => unsureAnswer(call, changes) });
 
@@ -44,44 +44,6 @@ describe('decisions of a run', () => {
     expect(answer.metadata).toMatchObject({ reason: 'budget_exhausted', cycles: 0 });
   });
 
-  it('[Y8] are journaled with a rationale and the compared numbers', async () => {
-    const { run } = startScripted(unsure(), { limits: { maxCycles: 3 } });
-    await run.answer;
-    const decisions = entriesOf(run, 'decision').map(({ decision }) => decision);
-    expect(decisions).toHaveLength(3);
-    for (const { rationale, inputs } of decisions) {
-      expect(rationale).not.toBe('');
-      expect(Object.keys(inputs).length).toBeGreaterThan(0);
-    }
-    expect(decisions.at(-1)?.inputs).toEqual({ completedCycles: 3, maxCycles: 3 });
-  });
-
-  it.each([
-    [{ informationSufficiency: 0.3 }, {}, 'experience'],
-    [{}, { unclearIntent: true }, 'intention'],
-    [{ needsTools: true }, {}, 'action'],
-    [{ proposedPhase: 'observation' }, {}, 'observation'],
-    [{ proposedPhase: 'understanding' }, {}, 'understanding'],
-    [{ proposedPhase: 'yield' }, {}, 'yield'],
-    [{}, {}, 'action'],
-  ])('[Y3] [Y4] follow %j and %j into the next cycle: %s', async (said, intent, phase) => {
-    const { run } = startScripted(
-      { ...unsure(said), intention: { ...replies.intention, ...intent } },
-      { limits: { maxCycles: 2 } },
-    );
-    await run.answer;
-    const cycleTwo = entriesOf(run, 'phase-start').filter(({ cycle }) => cycle === 2);
-    expect(cycleTwo.map((entry) => entry.phase)).toEqual(PHASES.slice(PHASES.indexOf(phase as 'yield')));
-  });
-
-  it('[Y5] fall back to Action for a proposal that is not a phase, and say so', async () => {
-    const { run } = startScripted(unsure({ proposedPhase: 'lunch' }), { limits: { maxCycles: 2 } });
-    await run.answer;
-    const [first] = entriesOf(run, 'decision');
-    expect(first?.decision).toMatchObject({ rule: 'nextPhaseInvalid', nextPhase: 'action' });
-    expect(first?.decision.rationale).toContain('"lunch" is not a phase');
-  });
-
   it('[Y6] pass a continuation prompt, a number, and an origin to the next cycle', async () => {
     const missing = { ...replies.experience, missing: ['the date'] };
     const { run, model } = startScripted(
@@ -96,11 +58,5 @@ describe('decisions of a run', () => {
       completedCycles: 2,
       origin: 'experience',
     });
-  });
-
-  it('[Y4] let the user choose the first phase', async () => {
-    const { run } = startScripted({}, {}, { startAt: 'observation' });
-    await run.answer;
-    expect(phasesOf(run)).toEqual(['observation', 'understanding', 'yield']);
   });
 });

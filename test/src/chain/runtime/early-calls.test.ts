@@ -104,17 +104,6 @@ describe('the call of Observation', () => {
     expect(countOf(started, 'observation')).toBe(2);
   });
 
-  it('[A13] is made again if its reply stalls', async () => {
-    const stalls = { hang: true, text: '{"insights":' } as const;
-    const started = start({ observation: firstOnly('observation', stalls) }, { limits: { chunkMs: 800 } });
-    await settle();
-    started.clock.increment(900);
-    await settle();
-    started.clock.increment(900);
-    expect((await started.run.answer).status).toBe('completed');
-    expect(countOf(started, 'observation')).toBe(2);
-  });
-
   it('is made again, and both are charged, if the context has changed meanwhile', async () => {
     const history = [{ role: 'user' as const, content: 'Look into the cellar.' }];
     const { model, run } = startScripted(
@@ -153,13 +142,6 @@ describe('the call of Observation', () => {
     await started.run.answer;
   });
 
-  it('stays within the limit of calls when Intention retries', async () => {
-    const limits = { maxModelCalls: 5, maxCorrections: 9, maxPhaseRetries: 0 };
-    const started = start({ intention: { text: '{}' } }, { limits });
-    const { metadata } = await started.run.answer;
-    expect(metadata.budget.modelCalls.used).toBeLessThanOrEqual(5);
-  });
-
   it('[A7] replays to the same entries, however the early call ended', async () => {
     for (const plan of [{}, { observation: firstOnly('observation', { failure: {} }) }]) {
       const { run } = start(plan);
@@ -176,16 +158,6 @@ describe('the call of Observation', () => {
     const ends = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation');
     expect(ends).toMatchObject([{ attemptId: 's4.observation.early', failure: { code: 'aborted' } }]);
     expect(metadata.usage.modelCalls).toBe(4);
-  });
-
-  it('has its own attempt id in its partial values, and in its text in the journal', async () => {
-    const { run } = start();
-    const partials = [];
-    for await (const event of run.events)
-      if (event.type === 'partial' && event.task === 'observation') partials.push(event.attemptId);
-    expect(new Set(partials)).toEqual(new Set(['s4.observation.early']));
-    const text = entriesOf(run, 'text-delta').filter(({ attemptId }) => attemptId === 's4.observation.early');
-    expect(JSON.parse(text.map((delta) => delta.text).join(''))).toEqual(replies.observation);
   });
 });
 
@@ -223,25 +195,6 @@ describe('the call of Yield', () => {
     expect(idsIn(early)).toContain('earlier.h1');
     expect(idsIn(own)).not.toContain('earlier.h1');
     expect(metadata.usage.modelCalls).toBe(5);
-  });
-
-  it('does not start early in the profile lean', async () => {
-    const started = asked({}, { profile: 'lean' });
-    await settle();
-    expect(entriesOf(started.run, 'consent-asked')).toHaveLength(1);
-    expect(countOf(started, 'yield')).toBe(0);
-    started.run.cancel();
-    await started.run.answer;
-  });
-
-  it('is waited for if the user answers before it ends', async () => {
-    const started = asked({ yield: HANGS });
-    await settle();
-    started.run.send({ type: 'consent.given', choice: 'keep' });
-    await settle();
-    expect(started.run.actor.getSnapshot().value).toEqual({ cycling: { yield: 'choosing' } });
-    started.run.cancel();
-    await started.run.answer;
   });
 });
 

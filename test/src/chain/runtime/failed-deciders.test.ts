@@ -31,18 +31,6 @@ describe('[R7] the answer after a failed decider', () => {
     expect(run.actor.getSnapshot().context.results.action?.results).toMatchObject([{ output: '42', success: true }]);
   });
 
-  it('is degraded and says why if the function throws', async () => {
-    const decider = (): never => {
-      throw new Error('the rules are lost');
-    };
-    const { run } = startScripted({ action }, { capabilities: [answer], decider });
-    expect(await run.answer).toMatchObject({
-      status: 'degraded',
-      notes: expect.stringContaining('the continuation decider failed: the rules are lost'),
-      metadata: { reason: 'decider_failed' },
-    });
-  });
-
   it('is complete if a later Action succeeds', async () => {
     let asked = 0;
     const decider = () => {

@@ -134,17 +134,4 @@ describe('failures in a run', () => {
     expect(entriesOf(run, 'retrieval')).toMatchObject([{ passages: 0, failure: 'the disk is gone' }]);
     expect(model.calls.find(({ task }) => task === 'yield')?.input).toMatchObject({ flags: ['source_failed'] });
   });
-
-  it('a call without a scripted reply is named in the answer', async () => {
-    const { run } = startScripted({ action: () => undefined as never });
-    const answer = await run.answer;
-    expect(answer.metadata.failures[0]?.failure.message).toContain('call 1 of the task "action"');
-  });
-
-  it('an actor that is stopped from outside still answers', async () => {
-    const { run } = startScripted({ action: { hang: true } });
-    await settle();
-    run.actor.stop();
-    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
-  });
 });

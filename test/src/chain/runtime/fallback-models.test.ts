@@ -81,20 +81,6 @@ describe('a chain with fallback models', () => {
     expect([first.calls.length, second.calls.length]).toEqual([14, 7]);
   });
 
-  it('[C4] tries the first model again in the next call', async () => {
-    const [first, second] = [model('first', refused, 'experience'), model('second')];
-    expect((await start({ model: first, fallbackModels: [second] }).answer).status).toBe('completed');
-    expect(second.calls.map(({ task }) => task)).toEqual(['experience']);
-    expect(first.calls.map(({ task }) => task)).toEqual([...PHASES, 'synthesis']);
-  });
-
-  it('[C4] uses the models in order', async () => {
-    const models = [model('a', refused), model('b', refused), model('c')] as const;
-    const [first, ...fallbackModels] = models;
-    expect((await start({ model: first, fallbackModels }).answer).status).toBe('completed');
-    expect(models.map(({ calls }) => calls.length)).toEqual([7, 7, 7]);
-  });
-
   it('[E3] ends the run immediately with the reason when no model can be reached', async () => {
     const [first, second] = [model('first', refused), model('second', dead)];
     const run = start({ model: first, fallbackModels: [second] });
@@ -114,14 +100,6 @@ describe('a chain with fallback models', () => {
     });
     expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
     expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
-  });
-
-  it('[A4] never exceeds the remaining calls of the run', async () => {
-    const [first, second] = [model('first', dead), model('second')];
-    const run = start({ model: first, fallbackModels: [second], limits: { maxModelCalls: 3 } });
-    await run.answer;
-    expect(first.calls.length).toBe(3);
-    expect(second.calls.filter(({ task }) => task !== 'synthesis')).toEqual([]);
   });
 
   it('records all models in the journal and fits prompts into the smallest window', async () => {

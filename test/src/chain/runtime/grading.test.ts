@@ -1,10 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { GradingInput } from '../../../../machines/contracts/grading.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
-import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
@@ -17,8 +15,6 @@ const believed = { grounding: null, completion: 1, sufficiency: 1, satisfaction:
 const graded = (grader: AnswerGrader, plan = {}, limits = {}) =>
   startScripted({ ...claim, ...plan }, { grader, limits: { maxCycles: 2, ...limits } });
 const judgeThat = (reply: ScriptedReply, id = 'judge') => scriptedModel(() => reply, { id });
-const statesOf = (journal: readonly JournalEntry[]) =>
-  journal.flatMap((entry) => (entry.type === 'transition' ? entry.target : []));
 
 describe('an own grader', () => {
   it('[Y1] [Y12] that disbelieves a claim of completion makes the run continue', async () => {
@@ -54,13 +50,6 @@ describe('an own grader', () => {
     expect(asked).toMatchObject([1, 2].map((call) => ({ request: 'Is it so?', answer: unsureAnswer(call)['answer'] })));
     expect(asked[1]).toMatchObject({ claimsCompletion: false, rationale: 'clear', evidence: [] });
     expect(asked[1]?.dialogue).toEqual([{ role: 'user', content: 'Is it so?' }]);
-  });
-
-  it('grades the answer of the last cycle too, so a disbelieved one is not complete', async () => {
-    const { run } = graded(() => ({ completion: 0 }), {}, { maxCycles: 1 });
-    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'cycle_limit_reached' });
-    const trusted = graded(() => ({ completion: 1 }), {}, { maxCycles: 1 });
-    expect((await trusted.run.answer).metadata.degraded).toBe(false);
   });
 
   it('[Y3] that finds contradictions in the request leads the run to Intention', async () => {
@@ -148,14 +137,6 @@ describe('an own grader', () => {
   });
 });
 
-describe('a chain without a grader', () => {
-  it('does not enter the state that grades', async () => {
-    const { run } = startScripted(claim);
-    await run.answer;
-    expect(statesOf(run.journal).filter((state) => state.includes('yield.grading'))).toEqual([]);
-  });
-});
-
 describe('a grading model', () => {
   const judged = (reply: ScriptedReply, options = {}) => {
     const gradingModel = judgeThat(reply);
@@ -200,21 +181,6 @@ describe('a grading model', () => {
     expect(metadata.cost).toEqual({ amount: 0.02, currency: 'EUR', byTask: { grading: 0.02 }, savedByCache: 0 });
   });
 
-  it('is not called once the budget is used up', async () => {
-    const { run, gradingModel } = judged(believed, { limits: { maxModelCalls: 6 } });
-    await run.answer;
-    expect(rulesOf(run)).toEqual(['budgetExhausted']);
-    expect(gradingModel.calls).toHaveLength(0);
-  });
-
-  it('uses the prompt `grading`, which can be replaced', async () => {
-    const grading = { ...prompts.grading, version: 2, system: () => 'Be strict.' };
-    const { run, gradingModel } = judged(believed, { prompts: { grading } });
-    await run.answer;
-    expect(gradingModel.calls[0]?.turns[0]?.content).toMatch(/^Be strict\./);
-    expect(entriesOf(run, 'run-start')[0]?.prompts['grading']).toMatchObject({ version: 2 });
-  });
-
   it.each([
     ['of its task', { grading: { maxCorrections: 0 } }],
     ['of all tasks', { maxCorrections: 0 }],
@@ -222,14 +188,6 @@ describe('a grading model', () => {
     const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
     await run.answer;
     expect(gradingModel.calls).toHaveLength(1);
-  });
-
-  it('[A3] grades with the value that its retry policy gives in place of a reply', async () => {
-    const policy = { grading: { maxCorrections: 0, finalizeOrThrow: () => ({ ...believed, completion: 0 }) } };
-    const { run, gradingModel } = judged({ text: 'What a fine answer!' }, { policy });
-    await run.answer;
-    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
-    expect(gradingModel.calls).toHaveLength(2);
   });
 
   it('[promise 6] is not called by a replay', async () => {

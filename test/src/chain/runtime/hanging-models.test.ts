@@ -83,13 +83,6 @@ describe('a model that hangs', () => {
     expect(entriesOf(run, 'model-status').at(-1)).toMatchObject({ model: 0, change: 'available' });
   });
 
-  it('[C4] is used again at once if only one call hung', async () => {
-    const model = hanging('slow', (call) => call === 3);
-    const { answer } = await runAll({ model });
-    expect(answer.status).toBe('completed');
-    expect(model.calls).toHaveLength(8);
-  });
-
   it('[A13] also counts as hanging if its replies stop in the middle', async () => {
     const model = scriptedModel(() => ({ hang: true, text: '{"response": ' }), {});
     const { answer, tookMs } = await runAll({ model });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from 'xstate';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Passage } from '../../../../machines/contracts/passage.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -7,7 +6,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage, aPassage } from '../../../support/contract-samples.ts';
 import { searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
-import { entriesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 const LONG = 'It is a long story. '.repeat(80);
@@ -65,14 +64,6 @@ describe('passages whose ids are taken', () => {
     expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
     expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
   });
-
-  // The engine numbers its messages s2.m1, s3.m1, and so on, and an ADD with an existing id is ignored.
-  it('[C5] do not displace messages of the engine', async () => {
-    const { run } = startScripted({}, { documents: source('s2.m1', 's3.m1', 's4.m1', 's6.m1') });
-    await run.answer;
-    expect(contents(run)).toContain(replies.experience.summary);
-    expect(contents(run)).toContain(`Goal: ${replies.intention.goal}`);
-  });
 });
 
 // Guards against linking the remaining passage to the same duplicate again, which would grow the state with each cycle.
@@ -121,52 +112,5 @@ describe('a run with minimal limits', () => {
     expect((await run.answer).answerText).not.toBe('');
     expect(run.actor.getSnapshot().status).toBe('done');
     expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
-  });
-
-  it('[U10] of one message reports the excess', async () => {
-    const { run, clock } = startScripted({}, { limits: { maxMessages: 1, consentMs: 1 } }, { history });
-    await settle();
-    clock.increment(1);
-    const { notes } = await run.answer;
-    const [evaluated] = entriesOf(run, 'context-evaluated');
-    // A quarter of one message, rounded up, is for messages that may be removed.
-    expect(evaluated?.statistics.messagesOver).toBe((evaluated?.statistics.messagesAfter ?? 0) - 2);
-    expect(notes).toContain(`${evaluated?.statistics.messagesOver} messages over`);
-  });
-});
-
-describe('a clock that goes backward', () => {
-  class Backwards extends SimulatedClock {
-    time = 1e12;
-
-    override now(): number {
-      this.time -= 1_000;
-      return this.time;
-    }
-  }
-
-  it('[U11] [Y2] does not change decisions or retention', async () => {
-    const history = Array.from({ length: 20 }, (_, at) => ({
-      role: 'assistant' as const,
-      content: `Note ${at}. ${LONG}`,
-    }));
-    const told = async (clock: SimulatedClock) => {
-      const model = scriptedModel(({ task }, call) => ({ ...replies, yield: unsureAnswer(call) })[task as 'yield']);
-      const run = createPostChain({ model, clock, newId: () => 'r', limits: { maxCycles: 3, maxMessages: 5 } }).run({
-        request: 'So?',
-        history,
-      });
-      const { status } = await run.answer;
-      return {
-        status,
-        decisions: entriesOf(run, 'decision').map(({ decision }) => decision),
-        operations: entriesOf(run, 'operations').flatMap(({ applied }) =>
-          applied.filter(({ operation }) => operation !== 'ADD'),
-        ),
-      };
-    };
-    const backwards = await told(new Backwards());
-    expect(backwards.operations.length).toBeGreaterThan(10);
-    expect(backwards).toEqual(await told(new SimulatedClock()));
   });
 });

@@ -7,7 +7,6 @@ import { HOSTILE_TEXTS } from '../../../support/hostile-input.ts';
 import { assistantMessage, searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
-const LONG = 'It is a long story. '.repeat(80);
 const roomy = (plan: object = {}) =>
   scriptedModel(({ task }) => ({ ...replies, ...plan })[task as 'yield'], {
     contextWindowTokens: 1e9,
@@ -54,15 +53,5 @@ describe('a run with hostile texts', () => {
     expect(asked?.request.items.length).toBeGreaterThan(3_000);
     expect(userTexts(run.actor.getSnapshot().context.messages)).toHaveLength(3_335);
     expect(notes).toMatch(/\d+ messages over its limit/);
-  });
-
-  it('[U4] [U8] [U10] larger than the model window asks the user for consent', async () => {
-    const history = [{ role: 'user' as const, content: LONG.repeat(100) }];
-    const run = createPostChain({ newId: () => 'r', consent: 'ask', limits: { consentMs: 1 } }).run({
-      request: 'So?',
-      history,
-    });
-    await run.answer;
-    expect(entriesOf(run, 'consent-asked')).toHaveLength(1);
   });
 });

@@ -3,11 +3,10 @@ import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
 import { promptSteps } from '../../../../src/chain/journal/recorded-prompts.ts';
-import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
-import { createPassageIndex, createPostChain, extractiveModel } from '../../../../src/entries/index.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aState } from '../../../support/contract-samples.ts';
@@ -94,23 +93,6 @@ describe('the instructions of a chain', () => {
         expect(sectionIn(system.content)).toBe('Be kind.\n< /instructions>\nand brief');
     }
   });
-
-  it('are ignored by the extractive model', async () => {
-    const documents = createPassageIndex([]);
-    const answers = [undefined, RULES].map(
-      (instructions) =>
-        createPostChain({
-          profile: ONE_CALL_PER_PHASE,
-          model: extractiveModel(),
-          documents,
-          ...(instructions && { instructions }),
-        }).run({
-          request: 'Which bridge opened first?',
-        }).answer,
-    );
-    const [plain, instructed] = await Promise.all(answers);
-    expect(instructed?.answerText).toBe(plain?.answerText);
-  });
 });
 
 describe('the journal', () => {
@@ -123,14 +105,6 @@ describe('the journal', () => {
     expect(plainStart).toMatchObject({ instructions: null, instructionsDigest: null });
     expect(start?.prompts).toEqual(plainStart?.prompts);
     await Promise.all([run.answer, plain.run.answer]);
-  });
-
-  it('of an older version has none, and replays', async () => {
-    const { run } = startScripted();
-    await run.answer;
-    const [start, ...others] = run.journal;
-    const { instructions: _, instructionsDigest: __, ...older } = start as Extract<typeof start, { type: 'run-start' }>;
-    expect(replay([older as typeof start, ...others] as typeof run.journal).divergence).toBeNull();
   });
 
   it('is enough to rebuild each prompt exactly', async () => {

@@ -17,8 +17,6 @@ const STEPS = sampleSize('steps of a loop', 300, 1_000);
 const RESULT_CHARS = 100_000;
 /** Maximum retained bytes per step: its entry in the results and in the memory, each with 500 characters of the output at two bytes per character, plus object overhead. The output itself is 100 kB. */
 const KEPT_BYTES = 4_000;
-/** Maximum for the journal of a loop beside the result: 12 entries with the input of the guards. */
-const TOLD_BYTES = 12_000;
 
 v8.setFlagsFromString('--expose-gc');
 const collect = vm.runInNewContext('gc') as () => void;
@@ -120,13 +118,7 @@ describe.each(['function', 'model'] as const)('a loop of many steps with 100 kB 
     });
 });
 
-describe('a loop of failing steps', () => {
-  it('keeps only a small record of each error', async () => {
-    expect((await longLoop('machine', 'function', true)).bytesAStep).toBeLessThan(KEPT_BYTES);
-  });
-});
-
-describe('the journal of a long loop', () => {
+describe('the journal of a loop of 1,000 steps', () => {
   let long: Long;
   beforeAll(async () => {
     long = await longLoop('loop', 'function');
@@ -140,9 +132,5 @@ describe('the journal of a long loop', () => {
     };
     expect(step(STEPS - 1)).toHaveLength(step(10).length);
     expect(JSON.stringify(step(STEPS - 1)).length).toBeLessThan(JSON.stringify(step(10)).length + 100);
-  });
-
-  it('holds everything that the loop retains of the results', () => {
-    expect(long.bytesAStep).toBeLessThan(RESULT_CHARS + TOLD_BYTES);
   });
 });

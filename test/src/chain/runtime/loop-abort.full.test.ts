@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import type { Decider } from '../../../../src/chain/runtime/decider.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -13,7 +12,6 @@ import {
   startHangingLoop,
 } from '../../../support/capability-loops.ts';
 import { nextTurn, TestClock } from '../../../support/simulated-clock.ts';
-import { sampleSize } from '../../../support/soak.ts';
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);
@@ -63,18 +61,6 @@ describe('aborting', () => {
       expect(unhandled).toEqual([]);
     },
   );
-
-  it('[A11] counts the in-flight call in a chain', async () => {
-    const stuck = await startHangingLoop('the chain', 'asking the model');
-    stuck.abort();
-    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
-  });
-
-  it('[A11] counts the in-flight call in a standalone loop', async () => {
-    const stuck = await startHangingLoop('the loop alone', 'asking the model');
-    stuck.abort();
-    expect((await stuck.ended).modelCalls).toBe(stuck.calls());
-  });
 });
 
 describe('aborting from within', () => {
@@ -107,10 +93,8 @@ describe('aborting from within', () => {
   });
 });
 
-const RUNS = sampleSize('runs that share a signal', 100, 1_000);
-
 describe('a signal shared by many runs', () => {
-  it.each(LOOP_HOSTS)('%s: has at most one listener during many consecutive runs and none afterward', async (way) => {
+  it.each(LOOP_HOSTS)('%s: has at most one listener during 100 consecutive runs and none afterward', async (way) => {
     const controller = new AbortController();
     const clock = new TestClock();
     const model = scriptedModel({ action: always({ hang: true }) });
@@ -120,7 +104,7 @@ describe('a signal shared by many runs', () => {
     const call = { capability: 'draft', arguments: {} };
     const [chain, loop] = [createPostChain(parts), createCapabilityLoop(parts)];
     let most = 0;
-    for (let count = 0; count < RUNS; count += 1) {
+    for (let count = 0; count < 100; count += 1) {
       const run = way === 'the chain' ? chain.run(asked) : loop.run({ ...asked, call });
       if (count % 10 === 0) await nextTurn();
       most = Math.max(most, getEventListeners(controller.signal, 'abort').length);
@@ -129,41 +113,5 @@ describe('a signal shared by many runs', () => {
       expect(clock.openTimers).toBe(0);
     }
     expect([most, getEventListeners(controller.signal, 'abort').length]).toEqual([1, 0]);
-  });
-
-  it('has one listener for many concurrent loops, and its abort reaches every capability immediately', async () => {
-    const controller = new AbortController();
-    const signals: AbortSignal[] = [];
-    const hang = (_: unknown, { signal }: { signal: AbortSignal }) => {
-      signals.push(signal);
-      return new Promise(() => {});
-    };
-    const clock = new TestClock();
-    const loop = createCapabilityLoop({ clock, capabilities: [loopCapability('draft', hang)] });
-    const asked = { request: REQUEST, signal: controller.signal, call: { capability: 'draft', arguments: {} } };
-    const runs = Array.from({ length: RUNS }, () => loop.run(asked));
-    await nextTurn();
-    expect([signals.length, getEventListeners(controller.signal, 'abort').length]).toEqual([RUNS, 1]);
-    controller.abort();
-    expect(signals.filter(({ aborted }) => !aborted)).toEqual([]);
-    const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
-    expect(new Set(outcomes.map(({ stopReason }) => stopReason))).toEqual(new Set(['aborted']));
-    expect([clock.openTimers, getEventListeners(controller.signal, 'abort').length]).toEqual([0, 0]);
-  });
-
-  it('created by a capability has no listener after that run', async () => {
-    const signals: AbortSignal[] = [];
-    const decider: Decider = ({ results }, { signal }) => {
-      signals.push(signal);
-      return results.length < 50 ? { done: false, next: { capability: 'draft', arguments: {} } } : { done: true };
-    };
-    const draft = loopCapability('draft', (_, { signal }) => {
-      signals.push(signal);
-    });
-    const limits = { maxContinuations: 100 };
-    const loop = createCapabilityLoop({ clock: new TestClock(), capabilities: [draft], decider, limits });
-    await loop.run({ request: REQUEST, call: { capability: 'draft', arguments: {} } }).outcome;
-    expect(signals).toHaveLength(100);
-    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
   });
 });

@@ -82,43 +82,6 @@ describe('a looping run', () => {
     );
   });
 
-  it('[Y7] with other word forms, case, and punctuation is the same loop', async () => {
-    const said = ['It was opened in May.', 'Nobody knows.', 'it was  OPENED in May!'];
-    const { run } = startScripted(
-      { yield: (call: number) => unsureAnswer(0, { answer: said[call - 1] }) },
-      { limits: MANY, thresholds },
-    );
-    await run.answer;
-    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'nextPhaseChosen', 'loopDetected']);
-  });
-
-  it('[Y7] may repeat as often as `loopRepeats` allows', async () => {
-    const { run } = startScripted(
-      round([
-        [1, 'action'],
-        [2, 'action'],
-      ]),
-      { limits: MANY, thresholds: { ...thresholds, loopRepeats: 4 } },
-    );
-    await run.answer;
-    expect(rulesOf(run)).toHaveLength(7);
-    expect(rulesOf(run).at(-1)).toBe('loopDetected');
-  });
-
-  it('[Y7] is not detected for the same answer toward another phase, or another answer toward the same phase', async () => {
-    const turns = [
-      [1, 'experience'],
-      [2, 'action'],
-      [1, 'observation'],
-      [3, 'action'],
-      [1, 'intention'],
-      [4, 'experience'],
-    ] as const;
-    const { run } = startScripted(round(turns), { limits: { ...MANY, maxCycles: turns.length }, thresholds });
-    await run.answer;
-    expect(rulesOf(run)).toEqual([...turns.slice(1).map(() => 'nextPhaseChosen'), 'cycleLimitReached']);
-  });
-
   it('[Y4] [Y7] is not detected when the user directs it', async () => {
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(call % 2) },

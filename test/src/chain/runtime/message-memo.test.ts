@@ -32,32 +32,6 @@ describe('values memoized per message', () => {
     );
   });
 
-  it('[U10] are computed for one message when one is added', async () => {
-    const { of, asked } = lengths();
-    const messages = ['one', 'three', 'five'].map(said);
-    await of(messages);
-    await of([...messages, said('seven')]);
-    expect(asked).toEqual([['one', 'three', 'five'], ['seven']]);
-  });
-
-  it('[U10] are kept for a new version of a message with the same content', async () => {
-    const { of, asked } = lengths();
-    const first = said('one');
-    await of([first]);
-    expect(await of([{ ...first, tags: ['important'] }])).toEqual([3]);
-    expect(await of([{ ...first, content: 'shorter' }])).toEqual([7]);
-    expect(asked).toEqual([['one'], ['shorter']]);
-  });
-
-  it('[U12] are kept for a message that was absent for a while, as after an undo', async () => {
-    const { of, asked } = lengths();
-    const pruned = said('pruned');
-    await of([pruned, said('kept')]);
-    await of([said('kept')]);
-    expect(await of([pruned])).toEqual([6]);
-    expect(asked).toEqual([['pruned', 'kept']]);
-  });
-
   it('[U10] are discarded and computed again when computing failed', async () => {
     let fails = true;
     const cached = createTextCache(async () => {

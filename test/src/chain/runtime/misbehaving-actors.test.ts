@@ -110,18 +110,6 @@ describe('an actor that breaks its contract', () => {
     ]);
   });
 
-  it('a source that answers after the end of the run writes nothing', async () => {
-    let answer: (found: never) => void = () => {};
-    const { run } = startScripted({}, { documents: { search: () => new Promise((resolve) => (answer = resolve)) } });
-    await settle();
-    run.cancel();
-    await run.answer;
-    answer({ query: 'late', passages: [], widened: false } as never);
-    await settle();
-    expect(run.journal.at(-1)?.type).toBe('run-end');
-    expect(run.journal.map(({ seq }) => seq)).toEqual(run.journal.map((_, index) => index));
-  });
-
   it('a run whose actor is stopped from outside still journals its answer', async () => {
     const { run } = startScripted({ action: { hang: true } });
     await settle();

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
@@ -108,13 +107,6 @@ describe('a chain on a model with native tool calling', () => {
     expect(asked?.turnsWithoutTools).toEqual(asIfTold?.turns);
   });
 
-  it.each([true, false])('[C4] offers no tools without capabilities (native: %s)', async (nativeTools) => {
-    const { run, model } = start({ action: [], nativeTools, capabilities: [] });
-    expect((await run.answer).status).toBe('completed');
-    for (const request of model.calls) expect(request).not.toHaveProperty('tools');
-    expect(model.calls[0]?.turns[1]?.content).toContain('No capabilities are available. Leave "calls" empty.');
-  });
-
   it.each([
     ['non-JSON arguments', '{"city":', 'the arguments must be a JSON object'],
     ['a list', '["Bergen"]', 'the arguments must be a JSON object'],
@@ -172,17 +164,6 @@ describe('a chain on a model with native tool calling', () => {
     expect(actions()[0]).toMatchObject({ schemaName: 'chain_reply_' });
     expect(actions()[0]?.turns[0]?.content).toContain('"chain_reply_"');
     expect(entriesOf(run, 'capability-end')).toHaveLength(1);
-  });
-
-  it('offers no tools for a custom prompt that does not mention tools or parse calls', async () => {
-    const { tools, toolsInWords: _, fromToolCalls: __, ...mine } = prompts.action;
-    for (const action of [mine, { ...mine, tools }]) {
-      const model = scriptedModel({}, { nativeTools: true, otherwise: replies });
-      await createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], prompts: { action } }).run({
-        request: 'x',
-      }).answer;
-      expect(model.calls[0]).not.toHaveProperty('tools');
-    }
   });
 });
 
@@ -245,15 +226,5 @@ describe('a chain on an OpenAI-compatible server', () => {
     expect(actions.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
     expect(actions.map(({ messages }) => messages?.[1]?.content.includes('Tells the weather'))).toEqual([false, true]);
     expect(actions[1]?.messages?.[1]?.content).not.toContain('call them instead of replying');
-  });
-
-  it('[C4] sends no tools with nativeTools: false', async () => {
-    const { outputs, actions } = await runOn(
-      ({ body, response }) =>
-        void streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)]))),
-      { nativeTools: false },
-    );
-    expect(outputs).toEqual(['It rains in Bergen.']);
-    expect(actions.map(({ tools }) => tools)).toEqual([undefined]);
   });
 });

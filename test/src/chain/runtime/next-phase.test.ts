@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { searchMessage } from '../../../support/retention.ts';
 import { entriesOf, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
@@ -72,26 +71,6 @@ describe('the next phase of a run', () => {
     const { run } = startScripted(plan, { limits: { maxCycles: 2 }, thresholds: { crowdedMessages: 1 } });
     await run.answer;
     expect(decisionsOf(run)[0]).toMatchObject({ nextPhase: phase, inputs: { proposedBy: 'policy' } });
-  });
-
-  /** Two identical messages, so that one may be removed. */
-  const messages = ['a', 'b'].map((id) => searchMessage(id, 'The tide is low on the second Monday of March.'));
-
-  it('[Y3] follows each later reason when the earlier ones no longer apply', async () => {
-    const plan = (needsTools: boolean, undigested: boolean) => ({
-      yield: (call: number) => unsureAnswer(call, { needsTools, proposedPhase: 'yield' }),
-      observation: { ...replies.observation, undigested },
-    });
-    const next = async (needsTools: boolean, undigested: boolean, crowdedMessages: number) => {
-      const options = { limits: { maxCycles: 2 }, thresholds: { crowdedMessages } };
-      const { run } = startScripted(plan(needsTools, undigested), options, { messages });
-      await run.answer;
-      return decisionsOf(run)[0]?.nextPhase;
-    };
-    expect(await next(true, true, 1)).toBe('action');
-    expect(await next(false, true, 1)).toBe('observation');
-    expect(await next(false, false, 1)).toBe('understanding');
-    expect(await next(false, false, 10)).toBe('yield');
   });
 
   it('[Y3] [Y12] is not Understanding repeatedly when nothing more may be removed', async () => {

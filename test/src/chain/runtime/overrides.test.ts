@@ -148,36 +148,6 @@ describe('[U9] overruling a recommendation', () => {
     started.run.cancel();
     await started.run.answer;
   });
-
-  it('while the model rates the context does not misalign its statistics', async () => {
-    const started = start(
-      {
-        understanding: (call: number) => (call === 1 ? { hang: true as const } : irrelevant),
-        yield: { hang: true },
-      },
-      { limits: { phaseMs: 1_000 } },
-    );
-    await settle(200);
-    send(started, overrule('earlier.newest', 'remove'));
-    started.clock.increment(1_000);
-    await settle(200);
-    send(started, { type: 'consent.given', choice: 'keep' });
-    await settle();
-    const { context } = started.run.actor.getSnapshot();
-    const { statistics } = context.results.understanding ?? {};
-    expect(statistics?.messagesAfter).toBe(visibleMessages(context).length);
-    await finish(started);
-  });
-
-  it('is part of the journal, from which the run can be replayed', async () => {
-    const started = start({ yield: { hang: true } });
-    await settle(200);
-    send(started, overrule(IDS.assistant, 'keep'), { type: 'consent.given', choice: 'remove' });
-    await settle();
-    send(started, overrule(IDS.user, 'keep'));
-    await finish(started);
-    expect(replay(JSON.parse(JSON.stringify(started.run.journal))).divergence).toBeNull();
-  });
 });
 
 describe('[U12] the history of a run that ends before the next phase', () => {

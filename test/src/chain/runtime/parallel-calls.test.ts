@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { CapabilityCall } from '../../../../machines/contracts/capability.ts';
@@ -111,31 +110,6 @@ describe('the calls of one reply', () => {
     expect(model.calls.map(({ task }) => task)).toEqual(['action']);
   });
 
-  it('run beside a call whose schema hangs, which fails alone', async () => {
-    const clock = new TestClock();
-    const arguments_ = z.object({ hangs: z.boolean() }).refine(({ hangs }) => !hangs || new Promise(() => {}));
-    const capability = defineCapability({
-      name: 'work',
-      description: 'Works.',
-      arguments: arguments_,
-      execute: () => 'done',
-    });
-    const calls = [true, false].map((hangs) => ({ capability: 'work', arguments: JSON.stringify({ hangs }) }));
-    const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
-    const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits: { capabilityMs: 800 } });
-    const run = loop.run({ request: 'Do it.' });
-    await runToEnd(
-      () => run.actor.getSnapshot().status === 'active',
-      clock,
-      () => run.journal.length,
-    );
-    const { results } = await run.outcome;
-    expect(results).toMatchObject([
-      { code: 'arguments_misfit', error: 'the schema did not validate the arguments within 800 ms' },
-      { success: true, output: 'done' },
-    ]);
-  });
-
   it('[R5] run without those that are invalid, which are failed results in their place', async () => {
     const unknown = { capability: 'play', arguments: '{}' };
     const misfit = { capability: 'work', arguments: '{"ms":"soon"}' };
@@ -156,16 +130,6 @@ describe('the calls of one reply', () => {
     expect(asked.steps).toMatchObject([{ success: false }, { success: true }, { success: false }]);
   });
 
-  it('[R3] leave the runs to those that are valid', async () => {
-    const unknown = { capability: 'play', arguments: '{}' };
-    const misfit = { capability: 'work', arguments: '{}' };
-    const calls = [unknown, misfit, unknown, work({ ms: 1 }), work({ ms: 2 })];
-    const { outcome, spans } = await runLoop({ calls, limits: { maxContinuations: 2 } });
-    expect(spans.map(({ ms }) => ms)).toEqual([1, 2]);
-    expect(outcome).toMatchObject({ stopReason: 'no_decider', problem: null });
-    expect(outcome.results.map(({ success }) => success)).toEqual([false, false, false, true, true]);
-  });
-
   it('[R5] of a decider run beside one that is not a call at all', async () => {
     const next = [{ capability: 'work', arguments: { ms: 1 } }, { capability: 'work', arguments: 5 }, null];
     const decider: Decider = ({ results }) => (results.length > 1 ? { done: true } : ({ done: false, next } as never));
@@ -177,18 +141,6 @@ describe('the calls of one reply', () => {
       'arguments_not_object',
       'empty_name',
     ]);
-  });
-
-  it('[R5] end the loop if none of them is valid, each with a failed result', async () => {
-    const calls = ['play', 'dance'].map((capability) => ({ capability, arguments: '{}' }));
-    const { outcome } = await runLoop({ calls, decider: modelDecider });
-    expect(outcome).toMatchObject({
-      stopReason: 'invalid_next_step',
-      results: [
-        { capability: 'play', code: 'unknown_capability' },
-        { capability: 'dance', code: 'unknown_capability' },
-      ],
-    });
   });
 
   it('[C8] keep the results that they have when the loop is aborted; the others have failed', async () => {
@@ -221,36 +173,6 @@ describe('the calls of one reply', () => {
     });
     const { results } = await loop.run({ request: 'Say it.', call: step('one', 'two') }).outcome;
     expect(results.map(({ output }) => output)).toEqual(['one', 'two', 'three', 'four']);
-  });
-
-  it('start in order as slots become free, and each meets its own deadline (oracle: list scheduling)', async () => {
-    const aWork = fc.record({ ms: fc.integer({ min: 1, max: 150 }), throws: fc.boolean() });
-    const capabilityMs = 100;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(aWork, { minLength: 1, maxLength: 9 }),
-        fc.integer({ min: 1, max: 4 }),
-        fc.integer({ min: 1, max: 9 }),
-        async (works, maxParallelCalls, maxContinuations) => {
-          const limits = { maxParallelCalls, maxContinuations, capabilityMs };
-          const { outcome, spans } = await runLoop({ calls: works.map(work), limits });
-          const slots: number[] = Array(maxParallelCalls).fill(0);
-          const expected = works.slice(0, maxContinuations).map(({ ms, throws }) => {
-            const from = Math.min(...slots);
-            slots[slots.indexOf(from)] = from + Math.min(ms, capabilityMs);
-            // At the deadline itself, the timer of the capability was set first.
-            const code = ms > capabilityMs ? 'timed_out' : throws ? 'threw' : null;
-            return { from, code };
-          });
-          expect(spans.map(({ from }) => from)).toEqual(expected.map(({ from }) => from));
-          const codes = outcome.results.map(({ code }) => code);
-          for (const [at, { code }] of expected.entries())
-            if (works[at]?.ms !== capabilityMs) expect(codes[at]).toBe(code);
-          expect(codes).toHaveLength(expected.length);
-        },
-      ),
-      { numRuns: 25 },
-    );
   });
 });
 
@@ -303,27 +225,5 @@ describe('a call that the model repeats', () => {
     const beside = { ...other(1), next: [...other(1).next, ...other(2).next] };
     const mixed = await runLoop({ ...same, continuations: [beside, done], limits: { maxSameCalls: 1 } });
     expect([mixed.outcome.stopReason, mixed.spans.length]).toEqual(['done', 3]);
-  });
-
-  it('may be repeated by a function, which is the user’s own code', async () => {
-    const decider: Decider = ({ results }) =>
-      results.length > 4 ? { done: true } : { done: false, next: { capability: 'work', arguments: { ms: 1 } } };
-    const { outcome, spans } = await runLoop({ calls: [work({ ms: 1 })], decider, limits: { maxContinuations: 9 } });
-    expect([outcome.stopReason, spans.length]).toEqual(['done', 5]);
-  });
-
-  it.each([
-    ['beside a call that cannot run', [work({ ms: 1 }), { capability: 'play', arguments: '{}' }], 3],
-    ['beside a call whose arguments are invalid', [work({ ms: 1 }), { capability: 'work', arguments: '{}' }], 3],
-    ['among six of one reply', [1, 2, 3, 4, 5, 6].map((ms) => work({ ms })), 18],
-  ])('ends the loop if it is repeated %s', async (_, calls, runs) => {
-    const continuations = Array(8).fill({ done: false, finalOutput: null, next: calls });
-    const { outcome, spans } = await runLoop({
-      calls,
-      decider: modelDecider,
-      continuations,
-      limits: { maxContinuations: 100 },
-    });
-    expect([outcome.stopReason, spans.length]).toEqual(['same_call_repeated', runs]);
   });
 });

@@ -112,13 +112,6 @@ describe('a profile', () => {
     const error = caughtError(() => createPostChain({ profile: profile as never }));
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
   });
-
-  it('lets a phase with another prompt make its own call', async () => {
-    const intention = { ...prompts.intention, system: () => 'State the goal.' };
-    const started = start({}, { profile: 'balanced', prompts: { intention } });
-    await started.run.answer;
-    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'observation', 'yield']);
-  });
 });
 
 /** A chain with the defaults of `createPostChain`. */
@@ -141,14 +134,6 @@ describe('a shared call', () => {
     for (const name of ['Intention', 'Observation', 'Understanding']) expect(prompt).toContain(`Phase: ${name}`);
     expect(prompt.endsWith('Reply with the members "intention", "observation" and "understanding" only.')).toBe(true);
     expect(call.outputSchema).toEqual(callOf(started, 'action').outputSchema);
-  });
-
-  it('states the task of a later cycle once', async () => {
-    const yields = (call: number) => (call === 1 ? unsureAnswer(1, { proposedPhase: 'intention' }) : replies.yield);
-    const started = start({ yield: yields }, shared);
-    await started.run.answer;
-    const [, second] = started.model.calls.filter(({ task }) => task === 'intention');
-    expect(promptOf(second as ModelRequest).split('Current task:')).toHaveLength(2);
   });
 
   const broken = { insights: 'none' } as never;
@@ -186,13 +171,6 @@ describe('a shared call', () => {
     });
   });
 
-  it('is not made across a phase with a call of its own', async () => {
-    const started = start({}, { profile: { observation: 'own', earlyCalls: false } });
-    await started.run.answer;
-    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
-    expect(started.model.calls.every(({ phases }) => phases === undefined)).toBe(true);
-  });
-
   it('[A11] is charged to the phase that made it', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
     const prices = { currency: 'EUR', models: { scripted: { inputPerMillion: 1_000, outputPerMillion: 0 } } };
@@ -200,14 +178,6 @@ describe('a shared call', () => {
     const { metadata } = await started.run.answer;
     expect(metadata.cost?.byTask['intention']).toBe(1);
     expect(metadata.cost?.byTask).not.toHaveProperty('observation');
-  });
-
-  it('is used only in its own cycle', async () => {
-    const yields = (call: number) => (call === 1 ? unsureAnswer(1, { proposedPhase: 'observation' }) : replies.yield);
-    const started = start({ yield: yields }, shared);
-    await started.run.answer;
-    expect(tasksOf(started).slice(4)).toEqual(['observation', 'yield']);
-    expect(started.model.calls[4]?.phases).toEqual(['observation', 'understanding']);
   });
 
   it('is followed by a call for its first phase only, if it failed', async () => {
@@ -220,16 +190,6 @@ describe('a shared call', () => {
     expect(started.model.calls.map(({ task, phases }) => phases ?? task).slice(2)).toEqual([
       ['intention', 'observation', 'understanding'],
       'intention',
-      ['observation', 'understanding'],
-      'yield',
-    ]);
-  });
-
-  it('is made by the next phase if its first phase fails', async () => {
-    const limits = { maxCorrections: 0, maxPhaseRetries: 0 };
-    const started = start({ intention: { text: '{}' } }, { ...shared, limits });
-    await started.run.answer;
-    expect(started.model.calls.map(({ task, phases }) => phases ?? task).slice(-2)).toEqual([
       ['observation', 'understanding'],
       'yield',
     ]);

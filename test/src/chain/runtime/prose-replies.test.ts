@@ -15,7 +15,7 @@ import {
   taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const PROSE = 'The Yield phase decides whether the run is complete or continues.';
@@ -126,15 +126,6 @@ describe('a model that answers in prose', () => {
     expect(entriesOf(run, 'attempt-start').map(({ model }) => model)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('[A14] is used if its fallback cannot be reached', async () => {
-    const first = scriptedModel(() => ({ text: PROSE, replyForm: 'text' }), { id: 'first' });
-    const failure = { code: 'unauthorized', retryable: false, message: 'the key was refused', status: 401 };
-    const second = scriptedModel(() => ({ failure }), { id: 'second' });
-    const options = { model: first, fallbackModels: [second], clock: new TestClock() };
-    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
-    expect(await run.answer).toMatchObject({ answerText: PROSE, metadata: { reason: 'prose_replies' } });
-  });
-
   it('[A14] is used in JSON again as soon as it replies in JSON', async () => {
     const model = scriptedModel((request) =>
       request.task === 'action' ? { text: PROSE, replyForm: 'text' } : replies[request.task as keyof typeof replies],
@@ -149,20 +140,6 @@ describe('a model that answers in prose', () => {
     });
     expect((await run.answer).notes).toContain('in prose instead of JSON (action)');
     expect(model.calls).toHaveLength(9);
-  });
-
-  it('[A14] gets a correction if it replied in JSON before', async () => {
-    const { run, model } = startScripted({ yield: (call: number) => (call === 1 ? { text: PROSE } : replies.yield) });
-    expect((await run.answer).status).toBe('completed');
-    const asked = model.calls.filter(({ task }) => task === 'yield');
-    expect(asked.map(({ replyForm }) => replyForm)).toEqual(['text', 'text']);
-  });
-
-  it('[A14] is used as it is when its corrections are used up', async () => {
-    const { run } = startScripted({ yield: () => ({ text: PROSE }) });
-    await settle();
-    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'prose_replies', failures: [] } });
-    expect(run.actor.getSnapshot().context.results.yield?.reply.answer).toBe(PROSE);
   });
 
   it('[A14] does not show its reasoning in the answer', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type ContextDocument, contextOperationSchema } from '../../../../machines/contracts/context.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
+import { applyOperations, contextOf } from '../../../../machines/policies/context.ts';
 import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
@@ -195,25 +195,6 @@ describe('the context of a whole run', () => {
       expect(statistics.messagesBefore - statistics.messagesAfter).toBe(statistics.pruned);
       expect(Math.abs(statistics.tokensAfter - tokensOf(after, before))).toBeLessThanOrEqual(statistics.summarized);
     }
-  });
-
-  it('[U12] is the same when folded from the journal, also without any one operation', () => {
-    expect(contextOf(document)).toEqual(run.actor.getSnapshot().context.messages);
-    for (const { id } of document.operations) {
-      const without = undo(document, id);
-      const others = document.operations.filter((operation) => operation.id !== id);
-      expect(contextOf(without)).toEqual(applyOperations(document.initial, others));
-      expect(contextOf(redo(without, id))).toEqual(contextOf(document));
-    }
-  });
-
-  it('[U12] can be undone step by step to its initial state', () => {
-    let left = document;
-    for (let at = document.operations.length - 1; at >= 0; at -= 1) {
-      left = undo(left, document.operations[at]?.id ?? '');
-      expect(contextOf(left)).toEqual(applyOperations(document.initial, document.operations.slice(0, at)));
-    }
-    expect(contextOf(left)).toEqual(document.initial);
   });
 
   it('[U4] [U8] [U9] loses only the user messages that the user named', () => {

@@ -99,15 +99,6 @@ describe('a request of several cycles', () => {
     expect(asked).toBe(0);
   });
 
-  it('[C3] [R1] adds the response and each result to the context once', async () => {
-    const { run } = startLoops(() => ({ done: true }), {}, { limits: { maxCycles: 4 } });
-    await run.answer;
-    const added = entriesOf(run, 'operations').flatMap(({ applied }) =>
-      applied.flatMap((one) => (one.operation === 'ADD' && one.data.message.phase === 'action' ? [one] : [])),
-    );
-    expect(added).toHaveLength(2);
-  });
-
   it('[R4] is remembered with the user message once and one entry per run', async () => {
     const { run } = startLoops(({ results }) => (results.length < 3 ? review : { done: true }));
     await run.answer;
@@ -116,29 +107,6 @@ describe('a request of several cycles', () => {
         .getSnapshot()
         .context.results.action?.memory.map((entry) => (entry.role === 'user' ? entry.content : entry.capability)),
     ).toEqual(['Is it so?', 'draft', 'review', 'review']);
-  });
-
-  it('[R5] keeps the failed result of an invalid first step, and continues after it', async () => {
-    const continuations = (call: number) => (call === 1 ? review : done);
-    const { run } = startLoops(
-      modelDecider,
-      { action: { ...replies.action, calls: [step('nonsense')] }, continuation: continuations },
-      { limits: { maxCycles: 2 } },
-    );
-    await run.answer;
-    const results = run.actor.getSnapshot().context.results.action?.results.map(({ code }) => code);
-    expect(results).toEqual(['unknown_capability', null]);
-    expect(entriesOf(run, 'capability-end').map(({ index }) => index)).toEqual([1, 2]);
-  });
-
-  it('[R1] is classified after a phase that failed before there was a classification', async () => {
-    const { run, callsOf } = startLoops(
-      () => ({ done: true }),
-      { action: (call: number) => (call === 1 ? { failure: { retryable: false, code: 'refused' } } : draft) },
-      { limits: { maxCycles: 3, maxTransportRetries: 0 } },
-    );
-    await run.answer;
-    expect(callsOf('action').length).toBeLessThanOrEqual(2);
   });
 });
 
@@ -218,18 +186,5 @@ describe('directions within a cycle', () => {
     started.run.send({ type: 'run.directed', phase: 'yield' });
     expect((await started.run.answer).metadata.cycles).toBe(1);
     expect(phasesOf(started.run)).toEqual(['action', 'experience', 'intention', 'yield']);
-  });
-
-  it('[Y2] count toward the limit at which the run must answer', async () => {
-    let hangs = true;
-    const started = startScripted(
-      { yield: unsure, intention: () => (hangs ? { hang: true } : replies.intention) },
-      { limits: { maxCycles: 3 } },
-    );
-    await settle();
-    hangs = false;
-    started.run.send({ type: 'run.directed', phase: 'intention' });
-    const { metadata } = await started.run.answer;
-    expect(metadata).toMatchObject({ cycles: 3, decision: { rule: 'cycleLimitReached' } });
   });
 });

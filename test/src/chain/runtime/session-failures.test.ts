@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
-import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
-import { fileWith } from '../../../support/journal-files.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
 import { aTurn, neverSettles, SESSION_NOTE, startInSession, stubSessions } from '../../../support/sessions.ts';
 
@@ -69,21 +66,6 @@ describe('a store that fails to recall', () => {
     expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1, problem: 'a row is damaged' }]);
   });
 
-  it('because its file is not a database is skipped, and the file is unchanged', async () => {
-    const file = fileWith('My dear Ada, this is a letter and no database. '.repeat(200), 'letter.txt');
-    const { run } = startScripted({}, { sessions: sqliteSessions(file) }, { sessionId: 'u42' });
-    const answer = await run.answer;
-    expect(answer).toMatchObject({ status: 'completed', notes: expect.stringContaining('file is not a database') });
-    expect(entriesOf(run, 'session-stored')).toMatchObject([{ problem: expect.stringContaining('not a database') }]);
-    expect(readFileSync(file, 'utf8')).toMatch(/^My dear Ada/);
-  });
-
-  it('partially contributes what it returned, and the answer says so', async () => {
-    const { run } = startInSession(stubSessions({ recall: () => [aTurn('r1'), { ...aTurn('r2'), answer: 7 }] }));
-    expect((await run.answer).notes).toBe(`${SESSION_NOTE} 1 of 2 turns could not be read.`);
-    expect(entriesOf(run, 'session-recalled')).toMatchObject([{ turns: 1 }]);
-  });
-
   it('by never answering is awaited for `sessionMs` and then aborted', async () => {
     const sessions = stubSessions({ recall: () => neverSettles });
     const { run, clock, model } = startInSession(sessions);
@@ -97,18 +79,6 @@ describe('a store that fails to recall', () => {
     expect(answer.status).toBe('completed');
     expect(answer.notes).toBe(`${SESSION_NOTE} the session store did not respond within 5000 ms.`);
     expect(clock.openTimers).toBe(0);
-  });
-
-  it('by answering too late changes nothing', async () => {
-    let answerLate: (turns: unknown) => void = () => {};
-    const sessions = stubSessions({ recall: () => new Promise((resolve) => (answerLate = resolve)) });
-    const { run, clock } = startInSession(sessions);
-    await settle();
-    clock.increment(5_000);
-    answerLate([aTurn()]);
-    await run.answer;
-    expect(entriesOf(run, 'session-recalled')).toHaveLength(1);
-    expect(run.actor.getSnapshot().context.messages.map(({ id }) => id)).not.toContain('earlier.1.request');
   });
 });
 
@@ -129,20 +99,6 @@ describe('a store that fails to remember', () => {
     expect(answer).toEqual(await startScripted().run.answer);
     expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
     expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'run-end']);
-  });
-
-  it('by never answering is awaited for `sessionMs`', async () => {
-    const sessions = stubSessions({ append: () => neverSettles });
-    const { run, clock } = startInSession(sessions, {}, { limits: { sessionMs: 700 } });
-    await settle(100);
-    expect(run.actor.getSnapshot().value).toBe('remembering');
-    clock.increment(700);
-    expect((await run.answer).status).toBe('completed');
-    expect(sessions.appends[0]?.signal.aborted).toBe(true);
-    expect(entriesOf(run, 'session-stored')).toMatchObject([
-      { problem: 'the session store did not respond within 700 ms' },
-    ]);
-    expect(clock.openTimers).toBe(0);
   });
 
   it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {

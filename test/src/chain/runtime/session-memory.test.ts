@@ -7,7 +7,7 @@ import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
 import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
-import { append, aTurn, recall, SESSION_NOTE, stubSessions } from '../../../support/sessions.ts';
+import { SESSION_NOTE } from '../../../support/sessions.ts';
 
 type Options = Parameters<typeof startScripted>[1];
 
@@ -54,20 +54,6 @@ describe('what a session does not recall', () => {
     const shown = call?.input.messages.map(({ content }) => content);
     expect(shown).toContain('My name is Ada.');
     expect(shown).toContain('I live in Sydney.');
-  });
-
-  it('[U15] is reported when the store has deleted old turns or was filled by an earlier version', async () => {
-    const sessions = memorySessions({ maxTurns: 2 });
-    await askOften(sessions, 4, { limits: { sessionMessages: 0 } });
-    const { recalled } = await ask(sessions, 'And now?', {}, { limits: { sessionMessages: 0 } });
-    expect(recalled).toMatchObject({ turns: 2, problem: '2 of 4 turns; 4 kept messages' });
-    const old = Array.from({ length: 30 }, (_, at) => aTurn(`r${at}`));
-    const stub = stubSessions({ recall: () => old.slice(-11) });
-    expect((await ask(stub, 'And now?')).recalled).toMatchObject({
-      turns: 10,
-      problem: '1 of 11 turns, except your messages',
-    });
-    expect(stub.appends[0]?.turn.number).toBe(12);
   });
 
   it('[U15] is nothing if everything is recalled', async () => {
@@ -212,27 +198,5 @@ describe('the size of a session', () => {
     ]);
     expect(answer.notes).toContain('3 of 6 turns; 2 of 6 turns, except your messages; ');
     expect(answer.notes).toMatch(/; \d+ kept messages/);
-  });
-
-  it('does not grow with its turns: only the newest turns of a store have what the session keeps', async () => {
-    const sessions = memorySessions();
-    await askOften(sessions, 6);
-    const turns = await recall(sessions, 'chat');
-    expect(turns.map(({ kept }) => kept !== undefined)).toEqual([false, false, false, true, true, true]);
-    expect(turns.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
-  });
-
-  it('is the same for turns that an earlier version stored, which are read as they are', async () => {
-    const sessions = memorySessions();
-    for (const id of ['r1', 'r2']) await append(sessions, 'chat', aTurn(id));
-    const { recalled } = await ask(sessions, 'And now?');
-    expect(recalled).toMatchObject({ turns: 2, problem: null });
-    expect(recalled?.messages.map(({ id }) => id)).toEqual([
-      'earlier.1.request',
-      'earlier.1.answer',
-      'earlier.2.request',
-      'earlier.2.answer',
-    ]);
-    expect((await recall(sessions, 'chat')).at(-1)).toMatchObject({ number: 3 });
   });
 });

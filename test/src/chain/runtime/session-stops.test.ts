@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
-import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
-import { entriesOf, everyTask, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { aTurn, neverSettles, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
+import { PHASES } from '../../../../machines/contracts/phase.ts';
+import { entriesOf, phasesOf, settle } from '../../../support/run-chain.ts';
+import { aTurn, neverSettles, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 describe('stopping a run with a session', () => {
   const events = ['run.cancelled', 'run.interrupted'] as const;
@@ -52,26 +51,6 @@ describe('stopping a run with a session', () => {
     expect(answer.status).toBe('cancelled');
     expect(answer.notes).toContain('never mind');
     expect(sessions.appends).toMatchObject([{ turn: { status: 'cancelled' } }]);
-  });
-
-  it.each(TASKS.filter((task) => task !== 'summary'))('in %s stores the turn as canceled', async (task) => {
-    const sessions = memorySessions();
-    const { run } = startScripted(
-      { ...everyTask.plan, [task]: { hang: true } },
-      { ...everyTask.options, sessions },
-      { sessionId: 'u42' },
-    );
-    await settle();
-    run.cancel();
-    await run.answer;
-    expect(await recall(sessions, 'u42')).toMatchObject([{ runId: 'run-1', status: 'cancelled' }]);
-  });
-
-  it('before the start stores the turn too', async () => {
-    const sessions = memorySessions();
-    const run = { sessionId: 'u42', signal: AbortSignal.abort() };
-    expect((await startScripted({}, { sessions }, run).run.answer).metadata.reason).toBe('interrupted');
-    expect(await recall(sessions, 'u42')).toMatchObject([{ status: 'degraded' }]);
   });
 
   it.each(PHASES)('[Y4] by a direction to %s during recall waits for the session', async (phase) => {

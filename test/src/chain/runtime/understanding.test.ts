@@ -57,19 +57,6 @@ describe('measurements of Understanding', () => {
     expect(evaluated?.statistics.tokensBefore).toBeGreaterThan(2_100);
   });
 
-  it('[U10] use no tokenizer if the context cannot be over its limit', async () => {
-    let asked = 0;
-    const countTokens = async (texts: readonly string[]) => {
-      asked += 1;
-      return texts.map(() => 1);
-    };
-    const { run } = startMeasured({ countTokens, contextWindowTokens: 100_000 });
-    await run.answer;
-    expect(asked).toBe(0);
-    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
-    expect(statesOf(run).filter((state) => state.includes('measuring'))).toEqual([]);
-  });
-
   it('[U10] are estimates, with a notice, if the tokenizer fails', async () => {
     const countTokens = async () => {
       throw new Error('no vocabulary');
@@ -94,16 +81,6 @@ describe('measurements of Understanding', () => {
     clock.increment(120_000);
     expect((await run.answer).metadata.failures).toEqual([]);
     expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
-  });
-
-  it('[U10] report the excess of a context that must not shrink', async () => {
-    const messages = [{ ...(worthASummary[0] as Message), content: long('so', 4_000), tags: ['pinned'] }];
-    const { run } = startMeasured({ contextWindowTokens: 4_000 }, { limits: { maxPhaseRetries: 0 } }, { messages });
-    const { notes } = await run.answer;
-    const [evaluated] = entriesOf(run, 'context-evaluated');
-    expect(evaluated?.statistics.tokensOver).toBeGreaterThan(0);
-    expect(notes).toContain(`${evaluated?.statistics.tokensOver} tokens over`);
-    expect(evaluated?.pruningLog.filter(({ messageId }) => messageId === 'earlier.long')).toEqual([]);
   });
 
   it('[U10] show a model the part of an overlong history that fits, with user messages in full', async () => {
@@ -132,27 +109,6 @@ describe('measurements of Understanding', () => {
     await run.answer;
     expect(statesOf(run).some((state) => state.includes('measuring'))).toBe(true);
     expect(entriesOf(run, 'context-evaluated')[0]?.problem).toBeNull();
-  });
-
-  it('[U1] do without a failing embedding model, with a notice', async () => {
-    const dead: EmbeddingModel = { id: 'dead', embed: async () => Promise.reject(new Error('gone')) };
-    const { run } = startMeasured({}, { embeddings: dead });
-    expect((await run.answer).metadata.degraded).toBe(false);
-    expect(entriesOf(run, 'context-evaluated')[0]?.problem).toContain('gone');
-  });
-
-  it('[Y1] use embeddings, if any, for the change between answers', async () => {
-    const same: EmbeddingModel = { id: 'same', embed: async (texts) => texts.map(() => [1, 0]) };
-    const plan = {
-      yield: (call: number) => ({ ...unsureAnswer(call), answer: `something else ${'x'.repeat(call)}${call}` }),
-    };
-    const { run } = startScripted(plan, { embeddings: same });
-    await run.answer;
-    const [, second] = entriesOf(run, 'decision');
-    expect(second?.decision).toMatchObject({ rule: 'answerConverged', inputs: { change: 0 } });
-    const byWords = startScripted(plan);
-    await byWords.run.answer;
-    expect(entriesOf(byWords.run, 'decision')[1]?.decision.rule).not.toBe('answerConverged');
   });
 });
 
@@ -206,14 +162,6 @@ describe('summaries', () => {
     // Six phases, two calls for the summary (one silent for too long, one aborted), and the answer.
     expect((await run.answer).metadata.usage).toMatchObject({ modelCalls: 9, estimated: true });
     expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
-  });
-
-  it('[U5] are never requested from the model if `maxSummaries` is 0', async () => {
-    const { run, model } = startScripted({}, { limits: { maxSummaries: 0 }, thresholds: eager }, options);
-    await run.answer;
-    expect(model.calls.map(({ task }) => task)).not.toContain('summary');
-    expect(summaryOf(run)).toBeDefined();
-    expect(phasesOf(run)).toContain('understanding');
   });
 });
 

@@ -3,10 +3,8 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
 import type { ElementUpdate } from '../../../../src/llm/attempts/updates.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
 import { City, describeElement, listFrom, osaka, quito, readElements } from '../../../support/structured-outputs.ts';
 
 const elementsOf = (output: object): AsyncIterable<ElementUpdate> =>
@@ -62,16 +60,6 @@ describe('a list whose schema does not expose its item schema', () => {
       expect(seen).toEqual(wanted);
       expect(await output.value).toEqual(JSON.parse(text).value);
     }
-  });
-
-  it('is read at the same cost for any number of readers', async () => {
-    const many = Array.from({ length: 100_000 }, (_, at) => at);
-    const model = partModel(chunkedReply(many, 1_000_000));
-    const output = createStructuredOutput({ model, schema: z.array(z.int()), prompt: 'Which?' });
-    await output.value;
-    let count = 0;
-    for await (const update of output.elements) count += update.type === 'element' ? 1 : 0;
-    expect(count).toBe(100_000);
   });
 
   it('yields nothing if the schema does not produce a list', async () => {

@@ -84,24 +84,6 @@ describe('an item', () => {
     await model.end();
     expect(await output.value).toEqual(values);
   });
-
-  it('[A12] is yielded the same from large and small chunks', async () => {
-    const { model, output } = listFrom(z.array(City));
-    const { seen } = readElements(output.elements);
-    await model.write(`Here you are: ${wrappedList(cities)}. Bye!`);
-    expect(seen).toHaveLength(3);
-    await model.end();
-    expect(await output.value).toEqual(cities);
-  });
-
-  it('is never yielded for an empty list', async () => {
-    const { model, output } = listFrom(z.array(City));
-    const { seen, isOver } = readElements(output.elements);
-    await model.write(wrappedList([]));
-    await model.end();
-    expect(seen).toEqual([]);
-    expect(isOver()).toBe(true);
-  });
 });
 
 describe('item validation', () => {

@@ -52,28 +52,6 @@ describe('invalid options', () => {
     ],
     ['an unknown reply form', { ...good, replyForm: 'xml' }, 'invalid_option', /replyForm: .*; received "xml"/],
     [
-      'negative corrections',
-      { ...good, policy: { maxCorrections: -1 } },
-      'invalid_option',
-      /maxCorrections: .*; received -1/,
-    ],
-    [
-      'a fractional retry count',
-      { ...good, policy: { maxTransportRetries: 0.5 } },
-      'invalid_option',
-      /maxTransportRetries: .*; received 0.5/,
-    ],
-    [
-      'a fallback that is not a model',
-      { ...good, policy: { fallbackModels: ['gpt'] } },
-      'invalid_option',
-      /fallbackModels/,
-    ],
-    ['a hook that is not a function', { ...good, policy: { shouldRetry: true } }, 'invalid_option', /shouldRetry/],
-    ['a policy with misspelled numbers', { ...good, policy: { maxCorections: 1 } }, 'invalid_option', /maxCorections/],
-    ['a timeout of zero', { ...good, limits: { totalMs: 0 } }, 'invalid_option', /totalMs: .*; received 0/],
-    ['an infinite timeout', { ...good, limits: { chunkMs: Number.POSITIVE_INFINITY } }, 'invalid_option', /chunkMs/],
-    [
       'a misspelled option',
       { ...good, shema: Answer },
       'invalid_option',

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NextCall } from '../../../../machines/contracts/attempt.ts';
-import {
-  exponentialBackoff,
-  fallbackModel,
-  maxTransportRetries,
-  retryPolicy,
-} from '../../../../src/llm/attempts/retry-policy.ts';
+import { fallbackModel, maxTransportRetries } from '../../../../src/llm/attempts/retry-policy.ts';
 import { neverSettles, textPart } from '../../../support/scripted-models.ts';
 import {
   failingCall,
@@ -90,13 +85,5 @@ describe('timeouts', () => {
     const second = namedModel('b', validCall);
     const { value, endedAtMs: fellBackAtMs } = await runWithPolicy([asked], fallbackModel(second), { limits });
     expect([value, fellBackAtMs]).toEqual([{ yes: true }, 0]);
-  });
-
-  it('[A13] each call has its own first-chunk deadline', async () => {
-    const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 10 }));
-    const { clock, model, endedAtMs } = await runWithPolicy([[neverSettles]], policy, { limits });
-    expect(model.calls).toHaveLength(3);
-    expect(endedAtMs).toBe(100 + 10 + 100 + 20 + 100);
-    expect(clock.openTimers).toBe(0);
   });
 });

@@ -1,104 +1,226 @@
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Expected, predict, scheduleDifferences, updateDifferences } from '../../../support/attempt-reference.ts';
-import { describeSchedule, randomSchedule, type Schedule } from '../../../support/attempt-schedules.ts';
-import { type ObservedRun, runSchedule } from '../../../support/attempt-simulation.ts';
-import { sampleSize } from '../../../support/soak.ts';
+import * as z from 'zod';
+import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.ts';
+import { type ChatModel, type ModelPart, REPLY_FORMS } from '../../../../machines/contracts/model.ts';
+import { failureOf } from '../../../../machines/policies/failures.ts';
+import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import type { ElementUpdate, StructuredUpdate } from '../../../../src/llm/attempts/updates.ts';
+import { ExternalTimers, nextTurn, TestClock } from '../../../support/simulated-clock.ts';
 
-const SCHEDULES = sampleSize('schedules of attempts', 1_000, 50_000);
-/** One in this many schedules is run twice. */
-const TWICE = 20;
-const SHOWN = 3;
+const List = z.array(
+  z.object({ n: z.int().refine((n) => n !== 13), label: z.string().transform((text) => `${text}!`) }),
+);
+const items = [
+  { n: 1, label: 'a "b"' },
+  { n: 2, label: 'ü😀\n' },
+];
+const parsed = List.parse(items);
+const right = JSON.stringify({ value: items });
 
-interface Checked {
-  readonly found: readonly string[];
-  readonly expected: Expected;
-  readonly observed: ObservedRun;
-}
+const call = fc.record({
+  reply: fc.constantFrom(right, right, right.replace('2', '13'), right.slice(0, -2), 'no', ''),
+  pieces: fc.integer({ min: 1, max: 9 }),
+  pauseMs: fc.constantFrom(0, 0, 30, 90, 400),
+  ending: fc.constantFrom('stop', 'stop', 'stop', 'length', 'server_error', 'unauthorized', 'throw', 'hang', 'nothing'),
+});
+type Call = typeof call extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Runs a schedule and returns the violated rules. */
-async function check(schedule: Schedule): Promise<Checked> {
-  const observed = await runSchedule(schedule);
-  const expected = predict(schedule, (attempt, upToMs) => observed.waits.get(attempt) ?? upToMs);
-  const found = [
-    ...scheduleDifferences(schedule, expected, observed),
-    ...updateDifferences(schedule, expected, observed),
-  ];
-  return { found, expected, observed };
-}
+const READERS = ['value', 'updates', 'steps', 'elements'] as const;
+type Reader = (typeof READERS)[number];
 
-/** The part that must be identical when the same schedule runs again. */
-const tracks = ({ execution, waits, endedAtMs, calls, read }: ObservedRun) =>
-  JSON.stringify([execution, [...waits], endedAtMs, calls, read.updates]);
+const plan = fc.record({
+  calls: fc.array(call, { minLength: 14, maxLength: 14 }),
+  replyForm: fc.constantFrom(...REPLY_FORMS),
+  fallbacks: fc.integer({ min: 0, max: 2 }),
+  policy: fc.record({
+    maxCorrections: fc.integer({ min: 0, max: 2 }),
+    maxTransportRetries: fc.integer({ min: 0, max: 2 }),
+    backoffBaseMs: fc.constantFrom(0, 50),
+    backoffJitter: fc.constantFrom(0, 1),
+    stopOnRepeatedError: fc.boolean(),
+  }),
+  limits: fc.record({
+    firstChunkMs: fc.constantFrom(100, 250),
+    chunkMs: fc.constantFrom(80, 160),
+    totalMs: fc.constantFrom(700, 600_000),
+    maxReplyChars: fc.constantFrom(20, 5_000),
+    maxCalls: fc.integer({ min: 1, max: 12 }),
+  }),
+  abortAtMs: fc.option(fc.integer({ min: 0, max: 600 }), { freq: 4 }),
+});
+type Plan = typeof plan extends fc.Arbitrary<infer Value> ? Value : never;
 
-function countUp(
-  counts: Map<string, number>,
-  { hooks, stop, reader }: Schedule,
-  { expected, observed }: Checked,
-): void {
-  const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times);
-  const { attempts, budgets, end } = expected;
-  count(`end: ${end.type}`);
-  if (end.type === 'exhausted') count(hooks.hasLastWord ? 'end: last word' : `exhausted by ${end.code}`);
-  if (end.type === 'cancelled') count(stop === null ? 'cancelled by its reader' : `cancelled by ${stop.by}`);
-  for (const { failure, wait } of attempts) {
-    count(failure === null ? 'success' : failure.code);
-    if (wait !== null) count('drawn wait');
+async function* play(
+  { reply, pieces, pauseMs, ending }: Call,
+  form: Plan['replyForm'],
+  world: ExternalTimers,
+  signal: AbortSignal,
+) {
+  for (let at = 0; at < pieces && !signal.aborted; at += 1) {
+    const size = Math.ceil(reply.length / pieces);
+    const text = reply.slice(at * size, (at + 1) * size);
+    await world.wait(pauseMs, signal);
+    if (!signal.aborted)
+      yield (
+        form === 'text'
+          ? { type: 'text-delta', text }
+          : { type: 'tool-call-delta', index: 0, name: 'output', arguments: text }
+      ) satisfies ModelPart;
   }
-  if (attempts.length > 1 && end.type === 'value') count('value after a failure');
-  count('correction', budgets.corrections);
-  count('transport retry', budgets.transportRetries);
-  count('fallback', budgets.fallbacks);
-  for (const { update } of observed.read.updates) count(`${reader.type} read: ${update.type}`);
+  if (ending === 'hang') await world.wait(1_000_000, signal);
+  if (signal.aborted || ending === 'nothing') return;
+  if (ending === 'throw') throw new Error('a model that breaks its contract');
+  const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
+  if (ending === 'stop' || ending === 'length') yield { type: 'finish', reason: ending, usage } satisfies ModelPart;
+  else
+    yield {
+      type: 'failure',
+      failure: failureOf('transport', ending, 'It failed.', { retryable: ending === 'server_error' }),
+      usage,
+    } satisfies ModelPart;
 }
 
-describe('any structured output with any model, policy, and readers', () => {
-  const counts = new Map<string, number>();
+type Update = StructuredUpdate | ElementUpdate;
 
-  it('[A3] [A4] [A6] [A7] [A8] [A10] [A11] [A12] [A13] follows the rules', async () => {
-    const failures: string[] = [];
-    let ties = 0;
-    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-      const schedule = randomSchedule(seed);
-      const fail = (...found: readonly unknown[]) =>
-        failures.push(`seed ${seed}:\n  ${found.join('\n  ')}\n${describeSchedule(schedule)}`);
-      try {
-        const checked = await check(schedule);
-        if (checked.expected.isTie) {
-          ties += 1;
-          continue;
+/** Runs a plan on a simulated clock, which only moves when nothing else happens. */
+async function run({ calls, replyForm, fallbacks, policy, limits, abortAtMs }: Plan, reader: Reader) {
+  const clock = new TestClock();
+  const world = new ExternalTimers(clock);
+  const stop = new AbortController();
+  let [made, open] = [0, 0];
+  const models = Array.from(
+    { length: fallbacks + 1 },
+    (_, at): ChatModel => ({
+      id: `model-${at}`,
+      contextWindowTokens: 128_000,
+      async *stream(_request, { signal: aborted }) {
+        open += 1;
+        try {
+          yield* play(calls[made++] as Call, replyForm, world, aborted);
+        } finally {
+          open -= 1;
         }
-        if (checked.found.length > 0) fail(...checked.found);
-        countUp(counts, schedule, checked);
-        if (seed % TWICE === 0 && tracks(await runSchedule(schedule)) !== tracks(checked.observed))
-          fail('played again, it goes another way');
-      } catch (error) {
-        fail(error);
-      }
-    }
-    expect(failures.length, `${failures.length} went wrong, say\n${failures.slice(0, SHOWN).join('\n\n')}`).toBe(0);
-    expect(ties).toBeLessThan(SCHEDULES / 50);
+      },
+    }),
+  );
+  const [model, ...fallbackModels] = models as [ChatModel, ...ChatModel[]];
+  const output = createStructuredOutput({
+    model,
+    schema: List,
+    prompt: 'Which?',
+    replyForm,
+    limits,
+    clock,
+    signal: stop.signal,
+    newId: () => 'o1',
+    policy: { ...policy, fallbackModels },
   });
+  const updates: Update[] = [];
+  const keep = (update: Update): void => void updates.push(structuredClone(update));
+  const read = async (): Promise<void> => {
+    if (reader === 'steps') while (await output.hasNext()) keep(await output.next());
+    else if (reader !== 'value')
+      for await (const update of reader === 'updates' ? output : output.elements) keep(update);
+  };
+  let end: { readonly value?: unknown; readonly code?: string } | null = null;
+  let endings = 0;
+  output.value.then(
+    (value) => {
+      end = { value };
+      endings += 1;
+    },
+    ({ code }: { code: string }) => {
+      end = { code };
+      endings += 1;
+    },
+  );
+  let isRead = false;
+  void read()
+    .catch(() => {})
+    .finally(() => {
+      isRead = true;
+    });
+  if (abortAtMs !== null) void world.wait(abortAtMs).then(() => stop.abort());
+  while (end === null || !isRead) {
+    await nextTurn();
+    if (end === null && clock.nextAt === null) throw new Error('it hangs');
+    if (end === null) clock.set(clock.nextAt as number);
+  }
+  await nextTurn();
+  const leftOver = {
+    calls: open,
+    timers: clock.openTimers - world.open,
+    listeners: getEventListeners(stop.signal, 'abort').length,
+  };
+  return {
+    end: end as { value?: unknown; code?: string },
+    endings,
+    endedAtMs: clock.now(),
+    made,
+    updates,
+    leftOver,
+    execution: output.execution,
+  };
+}
 
-  it('covers every kind of outcome repeatedly', () => {
-    const failures = ['no_json', 'truncated', 'empty_reply', 'no_tool_call', 'too_long', 'invalid_reply', 'filtered'];
-    const transport = ['server_error', 'rate_limited', 'stream_cut', 'unauthorized', 'prompt_too_long'];
-    const others = ['transformation_failed', 'no_reply', 'stalled', 'total_deadline', 'model_threw', 'success'];
-    const ends = ['end: value', 'end: exhausted', 'end: cancelled', 'end: last word'];
-    const stops = [
-      'cancelled by cancel',
-      'cancelled by signal',
-      'cancelled by its reader',
-      'exhausted by total_deadline',
-      'exhausted by policy_failed',
-    ];
-    const ways = ['value after a failure', 'correction', 'transport retry', 'fallback', 'drawn wait'];
-    const reads = ['updates', 'steps', 'slow', 'late', 'leaves'].flatMap((reader) =>
-      ['partial', 'reset', 'value'].map((type) => `${reader} read: ${type}`),
+describe('any structured output with any model, policy, and reader', () => {
+  it('[A3] [A4] [A5] [A6] [A7] [A8] [A11] [A12] [A13] ends once within its limits, leaves nothing behind, and does not depend on its reader', async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(plan, async (random) => {
+        const runs = new Map<Reader, Awaited<ReturnType<typeof run>>>();
+        for (const reader of READERS) runs.set(reader, await run(random, reader));
+        const { end, execution, endedAtMs, made } = runs.get('value') as Awaited<ReturnType<typeof run>>;
+        const { attempts, corrections, transportRetries, fallbacks, usage } = execution;
+
+        expect(corrections).toBeLessThanOrEqual(random.policy.maxCorrections);
+        expect(transportRetries).toBeLessThanOrEqual(random.policy.maxTransportRetries);
+        expect(fallbacks).toBeLessThanOrEqual(random.fallbacks);
+        expect(attempts.length).toBe(made);
+        expect(made).toBeLessThanOrEqual(random.limits.maxCalls);
+        expect(endedAtMs).toBeLessThanOrEqual(random.limits.totalMs);
+        expect(usage.modelCalls).toBe(attempts.length);
+        expect(usage.inputTokens).toBe(attempts.reduce((sum, attempt) => sum + attempt.usage.inputTokens, 0));
+        expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, at) => at + 1));
+        expect(attemptExecutionSchema.parse(JSON.parse(JSON.stringify(execution)))).toEqual(execution);
+        expect(attempts.slice(0, -1).every(({ failure }) => failure !== null)).toBe(true);
+        if (end.code === undefined) {
+          expect(end.value).toEqual(parsed);
+          expect(attempts.at(-1)?.failure).toBeNull();
+        } else expect(['attempts_exhausted', 'cancelled']).toContain(end.code);
+        seen.add(`${end.code ?? 'value'} ${attempts.at(-1)?.failure?.code}`);
+
+        for (const [reader, other] of runs) {
+          expect(other.endings).toBe(1);
+          expect(other.leftOver).toEqual({ calls: 0, timers: 0, listeners: 0 });
+          expect(other.end).toEqual(end);
+          expect(other.execution).toEqual(execution);
+          if (reader === 'value') continue;
+          const lastReset = other.updates.findLastIndex(({ type }) => type === 'reset');
+          const resets = other.updates.flatMap((update) => (update.type === 'reset' ? [update.attempt] : []));
+          if (end.code !== 'cancelled') {
+            const failed = attempts.filter(({ failure }) => failure !== null);
+            expect(resets).toEqual(failed.map(({ attempt }) => attempt));
+          }
+          const numbers = other.updates.map(({ attempt }) => attempt);
+          expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+          if (end.code !== undefined) continue;
+          const ofLast = other.updates.slice(lastReset + 1);
+          if (reader === 'elements')
+            expect(ofLast.map((update) => update.type === 'element' && update.value)).toEqual(parsed);
+          else
+            expect(ofLast.slice(-2)).toMatchObject([
+              { type: 'partial', value: items },
+              { type: 'value', value: parsed },
+            ]);
+        }
+      }),
+      { numRuns: 600 },
     );
-    const elements = ['elements read: element', 'elements read: reset'];
-    const seldom = [...failures, ...transport, ...others, ...ends, ...stops, ...ways, ...reads, ...elements]
-      .map((what) => [what, counts.get(what) ?? 0] as const)
-      .filter(([, times]) => times < SCHEDULES / 150);
-    expect(seldom, JSON.stringify(Object.fromEntries(counts))).toEqual([]);
+    for (const code of ['no_json', 'invalid_reply', 'too_long', 'no_reply', 'stalled', 'model_threw', 'unauthorized'])
+      expect([...seen].join()).toContain(`attempts_exhausted ${code}`);
+    for (const end of ['value', 'cancelled']) expect([...seen].join()).toContain(end);
   });
 });

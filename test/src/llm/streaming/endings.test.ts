@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Failure } from '../../../../machines/contracts/failure.ts';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
@@ -77,30 +77,6 @@ describe('the end of a stream', () => {
     const { value, failure, text } = await readAll(throwing());
     expect({ value, text }).toEqual({ value: null, text: '{"a":' });
     expect(failure).toMatchObject({ stage: 'unexpected', message: 'socket gone', retryable: false });
-  });
-
-  test.each<[string, unknown]>([
-    ['undefined', undefined],
-    ['a string', 'no'],
-    ['a symbol', Symbol('no')],
-  ])('by throwing %s does not reject', async (_, thrown) => {
-    const parts = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(thrown) }) };
-    expect((await readAll(parts)).failure).toMatchObject({ stage: 'unexpected' });
-  });
-
-  it.each<[string, () => AsyncIterator<ModelPart>]>([
-    [
-      'fails to open',
-      () => {
-        throw new Error('no iterator');
-      },
-    ],
-    [
-      'throws while closing',
-      () => ({ next: async () => ({ done: true, value: undefined }), return: () => Promise.reject(new Error('late')) }),
-    ],
-  ])('that %s does not reject', async (_, open) => {
-    await expect(readAll({ [Symbol.asyncIterator]: open })).resolves.toMatchObject({ value: null });
   });
 
   test('without a final part is where the stream ends', async () => {

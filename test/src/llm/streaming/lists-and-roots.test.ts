@@ -48,25 +48,6 @@ describe('a list where an object is expected', () => {
       expect(partials.at(-1)).toEqual({ a: 1 });
     }
   });
-
-  test('[A12] JSON in text: is ignored entirely if it is cut off', async () => {
-    for (const text of ['[{"a":1},]', '[{"a":1}', '[{"a":1} {"b":2}]', '[[{"a":1}}', '[1, {"a":1}, oops]']) {
-      const { value, failure } = await readText(...text);
-      expect({ value, code: failure?.code }, text).toEqual({ value: null, code: 'no_json' });
-    }
-  });
-
-  test('is not used for the remains of an answer beside a broken object', async () => {
-    for (const text of ['[1] {"a":oops}', '{} {"a":oops}', '[1] {"a":1', '{} {"a":'])
-      expect(await readText(text), text).toMatchObject({ value: null, failure: { code: 'no_json' } });
-    expect(await readAll(streamOf(['As in [1], the', finishPart('length')]))).toMatchObject({
-      failure: { code: 'truncated' },
-    });
-  });
-
-  test('yields to an empty object, which has a partial', async () => {
-    expect(await readText('{} [1]')).toMatchObject({ value: {}, failure: null, partials: [{}] });
-  });
 });
 
 describe('a list where a list is accepted', () => {
@@ -151,9 +132,5 @@ describe('nested brackets', () => {
       expect(read.failure).toMatchObject({ stage: 'extraction', code: 'too_deep', retryable: true });
       expect(read.failure?.message).toMatch(/more than 1000 open brackets/);
     }
-  });
-
-  test('that are rejected do not hide a later value', async () => {
-    expect(await readText(`{"a":${nested(1_000)}} {"b":1}`)).toMatchObject({ value: { b: 1 }, failure: null });
   });
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart, ReplyForm } from '../../../../machines/contracts/model.ts';
-import { failureOf } from '../../../../machines/policies/failures.ts';
 import { splitAt } from '../../../support/json-text.ts';
 import { argumentsPart, finishPart, readAll, reasoningPart, streamOf, TOOL } from '../../../support/model-streams.ts';
 
@@ -92,11 +91,6 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     );
   });
 
-  test('has an empty object as arguments if it has none', async () => {
-    for (const parts of [[search('')], [search(' '), search('')]])
-      expect((await read(form, parts)).value).toMatchObject({ calls: [{ arguments: '{}' }] });
-  });
-
   test('[A10] is reported as truncated, with its name, if the output limit cut its arguments', async () => {
     for (const cut of ['', '{"q":"so', '{"q":1', '[{}']) {
       const { value, failure, text } = await read(form, ['Well.', search(cut), finishPart('length')]);
@@ -105,18 +99,6 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
       expect(failure?.message).toContain('“search”');
       expect(text).toBe(`Well.\n[called the tool search with the arguments ${cut}]`);
     }
-  });
-
-  test('is returned if its arguments are complete before the output limit, without a call that is cut off', async () => {
-    const { value } = await read(form, [search('{"q":1}'), of('clock', '{"zone', 1), finishPart('length')]);
-    expect(value).toEqual({ calls: [{ name: 'search', arguments: '{"q":1}' }], said: '' });
-  });
-
-  test('[A10] [A13] does not hide a stream failure, even if the call is complete', async () => {
-    const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
-    expect(await read(form, [search('{}'), { type: 'failure', failure }])).toMatchObject({ value: null, failure });
-    const filtered = await read(form, [search('{}'), finishPart('content-filter')]);
-    expect(filtered).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
   });
 
   test('[A10] keeps calls of unknown tools beside it, in the order of their starts', async () => {
@@ -146,23 +128,6 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
     expect(failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call', retryable: true });
     expect(failure?.message).toContain('“sear ch”');
   });
-
-  test('of an unknown tool does not hide a reply beside it', async () => {
-    expect(await read(form, [of('foo', '{}', 1), reply(form, '{"a":1}')])).toMatchObject({
-      value: { a: 1 },
-      failure: null,
-    });
-  });
-
-  test('is bounded like any reply', async () => {
-    const { failure, text } = await readAll(streamOf([search('x'.repeat(50)), search('y'.repeat(5_000))]), {
-      form,
-      maxChars: 100,
-      offered: { names: new Set(NAMES), valueOf: () => ({}) },
-    });
-    expect(failure).toMatchObject({ code: 'too_long' });
-    expect(text.length).toBeLessThan(200);
-  });
 });
 
 describe('failures with offered tools', () => {
@@ -175,28 +140,8 @@ describe('failures with offered tools', () => {
     expect((await read('text', [of('find', '{}'), finishPart('length')])).failure).toMatchObject({ code: 'truncated' });
   });
 
-  test('ignore calls when no tools are offered', async () => {
-    const { failure } = await readAll(streamOf([of('search', '{}')]));
-    expect(failure).toMatchObject({ code: 'empty_reply' });
-  });
-
   test(`[A12] in tool-call form report any other call as a reply without a call of ${TOOL}`, async () => {
     const { failure } = await read('tool-call', [of('find', '{}')]);
     expect(failure?.message).toBe(`The reply does not call the tool “${TOOL}”; a call of “find” came instead.`);
   });
-});
-
-test('[A2] take work proportional to the length: the value is built once per chunk without copying text', async () => {
-  let made = 0;
-  const pieces = Array.from({ length: 20_000 }, () => search('x'.repeat(10)));
-  const { value } = await readAll(streamOf(pieces), {
-    offered: {
-      names: new Set(NAMES),
-      valueOf: ([call]) => {
-        made += 1;
-        return { chars: call?.arguments.length };
-      },
-    },
-  });
-  expect({ value, made }).toEqual({ value: { chars: 200_000 }, made: 20_001 });
 });

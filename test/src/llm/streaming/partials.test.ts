@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitAt, wrappedJson } from '../../../support/json-text.ts';
 import { argumentsPart, readAll, streamOf } from '../../../support/model-streams.ts';
 
 /** Freezes a value deeply, as state stores do. */
@@ -68,30 +66,6 @@ describe.each(forms)('a %s partial that a consumer changes', (form, streamOf) =>
     expect(seen).toEqual([{ a: { b: [1] } }, value]);
     expect(seen.at(-1)).not.toBe(read.value);
   });
-
-  test('[A7] is never the value itself or a part of it', async () => {
-    let last: unknown;
-    const read = await readAll(streamOf(given), {
-      form,
-      onPartial: (it) => {
-        last = it;
-      },
-    });
-    expect(last).toEqual(read.value);
-    spoil(last);
-    expect(read.value).toStrictEqual(value);
-  });
-
-  test('[A12] does not change any value, wherever the text is split', async () => {
-    const harm = fc.constantFrom(freeze, spoil, trap, shallow);
-    await fc.assert(
-      fc.asyncProperty(wrappedJson, fc.array(fc.nat(500)), harm, async ({ json, value: wanted }, cuts, onPartial) => {
-        const read = await readAll(streamOf(splitAt(json, cuts)), { form, onPartial });
-        expect(read.value).toStrictEqual(wanted);
-      }),
-      { numRuns: 100 },
-    );
-  });
 });
 
 describe('partials that nobody reads at first', () => {
@@ -138,9 +112,4 @@ describe('an observer that throws', () => {
       expect(closed).toBe(true);
     },
   );
-
-  test('stops it also at the only partial, at the end', async () => {
-    await expect(readAll(streamOf(['{}']), { onPartial: fail })).rejects.toBe(error);
-    await expect(readAll(streamOf([argumentsPart('7')]), { form: 'tool-call', onPartial: fail })).rejects.toBe(error);
-  });
 });

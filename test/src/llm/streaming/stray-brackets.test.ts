@@ -33,23 +33,12 @@ describe('brackets in prose before the JSON', () => {
     );
   });
 
-  test('[A12] JSON in text: do not hide a fenced block', async () => {
-    const text = `Use {name} like {"so"} or [1]:\n\`\`\`json\n${ANSWER}\n\`\`\`\n`;
-    expect((await readText(text)).value).toEqual(VALUE);
-  });
-
   it.each([
     ['a footnote mark', `As said in [1]: ${ANSWER}`],
     ['an empty list', `Sources: [] ${ANSWER}`],
     ['an empty object', `Starting from {} we get ${ANSWER}`],
   ])('[A12] JSON in text: are not the reply: %s before the object', async (_, text) => {
     expect((await readText(text)).value).toEqual(VALUE);
-  });
-
-  it('[A7] do not affect the last partial, which is the final value', async () => {
-    const { partials, value } = await readText(`{so} ${ANSWER}`);
-    expect(value).toEqual(VALUE);
-    expect(partials.at(-1)).toEqual(VALUE);
   });
 });
 
@@ -80,13 +69,6 @@ describe('broken JSON is not repaired from its parts', () => {
     expect(value).toBeNull();
     expect(failure).toMatchObject(wanted);
   });
-
-  test('[A10] a truncated object without inner brackets is an extraction failure', async () => {
-    const { value, failure } = await readText('{"a":1,"b":"x');
-    expect(value).toBeNull();
-    expect(failure).toMatchObject({ stage: 'extraction', code: 'no_json', retryable: true });
-    expect(failure?.message).toMatch(/does not end/);
-  });
 });
 
 describe('locating a JSON value in text', () => {
@@ -100,28 +82,5 @@ describe('locating a JSON value in text', () => {
         expect(finder.found).toEqual({ from: 4, to: 4 + json.length });
       }),
     );
-  });
-
-  test('completes at its last bracket', () => {
-    const finder = new ProseFinder({ acceptsList: false });
-    const found = ['say', ' {"a":"}', '\\"', '"', '}', '{}'].map((piece) => {
-      finder.push(piece);
-      return [finder.found, finder.miss];
-    });
-    const span = { from: 4, to: 15 };
-    expect(found).toEqual([
-      [null, 'none'],
-      [null, 'unfinished'],
-      [null, 'unfinished'],
-      [null, 'unfinished'],
-      [span, 'none'],
-      [span, 'none'],
-    ]);
-  });
-
-  test('[A12] JSON in text: succeeds after any number of invalid objects', async () => {
-    expect((await readText(`${'{"no"} {no} {} [1] '.repeat(1_000)}${ANSWER}`)).value).toEqual(VALUE);
-    expect((await readText('no brace at all')).failure).toMatchObject({ code: 'no_json' });
-    expect((await readText('Nothing: {}')).value).toEqual({});
   });
 });

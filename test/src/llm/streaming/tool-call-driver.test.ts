@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { failureOf } from '../../../../machines/policies/failures.ts';
 import { splitAt, wrappedJson } from '../../../support/json-text.ts';
 import {
   argumentsPart,
@@ -31,12 +30,6 @@ describe('a reply in tool-call arguments', () => {
     );
   });
 
-  test('[A12] tool-call arguments: yields a list item as soon as it is complete', async () => {
-    const { partials } = await readArguments('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
-    expect(partials).toContainEqual({ items: [{ n: 1 }] });
-    expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
-  });
-
   test('[A12] tool-call arguments: is the first call of the tool, however calls are interleaved', async () => {
     const read = await readCalls([
       other('{"q":"so', 0),
@@ -61,15 +54,6 @@ describe('a reply in tool-call arguments', () => {
     expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, partials: [{ a: 1 }] });
     expect(read.told).toEqual(['alive', 'alive', 'alive', 'text', 'alive']);
   });
-
-  test('[A12] JSON in text: excludes reasoning and tool calls, whatever they contain', async () => {
-    const read = await readAll(streamOf([reasoningPart('{"a":0}'), argumentsPart('{"a":2}'), '', '{"a":1}']));
-    expect(read).toMatchObject({ text: '{"a":1}', value: { a: 1 }, told: ['alive', 'alive', 'alive', 'text'] });
-  });
-
-  test('allows whitespace around the arguments', async () => {
-    expect((await readArguments(' \n', '{"a":1}', '\t ')).value).toEqual({ a: 1 });
-  });
 });
 
 describe('a tool call that is not a reply', () => {
@@ -83,12 +67,6 @@ describe('a tool call that is not a reply', () => {
     expect({ value, text }).toEqual({ value: null, text: '' });
     expect(failure).toMatchObject({ stage: 'extraction', code: 'no_tool_call', retryable: true });
     expect(failure?.message).toBe(`The reply does not call the tool “${TOOL}”; ${instead}.`);
-  });
-
-  test('has an invented name printed in short and printable form', async () => {
-    const name = `x\u0000\n\u202e${'y'.repeat(500_000)}`;
-    const { failure } = await readCalls([argumentsPart('{}', { name })]);
-    expect(failure?.message).toContain(`a call of “x ${'y'.repeat(57)}…” came`);
   });
 
   test.each([[['']], [[' ', '\n']]])('[A10] without arguments is an empty reply: %j', async (pieces) => {
@@ -123,34 +101,5 @@ describe('a tool call that is not a reply', () => {
       const { failure } = await readCalls([...parts, finishPart('length')]);
       expect(failure).toMatchObject({ code: 'truncated', message: expect.stringContaining(TOOL) });
     }
-  });
-
-  test('with complete arguments before the output limit is the value after all', async () => {
-    expect(await readCalls([argumentsPart('{"a":1}'), finishPart('length')])).toMatchObject({
-      value: { a: 1 },
-      failure: null,
-    });
-  });
-
-  test('[A13] stopped by a content filter is a permanent failure', async () => {
-    const { value, failure } = await readCalls([argumentsPart('{"a":1}'), finishPart('content-filter')]);
-    expect({ value, failure }).toMatchObject({ value: null, failure: { code: 'filtered', retryable: false } });
-  });
-
-  test('[A10] with a failure part returns that failure even if the arguments are complete', async () => {
-    const failure = failureOf('transport', 'stream_cut', 'The connection broke.');
-    expect(await readCalls([argumentsPart('{"a":1}'), { type: 'failure', failure }])).toMatchObject({
-      value: null,
-      failure,
-      text: '{"a":1}',
-    });
-  });
-
-  test.each([
-    ['no name', { type: 'tool-call-delta', index: 0, arguments: '{}' }],
-    ['no index', { type: 'tool-call-delta', name: TOOL, arguments: '{}' }],
-    ['non-string arguments', { type: 'tool-call-delta', index: 0, name: TOOL, arguments: {} }],
-  ])('with %s in a delta is a broken model contract', async (_, part) => {
-    expect(await readCalls([part as never])).toMatchObject({ value: null, failure: { stage: 'unexpected' } });
   });
 });

@@ -161,7 +161,7 @@ function withPrivateDirectory(path: string): string {
 }
 
 /** The built-in capabilities that `--capability` accepts. */
-export type BuiltIn = 'calculator' | 'current_time' | 'search_documents' | 'read_passage';
+export type BuiltIn = 'current_time' | 'search_documents' | 'read_passage';
 
 export interface OpenedCapabilities {
   readonly capabilities: readonly Capability[];
@@ -197,11 +197,6 @@ async function builtInCapability(name: BuiltIn, documents: OpenedDocuments | nul
     throw new PostChainError('invalid_option', `--capability ${name} requires --docs`);
   };
   switch (name) {
-    case 'calculator': {
-      const { calculator, loadMathjs } = await import('../tools/calculator.ts');
-      await loadMathjs();
-      return calculator();
-    }
     case 'current_time':
       return (await import('../tools/current-time.ts')).currentTime();
     case 'search_documents':

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import {
   age,
   collect,
@@ -90,20 +89,6 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       process.stdout.write(await exportCommand(run, flags));
     });
 
-  program
-    .command('journals')
-    .description('work on recorded runs that are damaged')
-    .command('repair')
-    .description('write what can be read of a damaged journal to new files; the journal is not changed')
-    .argument('<run>', RUN)
-    .option('-o, --output <name>', 'start of the names of the files (default: RUN.repaired)')
-    .option('--force', 'overwrite existing files')
-    .option('--journals <place>', JOURNALS)
-    .action(async (run, flags) => {
-      const { repairCommand } = await import('./repair-command.ts');
-      process.stdout.write(await repairCommand(run, flags));
-    });
-
   withContinueOptions(
     program.command('resume').description('continue an interrupted run without repeating finished calls'),
   )
@@ -134,18 +119,6 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       const { whatIfCommand } = await import('./what-if-command.ts');
       process.stdout.write(await whatIfCommand(flags));
     });
-
-  program
-    .command('context')
-    .description("list the operations on a run's context, or preview undoing some")
-    .argument('[run]', `${RUN}; put it before --undo`)
-    .option('--undo <id...>', 'preview the context without these operations (ids)')
-    .option('--journals <place>', JOURNALS)
-    .option('--json', 'print JSON')
-    .action(async (run, flags) => {
-      const { contextCommand } = await import('./context-command.ts');
-      process.stdout.write(await contextCommand(run ?? missingRun(), flags));
-    });
 }
 
 /** Adds the options of a command that continues a recorded run. They override what its journal recorded. */
@@ -156,15 +129,7 @@ function withContinueOptions(command: Command): Command {
     .option('--mcp <server>', 'MCP server to use instead of the recorded ones; repeatable', collect)
     .option('--model <name>', 'model to use instead of the recorded one')
     .option('--base-url <url>', 'base URL of the model server, instead of the recorded one', serverUrl)
-    .option('--trust', 'open what the journal names, even if your installation did not start the run')
+    .option('--trust', 'open what the journal names, even if it may come from someone else')
     .option('--journals <place>', JOURNALS);
   return withInspectOptions(withAnswerOptions(command));
-}
-
-/** `--undo` takes every argument after it, so a run that follows it is read as an operation id. */
-function missingRun(): never {
-  throw new PostChainError(
-    'invalid_path',
-    'Missing run; put it before other arguments: postchain context last --undo s5.o1',
-  );
 }

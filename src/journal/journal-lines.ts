@@ -229,54 +229,6 @@ export function lineReader(place: string): LineReader {
   };
 }
 
-/** The entries of a damaged journal: those before the damage, which are verified, and those after it that can still be read. */
-export interface SalvagedEntries {
-  readonly before: readonly JournalEntry[];
-  /** Valid entries, but some may be missing, and their order is not verified. */
-  readonly after: readonly JournalEntry[];
-  /** What is wrong with the first damaged line; null if the journal is whole. */
-  readonly problem: string | null;
-}
-
-/** Returns the readable entries of a journal. After a damaged line, reading continues at the next line that needs no dictionary. */
-export async function salvage(place: string, lines: AsyncIterable<string>): Promise<SalvagedEntries> {
-  const reader = lineReader(place);
-  const before: JournalEntry[] = [];
-  const after: JournalEntry[] = [];
-  let problem: string | null = null;
-  let window: Uint8Array | null = null;
-
-  function readAfter(line: string): void {
-    const block = BLOCK_START.test(line) ? blockIn(line) : null;
-    const texts = block === null ? [line] : textsAfter(block);
-    for (const text of texts) {
-      const { sum: _, ...value } = Object(jsonOf(text)) as Record<string, unknown>;
-      if (journalEntrySchema.safeParse(value).success) after.push(value as unknown as JournalEntry);
-    }
-  }
-
-  function textsAfter(block: Block): readonly string[] {
-    if (block.restart !== true && window === null) return [];
-    const text = inflated(block, block.restart === true ? null : window);
-    window = text === null ? null : lastOf(block.restart === true ? NO_BYTES : (window ?? NO_BYTES), text);
-    return text === null ? [] : entryTexts(text);
-  }
-
-  for await (const line of lines) {
-    if (problem !== null) {
-      readAfter(line);
-      continue;
-    }
-    try {
-      before.push(...reader.read(line).map(({ entry }) => entry));
-    } catch (error) {
-      problem = (error as Error).message;
-      readAfter(line);
-    }
-  }
-  return { before, after, problem };
-}
-
 /** Returns the text of a block; null if it is damaged. The dictionary is null for a block that needs none. */
 function inflated({ deflate }: Block, dictionary: Uint8Array | null): Buffer | null {
   try {

@@ -13,13 +13,10 @@ import type {
 import { guardedWriter } from './guarded-writer.ts';
 import {
   entriesInLine,
-  entriesOf,
   type LineWriter,
   lineReader,
   lineWriter,
   type ReadEntry,
-  type SalvagedEntries,
-  salvage,
   unreadable,
 } from './journal-lines.ts';
 
@@ -142,7 +139,6 @@ export function createJournalStore(backend: JournalBackend, options: StoreOption
     openTail,
     scan,
     watch: backend.watch,
-    salvage: (runId) => salvage(`run ${runId}`, linesIn(backend, runId)),
   });
   return store;
 }
@@ -206,7 +202,6 @@ interface StoredRuns {
   openTail(runId: string): JournalTail;
   scan(query?: BoundsQuery): AsyncIterable<StoredRun>;
   watch(onChange: (runIds: readonly string[] | null) => void): () => void;
-  salvage?(runId: string): Promise<SalvagedEntries>;
 }
 
 /** Keyed by identity, so a copy of a store with another `read` is not included. */
@@ -262,12 +257,6 @@ export function repeat(everyMs: number, act: () => void): () => void {
   const timer = setInterval(act, everyMs);
   timer.unref?.();
   return () => clearInterval(timer);
-}
-
-/** Returns the readable entries of a run, damaged or not. Rejects with `invalid_journal` if there is no such run. */
-export async function salvageRun(store: JournalStore, runId: string): Promise<SalvagedEntries> {
-  const found = await storedRuns.get(store)?.salvage?.(runId);
-  return found ?? { before: await entriesOf(store.read(runId)), after: [], problem: null };
 }
 
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */

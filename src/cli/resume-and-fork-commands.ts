@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
-import { entriesOf, runStartOf } from '../journal/journal-lines.ts';
+import { entriesOf } from '../journal/journal-lines.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type ContinueFlags, flagsToContinue } from './recorded-flags.ts';
@@ -39,10 +39,9 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const entries = await entriesOf(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const { session: _, sessionFile: __, ...continued } = await flagsToContinue(found, others, streams);
-  const { sessionId } = runStartOf(entries);
   const prepared = await prepareRun(continued);
   return completeRun({ ...prepared, notes: [...prepared.notes, ...notes] }, flags, streams, ({ chain, host }) =>
-    chain.fork(entries, { at, set: changes, host: host(sessionId) }),
+    chain.fork(entries, { at, set: changes, host }),
   );
 }
 

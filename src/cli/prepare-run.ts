@@ -147,7 +147,6 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   }
 }
 
-/** Returns the given flags that only apply to a model of a server. */
 function flagsIgnoredOffline({ instructions, api, reasoningEffort, serviceTier }: RunFlags): readonly string[] {
   const flags = {
     '--instructions': instructions,

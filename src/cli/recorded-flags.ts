@@ -171,7 +171,6 @@ async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given
   );
 }
 
-/** Returns recorded commands with their hidden values, which it asks for. */
 async function withKeys({ runId }: RunStart, servers: readonly string[], asker: Asker): Promise<readonly string[]> {
   const complete: string[] = [];
   for (const server of servers) {

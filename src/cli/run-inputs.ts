@@ -33,7 +33,7 @@ export async function openDocuments(paths: readonly string[]): Promise<OpenedDoc
   if (documents.length === 0)
     throw new PostChainError(
       'invalid_path',
-      `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected .md, .txt, .html or .json files`,
+      `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected Markdown, text, HTML, JSON, PDF or DOCX files`,
     );
   return { source: createPassageIndex(documents), documents, skipped };
 }

@@ -11,7 +11,6 @@ const entry = {
   machines: 'src/entries/machines.ts',
   openai: 'src/entries/openai.ts',
   'ai-sdk': 'src/entries/ai-sdk.ts',
-  calculator: 'src/entries/calculator.ts',
   presentation: 'src/entries/presentation.ts',
   mcp: 'src/entries/mcp.ts',
   node: 'src/entries/node.ts',

@@ -19,7 +19,6 @@ describe('the package', () => {
       'gpt-tokenizer': '^4.0.0',
       libsql: '^0.5.29',
       mammoth: '^1.13.0',
-      mathjs: '^15.2.0',
       openai: '^6.0.0 || ^7.0.0',
       unpdf: '^1.7.0',
       xstate: '^5.33.0',

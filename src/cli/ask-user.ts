@@ -14,7 +14,6 @@ export interface Answerer {
   close(): void;
 }
 
-/** Returns an answerer that prompts the user at a terminal. */
 export function terminalAnswerer(terminal: Terminal): Answerer {
   return {
     consent: (request, signal, waitMs) => askConsent(request, terminal, signal, waitMs),
@@ -45,7 +44,6 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, ha
   };
 }
 
-/** Returns the answerer with a fixed reply on consent. */
 export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'default'): Answerer {
   return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
 }

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { exportRun, withoutSignature } from '../inspection/export-run.ts';
+import { exportRun } from '../inspection/export-run.ts';
 import {
   type Redaction,
   redacted,
@@ -29,7 +29,7 @@ const MAX_LISTED = 200;
 export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
   const redact = flags.redact && redactionOf(flags.redact);
   const { store, runId } = await findRun(name, flags);
-  const entries = (await entriesOf(store.read(runId))).map(withoutSignature);
+  const entries = await entriesOf(store.read(runId));
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
   if (flags.preview) return previewText(entries, redactions, redact, flags.redact);
   const path = flags.output ?? defaultPath(entries, redact);

@@ -47,6 +47,8 @@ export interface FoundRun {
   readonly status: RunStatus;
   /** Whether the user named a journal file. */
   readonly isFile: boolean;
+  /** Whether the journal may come from someone else: it is not in the user's own journal directory. */
+  readonly isForeign: boolean;
 }
 
 const SHORT_ID_CHARS = 8;
@@ -72,12 +74,12 @@ const MAX_LISTED = 5;
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
   if (existsSync(name) && statSync(name).isFile()) {
     const store = journalFile(name);
-    return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true };
+    return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true, isForeign: true };
   }
   const store = openJournals(flags);
   const runs = await store.list();
   const run = requireRun(name, runs);
-  return { store, runId: run.runId, status: run.status, isFile: false };
+  return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
 }
 
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */

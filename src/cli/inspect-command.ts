@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Run } from '../chain/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
+import { makeDirectory } from '../internal/make-directory.ts';
 import { storedRunsOf } from '../inspection/stored-runs.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
-import { inspectedActions } from './inspected-actions.ts';
-import { createSecret, readSecret } from './installation-secret.ts';
+import { homePath } from './home.ts';
+import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
 import { openInBrowser } from './open-in-browser.ts';
 
 export interface InspectFlags extends JournalFlags {
@@ -20,8 +23,8 @@ export async function inspectCommand(
   flags: InspectFlags,
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
-  const { journals, runId, isFile } = await findJournals(name, flags);
-  const inspector = await openInspector({ journals, isFile, port: flags.port }, stderr);
+  const { runId, ...found } = await findJournals(name, flags);
+  const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   if (flags.open) openInBrowser(inspector.url);
   stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
@@ -36,12 +39,12 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
     const journals = openJournals(flags);
     // Reading one run shows whether the place can be used. The server reads the others while the page opens.
     for await (const _ of storedRunsOf(journals).scan()) break;
-    return { journals, runId: null, isFile: false };
+    return { journals, runId: null, isFile: false, isForeign: flags.journals !== undefined };
   }
-  const { store, runId, isFile } = await findRun(name, flags);
+  const { store, runId, isFile, isForeign } = await findRun(name, flags);
   for await (const _ of store.read(runId)) break;
   // A file lists itself by its absolute path.
-  return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId, isFile };
+  return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId, isFile, isForeign };
 }
 
 export interface Inspector {
@@ -58,17 +61,13 @@ export interface Inspector {
  * Starts the inspector and prints its address, which stays the same for a chosen port. Rejects with `invalid_option` if the port is in use.
  */
 export async function openInspector(
-  {
-    journals,
-    isFile = false,
-    port = 0,
-  }: { readonly journals: JournalStore; readonly isFile?: boolean; readonly port?: number | undefined },
+  { port = 0, ...found }: InspectedJournals & { readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
   const { url, statelyUrl, watch, choose, close } = await inspectionServer({
-    journals,
+    journals: found.journals,
     port,
-    actions: inspectedActions(journals, isFile),
+    actions: inspectedActions(found),
     token: port === 0 ? undefined : installationToken(),
   });
   out.write(`Inspector: ${url}\n`);
@@ -85,11 +84,20 @@ export async function openInspector(
   };
 }
 
-const TOKEN = 'inspector.key';
-
-/** Returns this user's token, created on first use; undefined if it cannot be stored. */
+/** Returns this user's token, created on first use; undefined if it cannot be stored or is not private. */
 function installationToken(): string | undefined {
-  return (readSecret(TOKEN).secret ?? createSecret(TOKEN))?.toString('base64url');
+  const path = homePath('inspector.key');
+  try {
+    makeDirectory(dirname(path));
+    if (!existsSync(path))
+      writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+    const { mode, uid } = statSync(path);
+    const isPrivate = process.platform === 'win32' || ((mode & 0o077) === 0 && uid === process.getuid?.());
+    const token = readFileSync(path, 'utf8').trim();
+    return isPrivate && /^[\w-]{43}$/u.test(token) ? token : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function untilStopped(): Promise<void> {

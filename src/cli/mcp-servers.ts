@@ -27,7 +27,6 @@ export function hiddenArguments(server: Server): readonly string[] {
   );
 }
 
-/** Returns the command with its hidden values filled in, in order. */
 export function withHiddenValues(server: Server, values: readonly string[]): Server {
   let next = 0;
   return wordsOf(server)

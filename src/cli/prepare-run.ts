@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { chmodSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type * as z from 'zod/mini';
@@ -27,7 +26,6 @@ import {
   readHistory,
   readInstructions,
 } from './run-inputs.ts';
-import { signRun } from './run-signature.ts';
 
 export interface RunFlags extends ServerFlags {
   readonly docs?: readonly string[];
@@ -68,11 +66,8 @@ export interface PreparedRun {
   /** The files of the request. */
   readonly attachments: readonly ContentPart[];
   readonly sessionId: string | undefined;
-  /**
-   * Returns what the journal records, so that `resume` and `fork` can prepare the run again: its flags, and a signature that fits them, the
-   * id of the run and its session.
-   */
-  readonly host: (sessionId: string | null) => Readonly<Record<string, Json>>;
+  /** What the journal records, so that `resume` and `fork` can prepare the run again. */
+  readonly host: { readonly flags: Readonly<Record<string, Json>> };
   /** Closes the sessions and tools of the run. */
   readonly close: () => Promise<void>;
   /** Lines to print before the run. */
@@ -107,9 +102,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
     if (attachments.length > 0 && models.every(({ name }) => name === 'offline'))
       throw new PostChainError('unsupported_file', '--attach: the offline model reads text only; add --model NAME');
     const leftMs = await checkModels(models, (flags.timeout ?? 600) * 1000);
-    const runId = randomUUID();
     const chain = createPostChain({
-      newId: () => runId,
       model: first.model,
       fallbackModels: fallbacks.map(({ model }) => model),
       ...(documents && { documents: documents.source }),
@@ -134,18 +127,13 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
     ];
     const skipped = (documents?.skipped ?? []).map(({ path, reason }) => oneLine(`  skipped ${path}: ${reason}`));
     const ignored = models.every(({ name }) => name === 'offline') ? flagsIgnoredOffline(flags) : [];
-    const recorded = recordableFlags(flags, models);
-    const host = (sessionId: string | null): Readonly<Record<string, Json>> => {
-      const signature = journals && signRun({ runId, sessionId, flags: recorded });
-      return { flags: recorded, ...(signature !== null && { signature }) };
-    };
     return {
       chain,
       startAt,
       history,
       attachments,
       sessionId,
-      host,
+      host: { flags: recordableFlags(flags, models) },
       close,
       notes: [
         summary.join(' · '),
@@ -159,7 +147,6 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   }
 }
 
-/** Returns the given flags that only apply to a model of a server. */
 function flagsIgnoredOffline({ instructions, api, reasoningEffort, serviceTier }: RunFlags): readonly string[] {
   const flags = {
     '--instructions': instructions,

@@ -16,7 +16,7 @@ import { addRecordedRunCommands } from './recorded-run-commands.ts';
 import type { BuiltIn } from './run-inputs.ts';
 
 const PROFILE_NAMES: readonly ProfileName[] = ['thorough', 'balanced', 'lean'];
-const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['calculator', 'current_time', 'search_documents', 'read_passage'];
+const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['current_time', 'search_documents', 'read_passage'];
 
 /** Returns the command line. Each command's code is loaded when it runs: `postchain --version` loads none of it. */
 export function createProgram(setExitCode: (code: number) => void): Command {

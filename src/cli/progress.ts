@@ -22,7 +22,6 @@ const STREAMED_FIELD: Record<Task, string> = {
   synthesis: 'answerText',
 };
 
-/** Returns a function that prints a run's events as lines of progress. */
 export function createProgress(screen: Screen): (event: RunEvent) => void {
   const findingOf = createFindings();
   let startedAtMs = 0;

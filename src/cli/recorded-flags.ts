@@ -9,12 +9,11 @@ import { baseUrlOf, DEFAULT_BASE_URL } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
-import { checkSignature } from './run-signature.ts';
 import type { Streams } from './screen.ts';
 
 /** Flags of `resume` and `fork`. */
 export interface ContinueFlags extends RunFlags {
-  /** Opens what an unsigned journal names. */
+  /** Opens what a journal that may come from someone else names. */
   readonly trust?: boolean;
 }
 
@@ -28,7 +27,7 @@ const recordedFlagsSchema = z.object({
   reasoningEffort: z.optional(z.string()),
   serviceTier: z.optional(z.string()),
   docs: z.optional(z.array(z.string())),
-  capability: z.optional(z.array(z.enum(['calculator', 'current_time', 'search_documents', 'read_passage']))),
+  capability: z.optional(z.array(z.enum(['current_time', 'search_documents', 'read_passage']))),
   mcp: z.optional(z.array(z.string())),
   sessionFile: z.optional(z.string()),
   /** Where the run was started: MCP commands may name files in it. */
@@ -39,31 +38,31 @@ type RecordedFlags = Pick<RunFlags, Exclude<keyof z.infer<typeof recordedFlagsSc
 };
 
 /**
- * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its journal. A journal that this installation
- * did not sign may come from anyone, so it opens nothing without `--trust`, a confirmation at a terminal, or flags given by the user.
+ * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its journal. A journal outside of the user's
+ * own directory may come from anyone, so it opens nothing without `--trust`, a confirmation at a terminal, or flags given by the user.
  *
  * @throws PostChainError `invalid_journal` for unreadable flags, `invalid_option` if the user must decide something.
  */
 export async function flagsToContinue(
-  { store, runId, isFile }: FoundRun,
+  { store, runId, isForeign }: FoundRun,
   given: ContinueFlags,
   streams: Streams,
 ): Promise<ContinueFlags> {
   const start = await startOf(store.read(runId));
   const { directory: _, ...recorded } = recordedFlags(start);
   const asker = askerFor(given, streams);
-  const question = trustQuestion(start, isFile, given);
+  const question = trustQuestion(start, isForeign, given);
   if (question !== null && given.trust !== true) await requireTrust(start, question, asker);
   const baseUrl = await chooseBaseUrl(start, recorded, given, asker);
   const mcp = given.mcp ?? (recorded.mcp && (await withKeys(start, recorded.mcp, asker)));
   return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
 }
 
-/** Returns what the user must confirm before a run is continued; null if it opens nothing, or this installation signed it. */
-export function trustQuestion(start: RunStart, isFile: boolean, given: RunFlags = {}): NeedsTrust | null {
+/** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */
+export function trustQuestion(start: RunStart, isForeign: boolean, given: RunFlags = {}): NeedsTrust | null {
   const { directory, ...recorded } = recordedFlags(start);
   const actions = actionsOf(recorded, given);
-  const doubt = doubtOf(start, { isFile, directory: recorded.mcp && given.mcp === undefined ? directory : undefined });
+  const doubt = doubtOf(isForeign, recorded.mcp && given.mcp === undefined ? directory : undefined);
   return doubt === null || actions.length === 0 ? null : { doubt, actions };
 }
 
@@ -113,15 +112,9 @@ function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] 
   ];
 }
 
-/** Returns why a run may not be continued without a question, as a phrase after "because"; null if this installation signed it. */
-function doubtOf(
-  { runId, sessionId, host }: RunStart,
-  { isFile, directory }: { readonly isFile: boolean; readonly directory: string | undefined },
-): string | null {
-  const check = checkSignature({ runId, sessionId, flags: host?.['flags'] ?? null }, host?.['signature']);
-  if (!check.isSigned) return check.reason;
-  // The signature covers the start of a run only: whoever has a copy can change what follows.
-  if (isFile) return 'a journal file may have been changed by someone else';
+/** Returns why a run may not be continued without a question, as a phrase after "because" or "but". */
+function doubtOf(isForeign: boolean, directory: string | undefined): string | null {
+  if (isForeign) return 'its journal is not in your journal directory and may come from someone else';
   if (directory !== undefined && directory !== process.cwd()) return `it was started in ${quoted(directory)}`;
   return null;
 }
@@ -178,7 +171,6 @@ async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given
   );
 }
 
-/** Returns recorded commands with their hidden values, which it asks for. */
 async function withKeys({ runId }: RunStart, servers: readonly string[], asker: Asker): Promise<readonly string[]> {
   const complete: string[] = [];
   for (const server of servers) {

@@ -1,6 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -40,10 +39,9 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const entries = await entriesOf(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const { session: _, sessionFile: __, ...continued } = await flagsToContinue(found, others, streams);
-  const { sessionId } = runStartOf(entries);
   const prepared = await prepareRun(continued);
   return completeRun({ ...prepared, notes: [...prepared.notes, ...notes] }, flags, streams, ({ chain, host }) =>
-    chain.fork(entries, { at, set: changes, host: host(sessionId) }),
+    chain.fork(entries, { at, set: changes, host }),
   );
 }
 

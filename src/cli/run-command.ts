@@ -27,7 +27,7 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
         history,
         startAt,
         mode: flags.manual ? 'manual' : 'automatic',
-        host: host(sessionId ?? null),
+        host,
         ...(sessionId !== undefined && { sessionId }),
       }),
   );
@@ -92,7 +92,8 @@ export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags,
 async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<Inspector | null> {
   if (flags.inspect !== true) return null;
   const { openInspector } = await import('./inspect-command.ts');
-  return openInspector({ journals: openJournals(flags), port: flags.inspectPort }, stderr);
+  const isForeign = flags.journals !== undefined;
+  return openInspector({ journals: openJournals(flags), isFile: false, isForeign, port: flags.inspectPort }, stderr);
 }
 
 /** Prints progress and asks the user questions until the answer. */

@@ -34,7 +34,7 @@ export async function openDocuments(paths: readonly string[]): Promise<OpenedDoc
   if (documents.length === 0)
     throw new PostChainError(
       'invalid_path',
-      `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected .md, .txt, .html or .json files`,
+      `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected Markdown, text, HTML, JSON, PDF or DOCX files`,
     );
   return { source: createPassageIndex(documents), documents, skipped };
 }
@@ -162,7 +162,7 @@ function withPrivateDirectory(path: string): string {
 }
 
 /** The built-in capabilities that `--capability` accepts. */
-export type BuiltIn = 'calculator' | 'current_time' | 'search_documents' | 'read_passage';
+export type BuiltIn = 'current_time' | 'search_documents' | 'read_passage';
 
 export interface OpenedCapabilities {
   readonly capabilities: readonly Capability[];
@@ -198,11 +198,6 @@ async function builtInCapability(name: BuiltIn, documents: OpenedDocuments | nul
     throw new PostChainError('invalid_option', `--capability ${name} requires --docs`);
   };
   switch (name) {
-    case 'calculator': {
-      const { calculator, loadMathjs } = await import('../tools/calculator.ts');
-      await loadMathjs();
-      return calculator();
-    }
     case 'current_time':
       return (await import('../tools/current-time.ts')).currentTime();
     case 'search_documents':

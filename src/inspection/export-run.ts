@@ -49,13 +49,6 @@ export async function exportRun(
   return { html: await pageWith('run', data, checksum), checksum };
 }
 
-/** Returns an entry without the signature of the run: with it, the exported run would be taken for one of this installation. */
-export function withoutSignature(entry: JournalEntry): JournalEntry {
-  if (entry.type !== 'run-start' || entry.host === null) return entry;
-  const { signature: _, ...host } = entry.host;
-  return { ...entry, host };
-}
-
 /**
  * Returns all prompts of a run, rebuilt from the given entries. Those of a redacted run are redacted again, because a pattern may match where
  * two texts meet.

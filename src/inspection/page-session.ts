@@ -7,7 +7,7 @@ import { promptSteps, type RecordedPrompts } from '../chain/journal/recorded-pro
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { parseJson } from '../internal/json-text.ts';
-import { exportRun, withoutSignature } from './export-run.ts';
+import { exportRun } from './export-run.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing, shownPrompt } from './source.ts';
@@ -155,7 +155,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
   async function pageOf(runId: string): Promise<string> {
     const { entries } = await sourceOf(runId);
     if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
-    return (await exportRun((await entries()).map(withoutSignature))).html;
+    return (await exportRun(await entries())).html;
   }
 
   /** Keeps the prompts of the last run, because a page asks for several of one run. */

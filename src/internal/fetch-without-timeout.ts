@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable, Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { onAbort } from './async.ts';
 import { isNode } from './is-node.ts';
 import { proxyError, proxyFor, proxyRefusal, requestThrough } from './proxy.ts';
@@ -78,74 +78,26 @@ function responseOf(incoming: IncomingMessage): Response {
     incoming.resume();
     return new Response(null, { status, statusText, headers });
   }
-  const codings = codingsOf(headers);
-  if (codings.length > 0) for (const name of ['content-encoding', 'content-length']) headers.delete(name);
-  const body: AsyncIterable<Buffer> = codings.length === 0 ? incoming : decoded(incoming, codings);
+  const decoder = decoderFor(headers.get('content-encoding'));
+  if (decoder !== null) for (const name of ['content-encoding', 'content-length']) headers.delete(name);
+  // The errors of a pipeline surface in the iteration of its result.
+  const body =
+    decoder === null ? incoming : process.getBuiltinModule('node:stream').pipeline(incoming, decoder, () => {});
   return new Response(bodyOf(body, incoming), { status, statusText, headers });
 }
 
-/** Returns the codings of a body in the order in which they were applied; none if one of them is unknown. */
-function codingsOf(headers: Headers): readonly (keyof typeof DECODERS)[] {
-  const names = (headers.get('content-encoding') ?? '').toLowerCase().split(',');
-  const codings = names.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
-  return codings.length <= MAX_CODINGS && codings.every(isKnown) ? codings : [];
-}
-
-/** Each coding multiplies what a small body can grow to. */
-const MAX_CODINGS = 3;
-
-function isKnown(coding: string): coding is keyof typeof DECODERS {
-  return Object.hasOwn(DECODERS, coding);
-}
-
-/** What has arrived is decoded at once, and a body that ends early is decoded as far as it goes. */
-function flushing() {
-  const { Z_SYNC_FLUSH: flush } = zlib().constants;
-  return { flush, finishFlush: flush };
-}
-
-function flushingBrotli() {
-  const { BROTLI_OPERATION_FLUSH: flush } = zlib().constants;
-  return { flush, finishFlush: flush };
-}
-
-const gunzip = (): Transform => zlib().createGunzip(flushing());
-const DECODERS = {
-  gzip: gunzip,
-  'x-gzip': gunzip,
-  br: (): Transform => zlib().createBrotliDecompress(flushingBrotli()),
-  /** The zlib format, or raw as some servers send it. */
-  deflate: (first: number): Transform =>
-    first % 16 === 8 ? zlib().createInflate(flushing()) : zlib().createInflateRaw(flushing()),
-} as const;
-
-async function* decoded(
-  incoming: IncomingMessage,
-  codings: readonly (keyof typeof DECODERS)[],
-): AsyncGenerator<Buffer, void> {
-  let body: Readable = incoming;
-  for (const coding of codings.toReversed()) {
-    const first = await firstByte(body);
-    if (first === null) return;
-    // Its errors surface in the iteration below.
-    body = process.getBuiltinModule('node:stream').pipeline(body, DECODERS[coding](first), () => {});
-  }
-  yield* body;
-}
-
-/** Returns the first byte of a stream without consuming it, or null if it is empty. */
-async function firstByte(stream: Readable): Promise<number | null> {
-  for (;;) {
-    const chunk: Buffer | null = stream.read();
-    if (chunk !== null && chunk.length > 0) {
-      stream.unshift(chunk);
-      return chunk[0] ?? null;
-    }
-    if (stream.errored !== null) throw stream.errored;
-    if (stream.readableEnded || stream.destroyed) return null;
-    await new Promise<void>((resolve, reject) => {
-      stream.once('readable', resolve).once('end', resolve).once('close', resolve).once('error', reject);
-    });
+/** What has arrived is decoded at once, and a body that ends early is decoded as far as it goes. Null for an unknown coding. */
+function decoderFor(coding: string | null): Transform | null {
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib().constants;
+  switch (coding?.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+    case 'deflate':
+      return zlib().createUnzip({ flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH });
+    case 'br':
+      return zlib().createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH });
+    default:
+      return null;
   }
 }
 

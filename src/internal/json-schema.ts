@@ -5,10 +5,8 @@ export function isJsonNode(value: unknown): value is JsonNode {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the sentence with the schema that a reply must match. */
 export const schemaText = (schema: JsonNode): string => `It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 
-/** Returns the instruction to reply with JSON that matches a schema. */
 export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;
 

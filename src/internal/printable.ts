@@ -12,7 +12,6 @@ export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns printable text on one line. */
 export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim();
 }
@@ -39,7 +38,6 @@ export function count(number: number, noun: string, nouns = `${noun}s`): string 
   return `${grouped(number)} ${number === 1 ? noun : nouns}`;
 }
 
-/** Returns the first line of a thrown error's message, or of the thrown value as text. */
 export const firstLineOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown);
 

@@ -154,14 +154,12 @@ function tunnelAgent(proxy: URL): Agent {
   return agent;
 }
 
-/** Returns the error for a proxy that cannot be reached. */
 export function proxyError(proxy: URL, cause: Error): TransportError {
   const { code = cause.message } = cause as { code?: unknown };
   const message = `cannot connect to the proxy ${proxy.origin} (${code}); check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`;
   return new TransportError('proxy_failed', message, { isRetryable: true, cause });
 }
 
-/** Returns the error for a proxy that refuses to connect to a host. */
 export function proxyRefusal(proxy: URL, host: string, status: number): TransportError {
   const advice =
     status === 407

@@ -48,7 +48,6 @@ function redactEnds(text: string, secret: string): string {
   return [...before, after].join('[key]');
 }
 
-/** Returns how many characters are the same from the start. */
 function commonLength(one: ArrayLike<string>, other: ArrayLike<string>): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
@@ -61,7 +60,6 @@ const CREDENTIAL = /auth|cookie|key|token|secret|passw|credential|signature/iu;
 export const headerSecrets = (headers: Readonly<Record<string, string>>): readonly string[] =>
   secretWords(Object.entries(headers).flatMap(([name, value]) => (CREDENTIAL.test(name) ? [value] : [])));
 
-/** Returns the words of these texts that are long enough to be keys. */
 export function secretWords(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => text.split(/\s+/u)).filter((word) => word.length >= MIN_KEY_CHARS);
 }

@@ -51,7 +51,6 @@ export function defineCapability<Schema extends StandardSchemaV1>(capability: Ca
   return capability;
 }
 
-/** Returns the description of a capability that a model receives. */
 export function describe(capability: Capability): CapabilityDescriptor {
   const { name, description, timeoutMs } = capability;
   return { name, description, arguments: argumentsSchemaOf(capability), timeoutMs: timeoutMs ?? null };
@@ -84,7 +83,6 @@ export function requireCapability(capability: UncheckedCapability): void {
 /** Own keys that could change an object's prototype if other code copies them carelessly. */
 export const POLLUTING_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Returns the arguments as plain JSON Schema with an object at the root. */
 function argumentsSchemaOf(capability: UncheckedCapability & { readonly arguments: StandardSchemaV1 }): JsonSchema {
   const invalid = (member: string, problem: string, cause?: unknown) =>
     capabilityError(capability, member, problem, 'invalid_schema', cause);

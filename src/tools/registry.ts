@@ -8,7 +8,7 @@ import { type JsonSchema, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
 import { type Capability, describe, requireCapability } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
-import { unknownKeyFinder } from './unknown-key.ts';
+import { findUnknownKey } from './unknown-key.ts';
 
 export interface CapabilityRegistry {
   readonly descriptors: readonly CapabilityDescriptor[];
@@ -65,7 +65,6 @@ const MAX_KNOWN_KEYS = 10;
 function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): ArgumentValidator {
   // Many models write null for an optional argument that they leave out.
   const withoutNulls = nullRemover(jsonSchema) ?? ((args: unknown) => args);
-  const findUnknownKey = unknownKeyFinder(jsonSchema);
   return {
     async validate(args) {
       try {
@@ -78,7 +77,7 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
       }
     },
     unknownKeyIn(args) {
-      const found = findUnknownKey(args);
+      const found = findUnknownKey(jsonSchema, args);
       if (found === null) return null;
       const where = pathText(found.path.slice(0, -1)) || 'the arguments';
       const key = quoted(String(found.path.at(-1)));

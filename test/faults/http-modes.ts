@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { replies } from '../../src/testing/replies.ts';
 import {
   type Exchange,
@@ -158,15 +158,6 @@ function once(fault: Respond): Respond {
   };
 }
 
-/** The fault in every second request. */
-function everyOther(fault: Respond): Respond {
-  let count = 0;
-  return (exchange) => {
-    count += 1;
-    return count % 2 === 1 ? fault(exchange) : good(exchange);
-  };
-}
-
 const busy = (headers: Readonly<Record<string, string>>) => status(429, rejected('Slow down.'), headers);
 const reply = (content: unknown, finish = 'stop'): Respond =>
   send(event(delta(content)) + event({ choices: [{ index: 0, delta: {}, finish_reason: finish }] }) + DONE);
@@ -200,24 +191,11 @@ const call = (name: string | null, args: unknown, more: object = { index: 0, id:
 type Row = readonly [name: string, description: string, ending: Ending, respond: Respond];
 
 const statuses: readonly Row[] = [
-  ...[400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 418, 422, 425, 429, 451].map(
-    (code): Row => [`status-${code}`, `answers ${code} with an error object`, 'degraded', status(code)],
-  ),
-  ...[500, 501, 502, 503, 504, 520, 529, 599].map(
+  ...[400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504, 529].map(
     (code): Row => [`status-${code}`, `answers ${code} with an error object`, 'degraded', status(code)],
   ),
   ['status-200-empty', '200 with no body', 'degraded', send('')],
-  ['status-201', '201 with a good reply', 'completed', send(GOOD, SSE, 201)],
   ['status-204', '204 without a body', 'degraded', ({ response }) => response.writeHead(204).end()],
-  ['status-205', '205 without a body', 'degraded', ({ response }) => response.writeHead(205).end()],
-  ['status-206', '206 with a good reply', 'completed', send(GOOD, SSE, 206)],
-  ['status-304', '304 without a body', 'degraded', ({ response }) => response.writeHead(304).end()],
-  [
-    'status-999',
-    'a status outside of the standard',
-    'degraded',
-    raw('HTTP/1.1 999 Odd\r\nconnection: close\r\n\r\nNo.'),
-  ],
   [
     'error-page',
     '502 with a page of a proxy',
@@ -246,7 +224,6 @@ const statuses: readonly Row[] = [
     send(gzipSync('{"error":{"message":"Boom."}}'), { 'content-encoding': 'gzip' }, 500),
   ],
   ['error-hangs', '500 whose body does not end', 'degraded', hang('{"error":', {}, 500)],
-  ['error-hangs-empty', '500 whose body does not begin', 'degraded', hang('', {}, 500)],
   [
     'error-cut',
     '500 whose body is cut off',
@@ -254,7 +231,6 @@ const statuses: readonly Row[] = [
     ({ response }) => response.writeHead(500).write('{"err', () => response.destroy()),
   ],
   ['error-once', '500 once', 'completed', once(status(500))],
-  ['error-every-other', '500 for every second request', 'completed', everyOther(status(500))],
   ['quota', '429 insufficient_quota', 'degraded', status(429, rejected('No money.', { code: 'insufficient_quota' }))],
   [
     'context-length',
@@ -271,24 +247,9 @@ const statuses: readonly Row[] = [
       return good(exchange);
     },
   ],
-  [
-    'continue',
-    '100 before a good reply',
-    'completed',
-    (exchange) => {
-      exchange.response.writeContinue();
-      return good(exchange);
-    },
-  ],
-  [
-    'switching-protocols',
-    '101 unasked',
-    'degraded',
-    raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-  ],
 ];
 
-const redirects: readonly Row[] = [301, 302, 303, 307, 308].map(
+const redirects: readonly Row[] = [302, 307].map(
   (code): Row => [
     `redirect-${code}`,
     `redirects to another host with ${code}, which must not receive the key`,
@@ -298,31 +259,17 @@ const redirects: readonly Row[] = [301, 302, 303, 307, 308].map(
 );
 
 const waits: readonly Row[] = [
-  ['retry-after-0', '429 once, Retry-After: 0', 'completed', once(busy({ 'retry-after': '0' }))],
-  ['retry-after-fraction', '429 once, Retry-After: 0.05', 'completed', once(busy({ 'retry-after': '0.05' }))],
-  ['retry-after-ms', '429 once, retry-after-ms: 20', 'completed', once(busy({ 'retry-after-ms': '20' }))],
   [
     'retry-after-past',
     '429 once, Retry-After with a date in the past',
     'completed',
     once(busy({ 'retry-after': 'Sun, 01 Mar 2020 12:00:00 GMT' })),
   ],
-  ['retry-after-text', '429 once, Retry-After: soon', 'completed', once(busy({ 'retry-after': 'soon' }))],
-  ['retry-after-negative', '429 once, Retry-After: -5', 'completed', once(busy({ 'retry-after': '-5' }))],
-  ['retry-after-empty', '429 once, Retry-After without a value', 'completed', once(busy({ 'retry-after': '' }))],
-  ['retry-after-infinite', '429 once, Retry-After: Infinity', 'completed', once(busy({ 'retry-after': 'Infinity' }))],
-  ['retry-after-exponent', '429 once, Retry-After: 1e99', 'completed', once(busy({ 'retry-after': '1e99' }))],
   [
     'retry-after-hour',
     '429, Retry-After: 3600, longer than the time left',
     'degraded',
     busy({ 'retry-after': '3600' }),
-  ],
-  [
-    'retry-after-century',
-    '503, Retry-After: 3153600000',
-    'degraded',
-    status(503, rejected('Later.'), { 'retry-after': '3153600000' }),
   ],
   [
     'retry-after-date',
@@ -331,12 +278,6 @@ const waits: readonly Row[] = [
     status(503, rejected('Later.'), { 'retry-after': 'Tue, 01 Jan 2999 12:00:00 GMT' }),
   ],
   ['retry-after-always', '429 always, Retry-After: 0', 'degraded', busy({ 'retry-after': '0' })],
-  [
-    'retry-after-500',
-    '500 once, Retry-After: 0',
-    'completed',
-    once(status(500, rejected('Boom.'), { 'retry-after': '0' })),
-  ],
 ];
 
 const hangs: readonly Row[] = [
@@ -349,12 +290,9 @@ const hangs: readonly Row[] = [
   ],
   ['hang-after-headers', 'stops after the headers', 'degraded', hang('')],
   ['hang-in-line', 'stops within a line', 'degraded', hang('data: {"choices":[{"del')],
-  ['hang-after-line', 'stops before the blank line of an event', 'degraded', hang(TEXT.slice(0, -1))],
-  ['hang-after-role', 'stops after a first, empty chunk', 'degraded', hang(event(delta('')))],
   ['hang-in-text', 'stops in the middle of the reply', 'degraded', hang(event(delta(FIRST)))],
   ['hang-after-text', 'stops after the text, without an end mark', 'degraded', hang(TEXT)],
   ['hang-after-finish', 'keeps the connection open after the finish reason', 'completed', hang(TEXT + FINISH)],
-  ['hang-after-usage', 'keeps the connection open after the usage', 'completed', hang(TEXT + FINISH + USAGE)],
   ['hang-after-done', 'keeps the connection open after [DONE]', 'completed', hang(GOOD)],
   [
     'hang-after-done-no-finish',
@@ -367,12 +305,6 @@ const hangs: readonly Row[] = [
     'keeps the connection open after a JSON answer',
     'completed',
     hang(CHAT, { 'content-type': 'application/json' }),
-  ],
-  [
-    'hang-in-json',
-    'stops within a JSON answer',
-    'degraded',
-    hang(CHAT.slice(0, 60), { 'content-type': 'application/json' }),
   ],
   [
     'hang-gzip',
@@ -401,7 +333,6 @@ const hangs: readonly Row[] = [
     'degraded',
     drip(event({ choices: [{ index: 0, delta: { reasoning: 'hm ' } }] }), 20),
   ],
-  ['drip-bytes', 'sends one byte of a line after the other', 'degraded', drip('x', 20)],
   [
     'slow-reply',
     'sends a good reply in 20 pieces with pauses',
@@ -439,9 +370,6 @@ const cuts: readonly Row[] = [
         .write(event(delta(FIRST)), () => setImmediate(() => response.socket?.resetAndDestroy())),
   ],
   ['cut-in-headers', 'closes within the headers', 'degraded', raw('HTTP/1.1 200 OK\r\ncontent-ty')],
-  ['cut-after-headers', 'closes after the headers', 'degraded', cut('')],
-  ['cut-in-line', 'closes within a line', 'degraded', cut('data: {"choices":[{"del')],
-  ['cut-in-character', 'closes within a character', 'degraded', cut(bytesOf(event(delta('日'))).subarray(0, -20))],
   ['cut-in-text', 'closes in the middle of the reply', 'degraded', cut(event(delta(FIRST)))],
   ['cut-in-text-once', 'closes in the middle of the reply, once', 'completed', once(cut(event(delta(FIRST))))],
   ['cut-after-text', 'closes after the text, without an end mark', 'degraded', cut(TEXT)],
@@ -474,91 +402,14 @@ const cuts: readonly Row[] = [
 
 const events: readonly Row[] = [
   ['good', 'a good reply', 'completed', good],
-  ['no-usage', 'a good reply without usage', 'completed', send(TEXT + FINISH + DONE)],
   ['no-done', 'no [DONE]', 'completed', send(TEXT + FINISH)],
-  ['usage-last', 'no end mark, but usage in the last chunk', 'completed', send(TEXT + USAGE)],
   ['no-finish', 'no finish reason', 'completed', send(TEXT + DONE)],
-  ['no-last-blank-line', 'no blank line after the last event', 'completed', send((TEXT + FINISH).slice(0, -2))],
-  ['crlf', 'CRLF line endings', 'completed', send(GOOD.replaceAll('\n', '\r\n'))],
-  ['cr', 'CR line endings', 'completed', send(GOOD.replaceAll('\n', '\r'))],
   ['bom', 'a byte order mark', 'completed', send(`\ufeff${GOOD}`)],
-  ['no-space', 'no space after "data:"', 'completed', send(GOOD.replaceAll('data: ', 'data:'))],
-  [
-    'comments',
-    'comments between and within events',
-    'completed',
-    send(GOOD.replaceAll('data: ', ': ping\n\n: ping\ndata: ')),
-  ],
-  [
-    'fields',
-    'ids, names, retry times and unknown fields',
-    'completed',
-    send(GOOD.replaceAll('data: ', 'id: 1\nevent: message\nretry: 10\nfoo: bar\nbaz\ndata: ')),
-  ],
-  ['data-lines', 'events of several data lines', 'completed', send(GOOD.replaceAll(',"', '\ndata: ,\ndata: "'))],
-  ['blank-lines', 'many blank lines', 'completed', send(GOOD.replaceAll('\n\n', '\n\n\n\n\n\n'))],
-  [
-    'empty-events',
-    'events without data',
-    'completed',
-    send(GOOD.replaceAll('data: ', 'event: ping\n\ndata:\n\ndata: ')),
-  ],
   ['null-events', 'events that are null', 'completed', send(GOOD.replaceAll('data: ', 'data: null\n\ndata: '))],
-  [
-    'empty-chunks',
-    'chunks without choices',
-    'completed',
-    send(GOOD.replaceAll('data: ', 'data: {}\n\ndata: {"choices":[]}\n\ndata: {"choices":null}\n\ndata: ')),
-  ],
-  [
-    'null-delta',
-    'choices with a delta of null',
-    'completed',
-    send(event({ choices: [{ index: 0, delta: null }] }) + GOOD),
-  ],
-  ['done-first', '[DONE] before everything', 'degraded', send(DONE + GOOD)],
   ['done-only', 'nothing but [DONE]', 'degraded', send(DONE)],
-  ['done-twice', '[DONE] twice', 'completed', send(GOOD + DONE)],
-  ['after-done', 'another reply after [DONE]', 'completed', send(GOOD + TEXT.repeat(3))],
-  ['garbage-after-done', 'invalid events after [DONE]', 'completed', send(`${GOOD}data: {{{\n\nnonsense`)],
-  [
-    'finish-everywhere',
-    'a finish reason in every chunk',
-    'completed',
-    send(event(delta(FIRST, 'stop')) + event(delta(SECOND, 'stop')) + DONE),
-  ],
-  ['finish-unknown', 'an unknown finish reason', 'completed', send(TEXT + FINISH.replace('"stop"', '"eos"') + DONE)],
-  ['finish-number', 'a finish reason that is a number', 'completed', send(TEXT + FINISH.replace('"stop"', '7') + DONE)],
   ['not-json', 'an event that is not JSON', 'degraded', send(`data: {"choices":[\n\n${GOOD}`)],
   ['not-json-once', 'an event that is not JSON, once', 'completed', once(send(`data: {"choices":[\n\n${GOOD}`))],
-  ['not-a-chunk', 'an event that is a number', 'degraded', send(`data: 42\n\n${GOOD}`)],
-  ['a-list', 'an event that is a list', 'degraded', send(`data: [1,2]\n\n${GOOD}`)],
-  ['odd-choices', '"choices" is a string', 'degraded', send(event({ choices: 'none' }) + GOOD)],
   ['odd-content', '"content" is a number', 'degraded', send(event(delta(42)) + GOOD)],
-  [
-    'odd-members',
-    'members of wrong types that are not read',
-    'completed',
-    send(
-      event({
-        id: 7,
-        created: 'now',
-        model: [],
-        choices: [{ index: 0, delta: { role: 7, refusal: 0, reasoning: {} }, logprobs: 'no' }],
-      }) + GOOD,
-    ),
-  ],
-  [
-    'content-parts',
-    'content as a list of parts',
-    'completed',
-    send(
-      event(delta([{ type: 'text', text: FIRST }, { type: 'image_url' }, null, 7])) +
-        event(delta([{ type: 'text', text: SECOND }])) +
-        FINISH +
-        DONE,
-    ),
-  ],
   [
     'error-event',
     'an error object in the middle of the reply',
@@ -578,13 +429,6 @@ const events: readonly Row[] = [
     send(TEXT + FINISH + event(rejected('Overloaded.'))),
   ],
   ['error-in-200', 'status 200 with an error object', 'degraded', json(rejected('No coffee.'))],
-  ['nul', 'NUL characters between events', 'completed', send(GOOD.replaceAll('\n\n', '\n\n\0\n'))],
-  [
-    'deep',
-    'a chunk of 5,000 nested lists',
-    'completed',
-    send(`data: {"choices":[],"x":${'['.repeat(5_000)}${']'.repeat(5_000)}}\n\n${GOOD}`),
-  ],
   [
     'prototype',
     'chunks with __proto__ and constructor',
@@ -596,25 +440,7 @@ const events: readonly Row[] = [
 const all = bytesOf(IN_CHUNKS);
 const splitRows: readonly Row[] = [
   ['split-bytes', 'one byte per packet', 'completed', splits(splitBytes(all, () => 1))],
-  ['split-2', 'two bytes per packet', 'completed', splits(splitBytes(all, () => 2))],
-  ['split-3', 'three bytes per packet, which cuts characters', 'completed', splits(splitBytes(all, () => 3))],
   ['split-random', 'pieces of random sizes', 'completed', splits(splitBytes(all, seededSizes(7, 40)))],
-  ['split-lines', 'one line per packet', 'completed', splits(IN_CHUNKS.split(/(?<=\n)/u))],
-  ['split-line-ends', 'each line end in a packet of its own', 'completed', splits(IN_CHUNKS.split(/(?=\n)|(?<=\n)/u))],
-  [
-    'split-crlf',
-    'CR and LF in different packets',
-    'completed',
-    splits(IN_CHUNKS.replaceAll('\n', '\r\n').split(/(?<=\r)/u)),
-  ],
-  ['split-quotes', 'a cut at every quote and backslash', 'completed', splits(IN_CHUNKS.split(/(?=["\\])/u))],
-  ['split-brackets', 'a cut at every bracket', 'completed', splits(IN_CHUNKS.split(/(?=[[\]{}])/u))],
-  [
-    'split-characters',
-    'a cut within every character of several bytes',
-    'completed',
-    splits(splitWithinCharacters(all)),
-  ],
   [
     'split-json',
     'a JSON answer, eight bytes per packet',
@@ -639,20 +465,7 @@ const splitRows: readonly Row[] = [
     'completed',
     send([...JSON_REPLY].map((letter) => event(delta(letter))).join('') + FINISH + DONE),
   ],
-  ['one-event', 'the whole reply in one event', 'completed', send(event({ ...delta(JSON_REPLY, 'stop'), usage }))],
-  [
-    'big-packet',
-    'a reply with 50 kB of reasoning in one write',
-    'completed',
-    send(event({ choices: [{ index: 0, delta: { reasoning: 'x'.repeat(50_000) } }] }) + GOOD),
-  ],
 ];
-
-/** Cuts after the first byte of each character of several bytes. */
-function splitWithinCharacters(bytes: Uint8Array): Uint8Array[] {
-  const ends = [...bytes.entries()].filter(([, byte]) => byte >= 0xc0).map(([at]) => at + 1);
-  return [0, ...ends].map((from, at) => bytes.subarray(from, ends[at] ?? bytes.length));
-}
 
 const types: readonly Row[] = [
   [
@@ -662,19 +475,11 @@ const types: readonly Row[] = [
     send(GOOD, { 'content-type': 'application/json' }),
   ],
   ['type-events-for-json', 'a JSON answer as text/event-stream', 'completed', send(CHAT)],
-  ['type-text', 'events as text/plain', 'completed', send(GOOD, { 'content-type': 'text/plain' })],
-  ['type-html', 'events as text/html', 'completed', send(GOOD, { 'content-type': 'text/html; charset=utf-8' })],
-  ['type-none', 'events without a content type', 'completed', send(GOOD, {})],
-  ['type-odd', 'events with an invalid content type', 'completed', send(GOOD, { 'content-type': ';;/' })],
   ['json', 'a JSON answer', 'completed', json(CHAT)],
-  ['json-pretty', 'a JSON answer with line breaks', 'completed', json(JSON.stringify(chat(JSON_REPLY), null, 2))],
-  ['json-spaces', 'a JSON answer after 10,000 line breaks', 'completed', json('\n'.repeat(10_000) + CHAT)],
   ['json-trailing', 'a JSON answer, then other text', 'completed', json(`${CHAT}\n\nHave a nice day.`)],
   ['json-empty', 'an empty object', 'degraded', json({})],
   ['json-no-choices', 'a JSON answer without choices', 'degraded', json({ choices: [] })],
   ['json-cut', 'half of a JSON answer', 'degraded', json(CHAT.slice(0, CHAT.length / 2))],
-  ['json-list', 'a list', 'degraded', json([CHAT])],
-  ['json-string', 'a string', 'degraded', json('"Hello"')],
   ['json-not', 'not JSON', 'degraded', json('{"choices": [')],
   ['html', 'a web page', 'degraded', json('<html><body>Welcome to nginx!</body></html>', 'text/html')],
   [
@@ -694,20 +499,8 @@ const encodings: readonly Row[] = [
   ['gzip-json', 'a JSON answer compressed with gzip', 'completed', encoded('gzip', gzipSync(CHAT))],
   ['br', 'a reply compressed with br', 'completed', encoded('br', brotliCompressSync(GOOD))],
   ['deflate', 'a reply compressed with deflate', 'completed', encoded('deflate', deflateSync(GOOD))],
-  ['deflate-raw', 'a reply compressed with raw deflate', 'completed', encoded('deflate', deflateRawSync(GOOD))],
-  ['gzip-twice', 'a reply compressed twice', 'completed', encoded('gzip, gzip', gzipSync(zipped))],
   ['gzip-cut', 'half of a compressed reply', 'degraded', encoded('gzip', zipped.subarray(0, zipped.length / 3))],
   ['gzip-bad', 'a reply announced as gzip that is not', 'degraded', encoded('gzip', GOOD)],
-  [
-    'gzip-damaged',
-    'a compressed reply with wrong bytes in it',
-    'degraded',
-    encoded(
-      'gzip',
-      zipped.map((byte, at) => (at > 20 && at < 60 ? byte ^ 255 : byte)),
-    ),
-  ],
-  ['gzip-bad-once', 'a reply announced as gzip that is not, once', 'completed', once(encoded('gzip', GOOD))],
   [
     'gzip-trailing',
     'a compressed reply, then zero bytes',
@@ -715,28 +508,11 @@ const encodings: readonly Row[] = [
     encoded('gzip', Buffer.concat([zipped, Buffer.alloc(100)])),
   ],
   ['gzip-empty', 'an empty body announced as gzip', 'degraded', encoded('gzip', '')],
-  ['br-bad', 'a reply announced as br that is not', 'degraded', encoded('br', GOOD)],
-  ['deflate-bad', 'a reply announced as deflate that is not', 'degraded', encoded('deflate', 'xyz'.repeat(50))],
   ['encoding-unknown', 'a plain reply announced with an unknown coding', 'completed', encoded('zstd-9', GOOD)],
-  [
-    'encoding-many',
-    'a reply announced with a hundred codings',
-    'answered',
-    encoded(Array(100).fill('gzip').join(', '), GOOD),
-  ],
 ];
 
 const numbers: readonly Row[] = [
-  ...(
-    [
-      ['usage-negative', 'negative token counts', { prompt_tokens: -1, completion_tokens: -1 }],
-      ['usage-fraction', 'token counts with fractions', { prompt_tokens: 1.5, completion_tokens: 0.1 }],
-      ['usage-text', 'token counts as text', { prompt_tokens: '7', completion_tokens: '3' }],
-      ['usage-null', 'token counts that are null', { prompt_tokens: null, completion_tokens: null }],
-      ['usage-list', 'usage that is a list', [7, 3]],
-      ['usage-half', 'usage with one of its two counts', { prompt_tokens: 7 }],
-    ] as const
-  ).map(
+  ...([['usage-negative', 'negative token counts', { prompt_tokens: -1, completion_tokens: -1 }]] as const).map(
     ([name, what, given]): Row => [
       name,
       what,
@@ -745,43 +521,12 @@ const numbers: readonly Row[] = [
     ],
   ),
   [
-    'usage-infinite',
-    'token counts of 1e400',
-    'completed',
-    send(`${TEXT + FINISH}data: {"choices":[],"usage":{"prompt_tokens":1e400,"completion_tokens":1e400}}\n\n${DONE}`),
-  ],
-  [
     'usage-huge',
     'token counts of 9e15, more than the budget',
     'answered',
     send(TEXT + FINISH + event({ choices: [], usage: { prompt_tokens: 9e15, completion_tokens: 9e15 } }) + DONE),
   ],
-  [
-    'usage-everywhere',
-    'growing usage in every chunk',
-    'completed',
-    send(event({ ...delta(FIRST), usage }) + event({ ...delta(SECOND), usage }) + FINISH + DONE),
-  ],
-  [
-    'index-huge',
-    'a choice with a huge index beside the reply',
-    'completed',
-    send(event(delta('other', null, 2 ** 53)) + GOOD),
-  ],
-  [
-    'index-negative',
-    'a choice with a negative index beside the reply',
-    'completed',
-    send(event(delta('other', null, -1)) + GOOD),
-  ],
   ['index-null', 'a reply with an index of null', 'completed', send(GOOD.replaceAll('"index":0', '"index":null'))],
-  ['index-missing', 'a reply without an index', 'completed', send(GOOD.replaceAll('"index":0,', ''))],
-  [
-    'confidence-huge',
-    'a confidence of 1e308 in the reply',
-    'degraded',
-    reply(JSON.stringify({ ...REPLY, confidence: 1e308 })),
-  ],
 ];
 
 const choices: readonly Row[] = [
@@ -799,32 +544,6 @@ const choices: readonly Row[] = [
     ),
   ],
   [
-    'choices-in-one-chunk',
-    'two choices in each chunk',
-    'completed',
-    send(
-      [FIRST, SECOND]
-        .map((content) =>
-          event({
-            choices: [
-              { index: 0, delta: { content } },
-              { index: 1, delta: { content: 'other' } },
-            ],
-          }),
-        )
-        .join('') +
-        FINISH +
-        DONE,
-    ),
-  ],
-  ['choices-reversed', 'the second choice first', 'completed', send(event(delta('other', 'stop', 1)) + GOOD)],
-  [
-    'choices-copies',
-    'the same reply as a second choice',
-    'completed',
-    send(TEXT + TEXT.replaceAll('"index":0', '"index":1') + FINISH + DONE),
-  ],
-  [
     'choices-json',
     'a JSON answer with three choices',
     'completed',
@@ -836,22 +555,6 @@ const choices: readonly Row[] = [
       })),
     }),
   ],
-  [
-    'message-after-deltas',
-    'the whole message after its deltas',
-    'completed',
-    send(
-      TEXT +
-        event({ choices: [{ index: 0, delta: null, message: { content: JSON_REPLY }, finish_reason: 'stop' }] }) +
-        DONE,
-    ),
-  ],
-  [
-    'null-choice',
-    'null beside the reply in each chunk',
-    'completed',
-    send(GOOD.replaceAll('"choices":[{', '"choices":[null,{')),
-  ],
 ];
 
 const invalidText = (() => {
@@ -862,38 +565,7 @@ const invalidText = (() => {
 })();
 const texts: readonly Row[] = [
   ['utf8-invalid', 'invalid UTF-8 in a string', 'completed', send(invalidText)],
-  [
-    'utf8-outside',
-    'invalid UTF-8 between events',
-    'completed',
-    send(Buffer.concat([Buffer.from([0xff, 0xfe, 0x0a, 0x0a]), Buffer.from(GOOD)])),
-  ],
-  [
-    'utf16',
-    'a reply in UTF-16',
-    'degraded',
-    send(Buffer.from(GOOD, 'utf16le'), { 'content-type': 'text/event-stream; charset=utf-16' }),
-  ],
-  [
-    'surrogates',
-    'lone surrogates in the reply',
-    'completed',
-    reply(JSON.stringify({ ...REPLY, rationale: '\ud800 \udc00' })),
-  ],
-  [
-    'escapes',
-    'every character escaped',
-    'completed',
-    send(GOOD.replaceAll(/[äüöß日本語]/gu, (one) => `\\\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)),
-  ],
-  [
-    'controls',
-    'control and bidirectional characters in the reply',
-    'completed',
-    reply(JSON.stringify({ ...REPLY, rationale: '\u001b[2J\u202e\u0000\u009b' })),
-  ],
   ['prose', 'prose without JSON', 'answered', reply('I would say that it is so. '.repeat(4))],
-  ['prose-around', 'JSON within prose', 'completed', reply(`Here you are:\n${JSON_REPLY}\nHave a nice day.`)],
   ['fenced', 'JSON in a Markdown fence', 'completed', reply(`\`\`\`json\n${JSON_REPLY}\n\`\`\``)],
   [
     'thinking',
@@ -907,16 +579,10 @@ const texts: readonly Row[] = [
     'answered',
     send(event({ choices: [{ index: 0, delta: { reasoning: JSON_REPLY } }] }) + FINISH + DONE),
   ],
-  ['json-twice', 'the JSON twice', 'completed', reply(JSON_REPLY + JSON_REPLY)],
   ['json-broken', 'JSON with a trailing comma', 'answered', reply(`${JSON_REPLY.slice(0, -1)},}`)],
-  ['json-unfinished', 'JSON that does not end, with the finish reason stop', 'answered', reply(FIRST)],
   ['json-truncated', 'JSON cut at the output limit', 'answered', reply(FIRST, 'length')],
-  ['json-wrong-schema', 'JSON of another schema', 'degraded', reply('{"hello":"world"}')],
-  ['json-in-list', 'JSON within a list', 'answered', reply(`[${JSON_REPLY}]`)],
-  ['json-null', 'the reply null', 'answered', reply('null')],
   ['empty', 'an empty reply', 'degraded', reply('')],
   ['empty-once', 'an empty reply, once', 'completed', once(reply(''))],
-  ['white-space', 'a reply of white space', 'degraded', reply(' \n\t '.repeat(100))],
   ['null-content', 'content that is null', 'degraded', reply(null)],
   [
     'refusal',
@@ -935,8 +601,6 @@ const toolRows: readonly Row[] = [
     'completed',
     tools((name) => [[call(name, FIRST)], [call(null, SECOND, { index: 0 })]]),
   ],
-  ['tool-one-piece', 'a call in one chunk', 'completed', tools((name) => [[call(name, JSON_REPLY)]])],
-  ['tool-no-finish', 'a call without a finish reason', 'completed', tools((name) => [[call(name, JSON_REPLY)]], DONE)],
   [
     'tool-hangs-after-finish',
     'a call whose connection stays open',
@@ -946,25 +610,6 @@ const toolRows: readonly Row[] = [
         exchange,
       ),
   ],
-  [
-    'tool-no-index',
-    'a call without an index',
-    'completed',
-    tools((name) => [[call(name, FIRST, { id: 'c1' })], [call(null, SECOND, {})]]),
-  ],
-  [
-    'tool-new-ids',
-    'a new id in every piece',
-    'completed',
-    tools((name) => [[call(name, FIRST, { index: 0, id: 'a' })], [call(null, SECOND, { index: 0, id: 'b' })]]),
-  ],
-  [
-    'tool-name-repeated',
-    'the name in every piece',
-    'completed',
-    tools((name) => [[call(name, FIRST)], [call(name, SECOND, { index: 0 })]]),
-  ],
-  ['tool-object', 'arguments as an object', 'completed', tools((name) => [[call(name, REPLY)]])],
   [
     'tool-json',
     'a call in a JSON answer',
@@ -980,37 +625,9 @@ const toolRows: readonly Row[] = [
         ],
       })(exchange),
   ],
-  [
-    'tool-twice',
-    'the same call twice',
-    'completed',
-    tools((name) => [[call(name, JSON_REPLY)], [call(name, JSON_REPLY, { index: 1, id: 'c2' })]]),
-  ],
-  [
-    'tool-and-text',
-    'text besides the call',
-    'completed',
-    tools((name) => [[call(name, JSON_REPLY)]], event(delta('By the way.', 'tool_calls')) + DONE),
-  ],
   ['tool-other', 'a call of another tool', 'answered', tools(() => [[call('other', JSON_REPLY)]])],
   ['tool-no-name', 'a call without a name', 'answered', tools(() => [[call(null, JSON_REPLY)]])],
-  ['tool-no-arguments', 'a call without arguments', 'answered', tools((name) => [[call(name, '')]])],
   ['tool-not-json', 'arguments that are not JSON', 'answered', tools((name) => [[call(name, 'Hello.')]])],
-  ['tool-cut', 'arguments that do not end', 'answered', tools((name) => [[call(name, FIRST)]])],
-  [
-    'tool-odd',
-    'calls of wrong types',
-    'answered',
-    send(
-      event({ choices: [{ index: 0, delta: { tool_calls: [null, 7, 'x', {}, { function: 3 }] } }] }) + FINISH + DONE,
-    ),
-  ],
-  [
-    'tool-many',
-    'a good call among 5,000 empty ones',
-    'completed',
-    tools((name) => [[call(name, JSON_REPLY)], Array(5_000).fill({})]),
-  ],
   ['tool-text-instead', 'JSON text instead of the call', 'answered', good],
   [
     'tool-rejected',
@@ -1022,30 +639,12 @@ const toolRows: readonly Row[] = [
 
 const dialects: readonly Row[] = [
   [
-    'rejects-schema',
-    '400 until no JSON schema is sent',
-    'completed',
-    (exchange) =>
-      exchange.body.response_format?.type === 'json_schema'
-        ? status(400, rejected('response_format json_schema is not supported'))(exchange)
-        : good(exchange),
-  ],
-  [
     'rejects-format',
     '400 until no response format is sent',
     'completed',
     (exchange) =>
       exchange.body.response_format !== undefined
         ? status(400, rejected('response_format is not supported'))(exchange)
-        : good(exchange),
-  ],
-  [
-    'rejects-usage',
-    '400 until no usage is requested',
-    'completed',
-    (exchange) =>
-      exchange.body.stream_options !== undefined
-        ? status(422, { detail: 'extra fields not permitted: stream_options' })(exchange)
         : good(exchange),
   ],
   [
@@ -1058,49 +657,13 @@ const dialects: readonly Row[] = [
 
 const protocols: readonly Row[] = [
   ['not-http', 'another protocol', 'degraded', raw('SSH-2.0-OpenSSH_9.6\r\n')],
-  [
-    'not-http-hangs',
-    'another protocol, and keeps the connection',
-    'degraded',
-    raw('* OK IMAP4rev1 ready\r\n', { stays: true }),
-  ],
   ['http-1.0', 'HTTP/1.0 without a length', 'completed', raw(`HTTP/1.0 200 OK\r\n\r\n${GOOD}`)],
-  ['http-2-preface', 'an HTTP/2 frame', 'degraded', raw(Uint8Array.from([0, 0, 0, 4, 0, 0, 0, 0, 0]))],
-  ['http-no-reason', 'no reason phrase', 'completed', raw(`HTTP/1.1 200 \r\nconnection: close\r\n\r\n${GOOD}`)],
   ['header-huge', 'a header of 1 MB', 'degraded', raw(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1_000_000)}\r\n\r\n`)],
-  ['header-many', '10,000 headers', 'degraded', raw(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`)],
-  [
-    'header-invalid',
-    'a header with a NUL character',
-    'degraded',
-    raw(`HTTP/1.1 200 OK\r\nx: \0\r\nconnection: close\r\n\r\n${GOOD}`),
-  ],
-  [
-    'length-twice',
-    'two different lengths',
-    'degraded',
-    raw(`HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n${GOOD}`),
-  ],
-  ['length-negative', 'a negative length', 'degraded', raw(`HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n${GOOD}`)],
   [
     'chunk-size-invalid',
     'an invalid chunk size',
     'degraded',
     raw(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n${GOOD}`),
-  ],
-  [
-    'chunk-size-huge',
-    'a chunk of 2 to the power of 60 bytes that ends early',
-    'completed',
-    raw(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1000000000000000\r\n${GOOD}`),
-  ],
-  [
-    'two-responses',
-    'two responses to one request',
-    'completed',
-    raw(
-      `HTTP/1.1 200 OK\r\ncontent-length: ${bytesOf(GOOD).length}\r\n\r\n${GOOD}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno`,
-    ),
   ],
 ];
 
@@ -1108,28 +671,10 @@ const protocols: readonly Row[] = [
 const endlessRows: readonly Row[] = [
   ['endless-500', 'an error body without an end', 'degraded', endless(letters, { status: 500 })],
   [
-    'endless-400',
-    'an error object without an end',
-    'degraded',
-    endless(letters, { head: '{"error":{"message":"', status: 400 }),
-  ],
-  [
-    'endless-429',
-    'spaces after an error object without an end',
-    'degraded',
-    endless(' ', { head: '{"error":{"message":"Slow down."}}', status: 429 }),
-  ],
-  [
     'endless-json',
     'a JSON answer without an end',
     'degraded',
     endless(letters, { head: '{"choices":[{"message":{"content":"', headers: { 'content-type': 'application/json' } }),
-  ],
-  [
-    'endless-json-lists',
-    'a JSON answer of nested lists without an end',
-    'degraded',
-    endless('[', { head: '{"choices":' }),
   ],
   ['endless-spaces', 'white space without an end', 'degraded', endless(' \n')],
   [
@@ -1140,20 +685,7 @@ const endlessRows: readonly Row[] = [
   ],
   ['endless-event', 'an event of data lines without an end', 'degraded', endless(`data: ${letters}\n`)],
   ['endless-comments', 'comments without an end', 'degraded', endless(': ping\n\n')],
-  ['endless-comment', 'one comment without an end', 'degraded', endless(letters, { head: ': ' })],
-  ['endless-empty-events', 'empty events without an end', 'degraded', endless('data:\n\n')],
-  ['endless-null-events', 'null events without an end', 'degraded', endless('data: null\n\n')],
-  ['endless-ids', 'ids without an end', 'degraded', endless('id: 1\n')],
-  ['endless-empty-chunks', 'chunks without choices without an end', 'degraded', endless(event({ choices: [] }))],
-  ['endless-usage', 'usage chunks without an end', 'degraded', endless(event({ choices: [], usage }))],
   ['endless-text', 'text without an end', 'degraded', endless(event(delta(letters)))],
-  ['endless-letters', 'single letters without an end', 'degraded', endless(event(delta('x')))],
-  [
-    'endless-json-text',
-    'a JSON string in the text without an end',
-    'degraded',
-    endless(event(delta(letters)), { head: event(delta('{"response":"')) }),
-  ],
   ['endless-brackets', 'brackets in the text without an end', 'degraded', endless(event(delta('[{'.repeat(500))))],
   [
     'endless-reasoning',
@@ -1162,22 +694,10 @@ const endlessRows: readonly Row[] = [
     endless(event({ choices: [{ index: 0, delta: { reasoning: letters } }] })),
   ],
   [
-    'endless-refusal',
-    'a refusal without an end',
-    'degraded',
-    endless(event({ choices: [{ index: 0, delta: { refusal: letters } }] })),
-  ],
-  [
     'endless-tool',
     'the arguments of a call without an end',
     'degraded',
     endless(event({ choices: [{ index: 0, delta: { tool_calls: [call('x', letters)] } }] })),
-  ],
-  [
-    'endless-nameless-tool',
-    'the arguments of a call without a name, without an end',
-    'degraded',
-    endless(event({ choices: [{ index: 0, delta: { tool_calls: [call(null, letters)] } }] })),
   ],
   [
     'endless-tools',
@@ -1196,66 +716,21 @@ const endlessRows: readonly Row[] = [
       }
     },
   ],
-  ['endless-choices', 'other choices without an end', 'degraded', endless(event(delta(letters, null, 1)))],
   [
     'endless-after-finish',
     'pings without an end after the finish reason',
     'completed',
     endless(': ping\n\n', { head: TEXT + FINISH }),
   ],
-  [
-    'endless-after-done',
-    'events without an end after [DONE]',
-    'completed',
-    endless(event(delta(letters)), { head: GOOD }),
-  ],
   ['endless-gzip', 'a small body that decompresses to 10 GB', 'degraded', endlessGzip],
-  [
-    'endless-br',
-    'a small body that decompresses to 100 MB',
-    'degraded',
-    ({ response }) => response.writeHead(200, { ...SSE, 'content-encoding': 'br, br' }).end(bomb()),
-  ],
   ['endless-headers', 'headers without an end', 'degraded', rawEndless('HTTP/1.1 200 OK\r\n', 'x: y\r\n')],
-  ['endless-status-line', 'a status line without an end', 'degraded', rawEndless('HTTP/1.1 200 ', letters)],
-  ['endless-hints', '103 responses without an end', 'degraded', rawEndless('', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
-  [
-    'endless-trailers',
-    'trailers without an end',
-    'answered',
-    rawEndless(
-      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${bytesOf(GOOD).length.toString(16)}\r\n${GOOD}\r\n0\r\n`,
-      'x: y\r\n',
-    ),
-  ],
-  [
-    'endless-chunk-extension',
-    'the extension of a chunk without an end',
-    'degraded',
-    rawEndless('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;', 'x=y;'),
-  ],
-  [
-    'wide-choices',
-    'an event of millions of choices',
-    'answered',
-    send(`data: {"choices":[${'0,'.repeat(4_000_000)}0]}\n\n`),
-  ],
   [
     'wide-objects',
     'an event of millions of objects',
     'degraded',
     send(`data: {"choices":[],"x":[${'{},'.repeat(4_000_000)}0]}\n\n`),
   ],
-  [
-    'deep-lists',
-    'an event of millions of nested lists',
-    'degraded',
-    send(`data: {"choices":[],"x":${'['.repeat(6_000_000)}${']'.repeat(6_000_000)}}\n\n`),
-  ],
 ];
-
-const quickly = (bytes: Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
-const bomb = () => quickly(quickly(Buffer.alloc(100_000_000, ': ping\n\n')));
 
 /** Sends the members of a gzip stream, which are small, until the client closes the connection. */
 function endlessGzip({ response }: Exchange): Promise<void> {

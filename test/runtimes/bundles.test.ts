@@ -9,7 +9,7 @@ import { node24, PROGRAM_FOLDER, TOOLS_FOLDER } from '../support/runtimes-setup.
 import { isSoak } from '../support/soak.ts';
 
 /** Entries that need a package beside `xstate`, `zod` and `openai`, which their users have installed. */
-const OPTIONAL = ['mcp', 'calculator', 'otel', 'restate'];
+const OPTIONAL = ['mcp', 'otel', 'restate'];
 const NODE_ONLY = ['node', 'inspection', 'testing'];
 const names = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json')

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { PROGRAM_FOLDER, tool } from '../support/runtimes-setup.ts';
 
 /** Entries whose types are those of a package that is not installed. */
-const OPTIONAL = ['./mcp', './calculator', './otel', './restate'];
+const OPTIONAL = ['./mcp', './otel', './restate'];
 const FOLDER = join(PROGRAM_FOLDER, 'types');
 
 it('TypeScript 5.4 accepts the declarations of every entry without skipLibCheck', async () => {

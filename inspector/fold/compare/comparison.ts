@@ -62,9 +62,8 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
 /** Leaves out what differs between any two runs, and the text of earlier messages. */
-function parametersOf({ messages, forkedFrom: _, host, ...start }: RunStart): unknown {
-  const { signature: __, ...stored } = host ?? {};
-  const parameters: Record<string, unknown> = { ...start, messages: messages.length, host: stored };
+function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown {
+  const parameters: Record<string, unknown> = { ...start, messages: messages.length };
   for (const name of ['runId', 'startedAt', 'startedAtMs', 'seq', 'atMs', 'sum', 'type', 'states', 'redacted'])
     delete parameters[name];
   return parameters;

@@ -39,7 +39,6 @@ export function createContentFilter({ capabilities }: RunStart, content: boolean
 
 export type ContentFilter = ReturnType<typeof createContentFilter>;
 
-/** Returns one message as JSON text, in the format of the conventions. */
 export function messageText(role: 'user' | 'assistant', content: string, finishReason?: 'stop' | 'error'): string {
   const parts = [{ type: 'text', content }];
   return JSON.stringify([{ role, parts, ...(finishReason && { finish_reason: finishReason }) }]);

@@ -74,7 +74,6 @@ export function createPhases(spans: SpanLog, run: OpenSpan, filter: ContentFilte
     settle(): void {
       if (phase !== null && phase.leftAtMs !== null) close();
     },
-    /** Returns the span of the current phase, or the run's span. */
     span: (): OpenSpan => phase?.span ?? run,
     isAt: (step: number): boolean => phase?.step === step,
     /** Whether a phase before this step is in progress. */

@@ -37,7 +37,11 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
     subject: name,
     parent: null,
     shared: { ...POSTCHAIN, 'gen_ai.workflow.name': name },
-    attributes: { ...conversation, ...startAttributes(start, filter) },
+    attributes: {
+      ...conversation,
+      'gen_ai.input.messages': filter.content(messageText('user', start.request)),
+      'postchain.run.id': start.runId,
+    },
   });
   const phases = createPhases(spans, run, filter, conversation);
   const modelCalls = createModelCalls(start, { spans, run, phases, filter, conversation, provider });
@@ -61,7 +65,6 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
   }
 
   const handlers: Handlers = {
-    ...eventHandlers(spans, run, phases, filter),
     'phase-start': (entry) => {
       phases.start(entry);
       modelCalls.enterPhase();
@@ -75,8 +78,19 @@ export function createRunFold(start: RunStart, { workflow, provider, content }: 
     'attempt-retry': modelCalls.retry,
     'capability-start': capabilities.start,
     'capability-end': capabilities.end,
-    continuation: capabilities.continue,
-    'capability-stop': capabilities.stop,
+    recovery: ({ phase, action, failure }) =>
+      spans.addEvent(run, 'postchain.recovery', {
+        'postchain.phase': phase,
+        'postchain.recovery': action,
+        'error.type': filter.errorOf(failure).code,
+      }),
+    retrieval: ({ query, passages, widened, failure }) =>
+      spans.addEvent(phases.span(), 'postchain.retrieval', {
+        'postchain.passages': passages,
+        'postchain.widened': widened,
+        'postchain.query': filter.content(query),
+        'postchain.succeeded': failure === null,
+      }),
     answer: (entry) => {
       answer = entry.answer;
     },
@@ -128,23 +142,6 @@ function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilte
         'gen_ai.tool.call.result': success ? filter.content(output) : undefined,
       });
     },
-    continue({ index, decidedBy, done, next, limitReached }: EntryOf<'continuation'>): void {
-      spans.addEvent(phases.span(), 'postchain.continuation', {
-        'postchain.capability.index': index,
-        'postchain.decided_by': decidedBy,
-        'postchain.done': done ?? undefined,
-        'postchain.next': next.length === 0 ? undefined : next.map(filter.capability),
-        'postchain.limit_reached': limitReached,
-      });
-    },
-    stop({ reason, runs, failed, code }: EntryOf<'capability-stop'>): void {
-      spans.addEvent(phases.span(), 'postchain.capability_stop', {
-        'postchain.reason': reason,
-        'postchain.runs': runs,
-        'postchain.failed': failed,
-        'error.type': code ?? undefined,
-      });
-    },
   };
 }
 
@@ -166,71 +163,6 @@ function addGuardEvents(
   }
 }
 
-/** Entries that become span events: of the run (external events, recovery, session) or of a phase (retrieval, consent, direction). */
-function eventHandlers(spans: SpanLog, run: OpenSpan, phases: Phases, filter: ContentFilter): Handlers {
-  return {
-    delivery: ({ event }) => spans.addEvent(run, 'postchain.delivery', { 'postchain.event': event.type }),
-    'run-stopped': () => spans.addEvent(run, 'postchain.stopped'),
-    resumed: () => spans.addEvent(run, 'postchain.resumed'),
-    recovery: ({ phase, action, failure }) =>
-      spans.addEvent(run, 'postchain.recovery', {
-        'postchain.phase': phase,
-        'postchain.recovery': action,
-        'error.type': filter.errorOf(failure).code,
-      }),
-    retrieval: ({ query, passages, widened, failure }) =>
-      spans.addEvent(phases.span(), 'postchain.retrieval', {
-        'postchain.passages': passages,
-        'postchain.widened': widened,
-        'postchain.query': filter.content(query),
-        'postchain.succeeded': failure === null,
-      }),
-    'consent-asked': ({ request }) =>
-      spans.addEvent(phases.span(), 'postchain.consent_asked', { 'postchain.messages': request.items.length }),
-    'consent-resolved': ({ kept, summarized, removed, by }) =>
-      spans.addEvent(phases.span(), 'postchain.consent_resolved', {
-        'postchain.kept': kept,
-        'postchain.summarized': summarized,
-        'postchain.removed': removed,
-        'postchain.consent_by': by,
-      }),
-    'context-overruled': ({ choice, undone, problem }) =>
-      spans.addEvent(run, 'postchain.context_overruled', {
-        'postchain.choice': choice ?? 'undo',
-        'postchain.undone': undone.length,
-        'postchain.succeeded': problem === null,
-      }),
-    'direction-asked': ({ confidence, answer }) =>
-      spans.addEvent(phases.span(), 'postchain.direction_asked', {
-        'postchain.confidence': confidence,
-        'postchain.answer': filter.content(answer),
-      }),
-    'direction-refused': ({ received, reason }) =>
-      spans.addEvent(phases.span(), 'postchain.direction_refused', {
-        'postchain.got': filter.content(received),
-        'postchain.reason': reason,
-      }),
-    'session-recalled': ({ turns, problem }) =>
-      spans.addEvent(run, 'postchain.session_recalled', {
-        'postchain.turns': turns,
-        'postchain.succeeded': problem === null,
-      }),
-    'session-stored': ({ problem }) =>
-      spans.addEvent(run, 'postchain.session_stored', { 'postchain.succeeded': problem === null }),
-  };
-}
-
-function startAttributes(start: RunStart, filter: ContentFilter): SpanAttributes {
-  return {
-    'gen_ai.input.messages': filter.content(messageText('user', start.request)),
-    'postchain.run.id': start.runId,
-    'postchain.chart.id': start.chart.id,
-    'postchain.chart.digest': start.chart.digest,
-    'postchain.mode': start.mode,
-    'postchain.forked_from': start.forkedFrom?.runId,
-  };
-}
-
 function endAttributes(
   { status, usage }: EntryOf<'run-end'>,
   answer: FinalAnswer | null,
@@ -246,8 +178,6 @@ function endAttributes(
     'postchain.usage.model_calls': usage.modelCalls,
     'postchain.usage.input_tokens': usage.inputTokens,
     'postchain.usage.output_tokens': usage.outputTokens,
-    'postchain.usage.cached_input_tokens': usage.cachedInputTokens,
-    'postchain.usage.reasoning_tokens': usage.reasoningTokens,
     'postchain.usage.estimated': usage.estimated,
     'postchain.cost.amount': answer?.metadata.cost?.amount,
     'postchain.cost.currency': answer?.metadata.cost?.currency,

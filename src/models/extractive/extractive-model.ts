@@ -45,7 +45,6 @@ async function* parts(request: ModelRequest, chunkChars: number, signal: AbortSi
   yield { type: 'finish', reason: inCall ? 'tool-calls' : 'stop', usage };
 }
 
-/** Returns the reply as JSON text with scores of four decimals, or a failure, and lets timers fire meanwhile. */
 async function replyText({ task, phases, input }: ModelRequest, signal: AbortSignal): Promise<string | Failure> {
   const failure = (code: string, text: string): Failure => {
     const message = text.replace(/\s+/g, ' ');

@@ -35,7 +35,6 @@ const ASKING: ReadonlySet<string> = new Set(
   哪个 谁 怎么 怎样 如何 为什么 多 多久 多长 时间 时候 你好 谢谢 个 和 与 到 从 里 中`.match(/\S+/g),
 );
 
-/** Returns the question of a request, in a step per text. */
 export function* questionOf(request: string, texts: readonly Pick<Text, 'content'>[]): Steps<Question> {
   const asked = wordsOf(request).filter((word) => !ASKING.has(word.toLowerCase()));
   const stemmed = asked.flatMap((word): [string, string][] =>

@@ -119,7 +119,6 @@ function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>
   return { goal, alternatives, clarity: count && Math.min(1, 0.3 + 0.15 * count), unclearIntent: count === 0 };
 }
 
-/** Returns a note on how an answer was made. */
 function noteOn(ids: readonly string[], missing: readonly string[]): string {
   const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
   const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;

@@ -195,7 +195,6 @@ function isVector(value: unknown): value is Vector {
 /** The messages of Text Embeddings Inference and llama.cpp. Other servers use the same messages as for prompts. */
 const TOO_LONG = /\binput is too large\b|less than \d+ tokens/iu;
 
-/** Returns the failure for an error thrown by a request, with the codes of a model's failures. */
 function embeddingsFailure(thrown: unknown, settings: OpenAISettings): Failure {
   const thrownFailure = failureOf(thrown, settings);
   if (thrownFailure.code !== 'garbled_reply') return thrownFailure;

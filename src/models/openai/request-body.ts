@@ -148,7 +148,6 @@ export function responsesBody(request: ModelRequest, settings: OpenAISettings, d
   };
 }
 
-/** Returns the optional parameters that both APIs have. */
 function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISettings) {
   return {
     ...(temperature !== null && { temperature }),

@@ -168,7 +168,6 @@ export function responsesReader(): ReplyReader {
   };
 }
 
-/** Returns the text, the refusal and the reasoning of items. */
 function messageOf(items: readonly Item[]): Pick<Content, 'text' | 'reasoning' | 'refusal'> {
   const parts = items.flatMap((item) => [...(item?.summary ?? []), ...(item?.content ?? [])]);
   const all = (type: string, member: 'text' | 'refusal'): string =>

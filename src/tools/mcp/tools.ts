@@ -116,7 +116,6 @@ interface Parts {
   readonly server: Reconnecting;
 }
 
-/** Returns a tool of a server as a capability with this name. */
 export function toolCapability({ sdk, settings, server }: Parts, name: string, tool: Tool): Capability {
   const { $schema: _, ...jsonSchema } = tool.inputSchema;
   return {

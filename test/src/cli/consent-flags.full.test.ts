@@ -128,20 +128,4 @@ describe('a run over earlier turns, at a terminal', () => {
     });
     if (flags.json) expect(() => finalAnswerSchema.parse(JSON.parse(answer.written()))).not.toThrow();
   });
-
-  it.each(['input', 'out'] as const)('[U8] asks nothing if %s is not a terminal', async (name) => {
-    const fake = fakeTerminal();
-    Object.assign(fake.terminal[name], { isTTY: false });
-    const { code } = start({}, fake);
-    expect(await code).toBe(0);
-    expect(fake.written()).not.toContain('What should happen');
-    expect(fake.written()).toContain('3 kept, 0 summarized, 0 removed');
-  });
-
-  it('[U8] uses --consent instead of prompting', async () => {
-    const { fake, code } = start({ consent: 'remove' });
-    expect(await code).toBe(0);
-    expect(fake.written()).not.toContain('What should happen');
-    expect(fake.shown().join('\n')).toContain('0 kept, 0 summarized, 3 removed');
-  });
 });

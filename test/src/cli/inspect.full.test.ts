@@ -226,15 +226,14 @@ describe('postchain inspect', () => {
     page.say({ type: 'act', id: 2, runId, action: fork, isTrusted: false });
     expect(await page.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
     await page.runs((list) => list.runs.length === 2 && list.runs.every(({ status }) => status === 'completed'));
-    const stranger = aUser({ ...model.env }, user.place);
-    const strange = await openPage(await addressIn(stranger.start('inspect')));
+    const strange = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
     await strange.runs((list) => list.runs.length === 2);
     strange.say({ type: 'act', id: 1, runId, action: fork, isTrusted: false });
     expect(await strange.reply(1)).toMatchObject({
       result: {
         runId: null,
         needsTrust: {
-          doubt: expect.stringMatching(/another installation/u),
+          doubt: expect.stringMatching(/may come from someone else/u),
           actions: [expect.stringMatching(/^read docs/u)],
         },
       },

@@ -46,7 +46,6 @@ describe('recorded runs', () => {
     expect(all.stdout).toMatch(
       /transition .*cycleLimitReached false \(completedCycles 1, maxCycles 5\); .*confidenceReached true/u,
     );
-    expect((await user.call('context', 'last')).stdout).toMatch(/^Is it so\?\n.* by \d+ operations/u);
     const before = model.asked.length;
     expect(await user.call('replay', 'last')).toMatchObject({
       code: 0,

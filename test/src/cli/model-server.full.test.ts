@@ -16,38 +16,39 @@ const aServer = () =>
 
 /** Runs once with this server, and keeps only the first entries, as after a kill. */
 async function aKilledRun(baseURL: string) {
-  const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
-  const { place } = user;
+  const env = { OPENAI_API_KEY: 'sk-mine' };
+  const { place, ...user } = aUser(env);
   await user.call('run', 'Is it so?', '--model', 'good', '--base-url', baseURL);
   const [{ runId = '' } = {}] = await fileJournals(place).list();
   const entries = await entriesOf(fileJournals(place).read(runId));
-  const journals = fileJournals(join(place, 'killed'));
+  const killed = join(place, 'killed');
+  const journals = fileJournals(killed);
   const writer = journals.create(runId);
   writer.write(entries.slice(0, 20));
   writer.close();
-  return { user, start: runStartOf(entries), killed: ['--journals', join(place, 'killed')] };
+  return { user: aUser(env, killed), start: runStartOf(entries), killed };
 }
 
 describe('the base URL of the model server', () => {
   it('is recorded, and used again when the run is resumed without OPENAI_BASE_URL', async () => {
     const server = await aServer();
-    const { user, start, killed } = await aKilledRun(server.baseURL);
+    const { user, start } = await aKilledRun(server.baseURL);
     expect(start.host).toMatchObject({ flags: { model: 'good', baseUrl: server.baseURL } });
     const before = server.exchanges.length;
-    expect(await user.call('resume', 'last', ...killed)).toMatchObject({ code: 0 });
+    expect(await user.call('resume', 'last')).toMatchObject({ code: 0 });
     expect(server.exchanges.length).toBeGreaterThan(before);
   });
 
   it('is not replaced silently by another OPENAI_BASE_URL', async () => {
     const [first, second] = [await aServer(), await aServer()];
     const { user, killed } = await aKilledRun(first.baseURL);
-    const env = { OPENAI_API_KEY: 'sk-mine', OPENAI_BASE_URL: second.baseURL };
-    const refused = await startCli(['resume', 'last', ...killed], env).finished;
+    const env = { OPENAI_API_KEY: 'sk-mine', OPENAI_BASE_URL: second.baseURL, POSTCHAIN_JOURNALS: killed };
+    const refused = await startCli(['resume', 'last'], env).finished;
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toBe(
       `postchain: Run ${refused.stderr.split(' ')[2]} used the model server ${first.baseURL}, but OPENAI_BASE_URL is ${second.baseURL}; pass --base-url with the one to use\n`,
     );
-    const resumed = await user.call('resume', 'last', ...killed, '--base-url', second.baseURL);
+    const resumed = await user.call('resume', 'last', '--base-url', second.baseURL);
     expect(resumed.code).toBe(0);
     expect(second.exchanges.length).toBeGreaterThan(0);
   });
@@ -56,7 +57,8 @@ describe('the base URL of the model server', () => {
     const server = await aServer();
     const { killed } = await aKilledRun(server.baseURL);
     const before = server.exchanges.length;
-    const { code, stderr } = await startCli(['resume', 'last', ...killed], { OPENAI_API_KEY: 'sk-other' }).finished;
+    const { code, stderr } = await startCli(['resume', 'last', '--journals', killed], { OPENAI_API_KEY: 'sk-other' })
+      .finished;
     expect(stderr).toContain(`would send the run and OPENAI_API_KEY to the model server "${server.baseURL}"`);
     expect({ code, asked: server.exchanges.length }).toEqual({ code: 2, asked: before });
   });

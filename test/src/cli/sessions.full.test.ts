@@ -74,18 +74,6 @@ describe('postchain run --session', () => {
     expect(stdout).toMatch(/--session <id>/);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(default: ~/.postchain/sessions.db)');
   });
-
-  it('shows the context of a run with the recalled turns', async () => {
-    const [file, journal] = [aFile(), join(temporaryFolder(), 'run.jsonl')];
-    const flags = ['--session', 'u42', '--session-file', file, '--quiet', '--journal', journal];
-    await cli('run', 'What is a phase?', ...flags);
-    await cli('run', 'What is a cycle?', ...flags);
-    const { code, stdout } = await cli('context', journal, '--json');
-    expect(code).toBe(0);
-    const ids = (JSON.parse(stdout).messages as { id: string }[]).map(({ id }) => id);
-    expect(ids.slice(0, 3)).toEqual(['earlier.1.request', 'earlier.1.answer', 'request']);
-    expect((await cli('context', journal)).stdout.split('\n')[1]).toMatch(/^4 messages/);
-  });
 });
 
 describe('session entries in the progress output', () => {

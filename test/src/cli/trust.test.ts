@@ -1,12 +1,10 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/stores.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
-import { runCommand } from '../../../src/cli/run-command.ts';
-import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
@@ -28,18 +26,10 @@ function anInstallation(more: Readonly<Record<string, string>> = {}) {
 }
 
 /** The journal of a run that was killed early, as anyone can write it. */
-async function aKilledRun(host: RunStart['host'], change: (start: RunStart) => RunStart = (start) => start) {
+async function aKilledRun(host: RunStart['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
-  return changed(run.journal.slice(0, 20), change);
-}
-
-function changed(
-  [start, ...entries]: readonly JournalEntry[],
-  change: (start: RunStart) => RunStart,
-): readonly JournalEntry[] {
-  if (start?.type !== 'run-start') throw new Error('expected the start of a run');
-  return [{ ...change(start), seq: 0, atMs: 0 }, ...entries];
+  return run.journal.slice(0, 20);
 }
 
 /** Writes entries as a store writes them, and returns the id of the run. */
@@ -65,10 +55,8 @@ function aTrap() {
   return { file, flags: { mcp: [`touch ${file}`] }, isOwned: () => existsSync(file) };
 }
 
-describe('a run that this installation did not start', () => {
-  it.each<
-    [string, (folder: string) => { store: JournalStore; name: string; flags?: object; env?: Record<string, string> }]
-  >([
+describe('a run that someone else may have recorded', () => {
+  it.each<[string, (folder: string) => { store: JournalStore; name: string; flags?: object }]>([
     ['a file', (folder) => ({ store: journalFile(join(folder, 'a.jsonl')), name: join(folder, 'a.jsonl') })],
     ['a directory', (folder) => ({ store: fileJournals(folder), name: 'last', flags: { journals: folder } })],
     [
@@ -79,22 +67,14 @@ describe('a run that this installation did not start', () => {
         flags: { journals: join(folder, 'a.db') },
       }),
     ],
-    [
-      'POSTCHAIN_JOURNALS',
-      (folder) => ({ store: fileJournals(folder), name: 'fri', env: { POSTCHAIN_JOURNALS: folder } }),
-    ],
-    [
-      'the default directory, from an older version',
-      (folder) => ({ store: fileJournals(join(folder, 'journals')), name: 'last', env: { POSTCHAIN_HOME: folder } }),
-    ],
   ])('starts no command from %s', async (_, place) => {
     const trap = aTrap();
-    const { store, name, flags = {}, env = {} } = place(temporaryFolder());
-    anInstallation(env);
+    const { store, name, flags = {} } = place(temporaryFolder());
+    anInstallation();
     write(store, await aKilledRun({ flags: trap.flags }));
     const refused = {
       code: 'invalid_option',
-      message: expect.stringMatching(/would start mcp "touch .*owned".*older version or by someone else.*--trust/u),
+      message: expect.stringMatching(/would start mcp "touch .*owned".*may come from someone else.*--trust/u),
     };
     await expect(resumeCommand(name, flags, streams())).rejects.toMatchObject(refused);
     await expect(forkCommand(name, { ...flags, at: 5 }, streams())).rejects.toMatchObject(refused);
@@ -132,71 +112,30 @@ describe('a run that this installation did not start', () => {
   });
 });
 
-describe('a run that this installation started', () => {
-  /** A recorded run with a document, cut off as by a kill. */
-  async function aRunOfMine() {
-    const home = anInstallation();
-    const docs = join(temporaryFolder(), 'bridges.md');
-    writeFileSync(docs, '# Bridges\n\nThe harbour bridge was opened in 1932.\n');
+describe('a run in the journal directory of the user', () => {
+  const here = (flags: object) => ({ flags: { ...flags, directory: process.cwd() } });
+
+  it.each<[string, (folder: string) => [place: string, env: Record<string, string>]]>([
+    ['the default one', (folder) => [join(folder, 'journals'), { POSTCHAIN_HOME: folder }]],
+    ['POSTCHAIN_JOURNALS', (folder) => [folder, { POSTCHAIN_JOURNALS: folder }]],
+  ])('is continued without --trust: %s', async (_, places) => {
+    const trap = aTrap();
+    const [folder, env] = places(temporaryFolder());
+    anInstallation(env);
+    write(fileJournals(folder), await aKilledRun(here(trap.flags)));
+    await expect(resumeCommand('last', {}, streams())).rejects.toMatchObject({ code: 'mcp_failed' });
+    expect(trap.isOwned()).toBe(true);
+  });
+
+  it('starts no command if it was started in another directory', async () => {
+    const trap = aTrap();
     const folder = temporaryFolder();
-    const request = 'When was the harbour bridge opened?';
-    await runCommand(request, { journals: folder, docs: [docs], quiet: true }, streams());
-    const [{ runId = '' } = {}] = await fileJournals(folder).list();
-    const entries = await entriesOf(fileJournals(folder).read(runId));
-    return { home, folder, docs, runId, entries: entries.slice(0, 20) };
-  }
-
-  const store = (entries: readonly JournalEntry[]) => {
-    const journals = temporaryFolder();
-    write(fileJournals(journals), entries);
-    return { journals };
-  };
-
-  it('is resumed and forked without --trust, wherever its journal is, and so is its fork', async () => {
-    const { entries } = await aRunOfMine();
-    const flags = { ...store(entries), quiet: true };
-    expect(await forkCommand('last', { ...flags, at: 10 }, streams())).toBe(0);
-    const [fork] = await fileJournals(flags.journals).list();
-    const forked = await entriesOf(fileJournals(flags.journals).read(fork?.runId ?? ''));
-    expect(forked[0]).toMatchObject({ forkedFrom: { runId: expect.any(String) } });
-    expect(await resumeCommand('last', { ...store(forked.slice(0, 20)), quiet: true }, streams())).toBe(0);
-    expect(await resumeCommand('last', { ...store(entries), quiet: true }, streams())).toBe(0);
-  });
-
-  it.each<[string, (start: RunStart) => RunStart]>([
-    ['its run id', (start) => ({ ...start, runId: 'another' })],
-    ['its session', (start) => ({ ...start, sessionId: 'another' })],
-    ['its documents', (start) => ({ ...start, host: { ...start.host, flags: { docs: ['/etc'] } } })],
-    [
-      'one more flag',
-      (start) => ({ ...start, host: { ...start.host, flags: { ...Object(start.host?.['flags']), mcp: ['x'] } } }),
-    ],
-    ['its signature', (start) => ({ ...start, host: { ...start.host, signature: 'AAAA' } })],
-  ])('is not trusted after a change of %s', async (_, change) => {
-    const { entries } = await aRunOfMine();
-    const flags = store(changed(entries, change));
-    await expect(resumeCommand('last', flags, streams())).rejects.toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringMatching(/would .*docs.*--trust/u),
-    });
-  });
-
-  it('is not trusted by another installation', async () => {
-    const { entries } = await aRunOfMine();
-    anInstallation();
-    await expect(resumeCommand('last', store(entries), streams())).rejects.toThrow(/--trust/u);
-  });
-
-  it.skipIf(process.platform === 'win32')('is signed with a key that only its owner can read', async () => {
-    const { home, entries } = await aRunOfMine();
-    const key = join(home, 'signing.key');
-    expect(statSync(key).mode & 0o777).toBe(0o600);
-    expect(JSON.stringify(entries)).not.toContain(readFileSync(key, 'utf8').trim());
-    expect(readdirSync(home)).toEqual(['cache', 'signing.key']);
-    chmodSync(key, 0o644);
-    await expect(resumeCommand('last', store(entries), streams())).rejects.toThrow(
-      /signing\.key is not private to you/u,
+    anInstallation({ POSTCHAIN_JOURNALS: folder });
+    write(fileJournals(folder), await aKilledRun({ flags: { ...trap.flags, directory: '/another' } }));
+    await expect(forkCommand('last', { at: 5 }, streams())).rejects.toThrow(
+      /it was started in "\/another"; pass --trust/u,
     );
+    expect(trap.isOwned()).toBe(false);
   });
 
   it('asks at a terminal for the keys that its commands need', async () => {

@@ -1,4 +1,3 @@
-import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
@@ -92,17 +91,6 @@ describe('server errors of the openai model', () => {
     expect(message).toBe(
       'the model server responded with 429 and asks to wait 3,600 s before the next request: Slow down.',
     );
-  });
-
-  test('[A13] Retry-After and 500 are read from a complete mock server', async () => {
-    const mock = new LLMock({ port: 0, logLevel: 'silent' });
-    onTestFinished(() => mock.stop());
-    mock.onMessage('sky', { error: { message: 'Slow down.' }, status: 429, retryAfter: 7 });
-    mock.nextRequestError(500, { message: 'Boom.' });
-    await mock.start();
-    const subject = model(`${mock.url}/v1`);
-    expect(await failureFrom(subject)).toMatchObject({ code: 'server_error', retryable: true });
-    expect(await failureFrom(subject)).toMatchObject({ code: 'rate_limited', retryAfterMs: 7000 });
   });
 
   test('messages have one line and do not contain the key, even partly masked', async () => {

@@ -208,9 +208,4 @@ describe('the text of a reply', () => {
   test('content of an unknown type is a failure', async () => {
     expect(replyOf(await partsFrom(event(chunk({ content: 42 })), completion('ok'))).end).toBe('garbled_reply');
   });
-
-  test('a reply cut by its length reports the finish reason', async () => {
-    const parts = await partsFrom(event(chunk({ content: '{"a' })), event(chunk({}, 'length')), DONE);
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'length', usage: null });
-  });
 });

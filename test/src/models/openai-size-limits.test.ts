@@ -77,12 +77,6 @@ describe('a response without an end', () => {
     expect(failure).toMatchObject({ code: 'rate_limited', message: expect.stringContaining('Out of coffee.') });
   });
 
-  test('does not delay a check of the key', async () => {
-    const server = await endlessServer('{"id":"', letters, 'application/json');
-    expect(await small(server.baseURL).checkKey({ signal: new AbortController().signal })).toBeNull();
-    await server.allClosed();
-  });
-
   test('ends a call for embeddings', async () => {
     for (const status of [200, 500]) {
       const server = await endlessServer('{"data":[{"embedding":[', '0.5,'.repeat(250), 'application/json', status);

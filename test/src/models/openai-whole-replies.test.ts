@@ -1,4 +1,4 @@
-import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, DONE, event, streaming, writeEndlessly } from '../../support/chat-server.ts';
@@ -208,13 +208,10 @@ describe('a body', () => {
   const long = 'Grüße, 日本語 '.repeat(5_000);
   test.each([
     ['gzip', gzipSync],
-    ['x-gzip', gzipSync],
-    ['GZIP', gzipSync],
+    ['X-GZIP', gzipSync],
     ['deflate', deflateSync],
-    ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['identity', (body: string) => Buffer.from(body)],
-    ['gzip, br', (body: string) => brotliCompressSync(gzipSync(body))],
   ])('that is compressed is decoded: %s', async (encoding, compress) => {
     const json = JSON.stringify({ choices: [{ message: { content: long }, finish_reason: 'stop' }] });
     for (const body of [completion(long), json]) {

@@ -6,7 +6,6 @@ import * as z from 'zod';
 import { z as mini } from 'zod/mini';
 import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
-import { calculator } from '../../../src/tools/calculator.ts';
 import { type Capability, defineCapability, describe as described } from '../../../src/tools/capability.ts';
 import { currentTime } from '../../../src/tools/current-time.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
@@ -67,11 +66,7 @@ describe('defining a capability', () => {
   });
 
   it('[R10] is accepted by a chain', () => {
-    const capabilities = [
-      defineCapability({ ...base, arguments: type({ city: 'string' }) }),
-      calculator(),
-      currentTime(),
-    ];
+    const capabilities = [defineCapability({ ...base, arguments: type({ city: 'string' }) }), currentTime()];
     expect(() => createPostChain({ capabilities })).not.toThrow();
     expect(() => createPostChain({ capabilities: [{ ...base, arguments: {} as never }] })).toThrowError(
       /capabilities\.0\.arguments: expected a Standard Schema.*; received an object with no keys/,

@@ -22,11 +22,6 @@ describe('the registry of capabilities', () => {
     expect(JSON.parse(JSON.stringify(descriptors))).toEqual(descriptors);
   });
 
-  test('[R10] returns a capability by its exact name', () => {
-    const draft = named('draft');
-    expect(createRegistry([draft]).get('draft')).toBe(draft);
-  });
-
   test.each(['', 'Draft', ' draft', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'prototype'])(
     '[R10] returns undefined for the unknown name %j',
     (name) => {
@@ -68,19 +63,6 @@ describe('the registry of capabilities', () => {
   test('[R10] accepts names that are different on the wire', () => {
     const names = ['weather', 'Weather', 'get-weather_2', 'weather.today', 'Wetter für morgen', 'x'.repeat(64)];
     expect(createRegistry(names.map((name) => named(name))).descriptors.map(({ name }) => name)).toEqual(names);
-  });
-
-  test('[R10] returns the validator of a capability, and undefined for an unknown name', async () => {
-    const { validatorOf } = createRegistry([named('draft')]);
-    expect(await validatorOf('draft')?.validate({})).toEqual({ ok: true, value: { n: 1 } });
-    for (const name of ['', 'toString', '__proto__']) expect(validatorOf(name)).toBeUndefined();
-  });
-
-  it.each([
-    ['name', () => createRegistry([named('', 'Something.')])],
-    ['description', () => createRegistry([named('draft', '')])],
-  ])('[R10] rejects an empty %s before any run', (_, create) => {
-    expect(create).toThrowError(PostChainError);
   });
 });
 

@@ -24,26 +24,6 @@ const run = (
     ...given,
   });
 
-const hostile = {
-  get message(): string {
-    throw new Error('no message');
-  },
-  toString() {
-    throw new Error('no text');
-  },
-};
-const proxy = new Proxy(
-  {},
-  {
-    get() {
-      throw new Error('nothing to get');
-    },
-    getPrototypeOf() {
-      throw new Error('no prototype');
-    },
-  },
-);
-
 describe('running a capability', () => {
   test('[R2] returns output, arguments, timing by the clock of the run, and session', async () => {
     const times = [1_000, 1_250];
@@ -105,14 +85,7 @@ describe('an error thrown by a capability', () => {
     ['a string', 'boom'],
     ['undefined', undefined],
     ['null', null],
-    ['0', 0],
-    ['a symbol', Symbol('boom')],
     ['an object without a prototype', Object.create(null)],
-    ['an object whose toString throws', hostile],
-    ['an error whose message throws', Object.defineProperty(new Error(), 'message', { get: () => hostile.message })],
-    ['an error with a non-string message', Object.assign(new Error(), { message: hostile })],
-    ['a proxy that throws on every trap', proxy],
-    ['a revoked proxy', revoked()],
     ['a text that clears the screen', new Error('\u001b[2J\u202eboom\u0007')],
     ['a text of 10 MB', new Error('x'.repeat(10_000_000))],
   ])('[R7] becomes a result with a one-line printable error: %s', async (_, thrown) => {
@@ -136,9 +109,6 @@ describe('an error thrown by a capability', () => {
   test.each<[string, unknown]>([
     ['a circle', circle],
     ['a BigInt', { n: 1n }],
-    ['a toJSON that throws', { toJSON: () => hostile.message }],
-    ['a proxy', proxy],
-    ['a thenable that throws', Object.defineProperty({}, 'then', { get: () => hostile.message })],
     ['a nesting of 1,000,000 lists', deep()],
   ])('[R7] also covers a result that is not JSON: %s', async (_, given) => {
     const result = await run(() => given);
@@ -237,12 +207,6 @@ async function aborting(controller: AbortController): Promise<never> {
   await setImmediate();
   controller.abort();
   return new Promise(() => {});
-}
-
-function revoked(): unknown {
-  const { proxy: gone, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return gone;
 }
 
 function deep(): unknown {

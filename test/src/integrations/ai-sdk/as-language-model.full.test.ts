@@ -119,30 +119,6 @@ describe('a chain as a language model', () => {
     expect(usage).toMatchObject({ inputTokens: 70, outputTokens: 35, inputTokenDetails: { cacheReadTokens: 28 } });
   });
 
-  test('reports no negative token counts if a provider counts more cached or reasoning tokens than tokens', async () => {
-    const inner = plannedModel({});
-    const model: ChatModel = {
-      ...inner,
-      async *stream(request, options) {
-        for await (const part of inner.stream(request, options)) {
-          const usage = {
-            inputTokens: 10,
-            cachedInputTokens: 14,
-            outputTokens: 5,
-            reasoningTokens: 9,
-            estimated: false,
-          };
-          yield part.type === 'finish' ? { ...part, usage } : part;
-        }
-      },
-    };
-    const { usage } = await generateText({
-      model: asLanguageModel(createPostChain({ model, profile: 'thorough' })),
-      prompt: 'Is it so?',
-    });
-    expect([usage.inputTokenDetails.noCacheTokens, usage.outputTokenDetails.textTokens]).toEqual([0, 0]);
-  });
-
   test('reports its sources', async () => {
     const text = 'The Yield phase decides whether the run is complete.';
     const documents = [
@@ -258,18 +234,6 @@ describe('a chain as a language model', () => {
     expect(usage.inputTokens).toBe(80);
   });
 
-  test('corrects an object that does not match the schema', async () => {
-    let calls = 0;
-    const model = scriptedModel(() => ({ capital: calls++ === 0 ? 5 : 'Paris' }));
-    const { object } = await generateObject({
-      model: asLanguageModel(chainOf(), { model }),
-      schema: z.object({ capital: z.string() }),
-      prompt: 'What is the capital of France?',
-    });
-    expect(object).toEqual({ capital: 'Paris' });
-    expect(model.calls).toHaveLength(2);
-  });
-
   test('rejects a request for JSON without a model that converts the answer', async () => {
     const generated = generateObject({
       model: asLanguageModel(chainOf()),
@@ -297,16 +261,6 @@ describe('a chain as a language model', () => {
       { type: 'text-end', id: '1', providerMetadata: { postchain: { void: true } } },
       { type: 'text-end', id: '2' },
     ]);
-  });
-
-  test.each([
-    ['spaces', '  \n'],
-    ['a byte order mark', '\ufeff'],
-  ])('streams an answer that begins with %s once', async (_, start) => {
-    const model = plannedModel({ synthesis: () => ({ ...replies.synthesis, answerText: `${start}${ANSWER}` }) });
-    const parts = await partsOf(asLanguageModel(createPostChain({ model, profile: 'thorough' })));
-    expect(parts.flatMap((part) => (part.type === 'text-delta' ? [part['delta']] : [])).join('')).toBe(ANSWER);
-    expect(parts.filter(({ type }) => type === 'text-start')).toHaveLength(1);
   });
 
   test('streams only valid text with live: false', async () => {

@@ -60,8 +60,6 @@ describe('the spans of a run', () => {
         'postchain.usage.model_calls': 7,
         'postchain.usage.input_tokens': 630,
         'postchain.usage.output_tokens': 56,
-        'postchain.usage.cached_input_tokens': 420,
-        'postchain.usage.reasoning_tokens': 35,
       },
     ]);
     expect([action?.name, action?.kind, action?.attributes]).toEqual([

@@ -139,12 +139,6 @@ describe('a run as spans', () => {
         '  chat scripted 0–0',
       ].join('\n'),
     );
-    expect(eventsOf(spans[1]).at(-1)).toEqual({
-      name: 'postchain.capability_stop',
-      'postchain.reason': 'done',
-      'postchain.runs': 2,
-      'postchain.failed': 1,
-    });
   });
 
   it('has a rejected capability call as a span without duration and without the name invented by the model', async () => {
@@ -182,7 +176,6 @@ describe('a run as spans', () => {
       'postchain.status': 'cancelled',
       'postchain.degradation': 'cancelled',
     });
-    expect(eventsOf(spans[0])).toContainEqual({ name: 'postchain.delivery', 'postchain.event': 'run.cancelled' });
   });
 
   it('keeps Yield open while it waits for a direction', async () => {

@@ -1,5 +1,6 @@
 import type { Message } from '../contracts/message.ts';
 import { PHASES } from '../contracts/phase.ts';
+import { type Bm25, rarity, termScore } from '../text/bm25.ts';
 import { eachStem, requestTerms, stemsOf } from '../text/terms.ts';
 
 /** What relevance depends on besides the messages. */
@@ -245,17 +246,7 @@ function holdersOf(requested: ReadonlySet<string>, texts: readonly MessageTerms[
   return holders;
 }
 
-/** Parameters of BM25: saturation of repeated words, and length normalization. */
-const K1 = 1.2;
-const B = 0.75;
-
-/**
- * How informative a word is that `having` of the messages have (Robertson and Spärck Jones 1976, smoothed): above 0 for
- * every word.
- */
-function rarity(messages: number, having: number): number {
-  return Math.log(1 + (messages - having + 0.5) / (having + 0.5));
-}
+const BM25: Bm25 = { saturation: 1.2, length: 0.75, least: 0 };
 
 /**
  * How well each text matches the requested words: BM25 (Robertson et al. 1994), relative to a text of mean length that
@@ -275,8 +266,8 @@ function lexicalMatch(requested: readonly string[], texts: readonly MessageTerms
     const weight = rarity(texts.length, having.size);
     whole += weight;
     for (const [at, times] of having) {
-      const dampened = K1 * (1 - B + (B * (texts[at] as MessageTerms).length) / meanLength);
-      scores[at] = (scores[at] as number) + (weight * times * (K1 + 1)) / (times + dampened);
+      const length = (texts[at] as MessageTerms).length / meanLength;
+      scores[at] = (scores[at] as number) + weight * termScore(times, length, BM25);
     }
   }
   return whole === 0 ? scores : scores.map((score) => score / whole);

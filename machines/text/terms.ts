@@ -110,7 +110,7 @@ function asks({ surface, start }: Term, request: string): boolean {
 }
 
 /** Returns the stems of a run of letters and digits: none for a stop word, several for a `camelCase` word. */
-export function stemsOfRun(run: string): readonly string[] {
+function stemsOfRun(run: string): readonly string[] {
   const known = memo.get(run);
   if (known !== undefined) return known;
   if (memo.size >= MEMO_ENTRIES) memo.clear();

@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer';
 
-/** A run of letters and digits; a number with its separators is one run. */
-const RUN = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:['’]\p{L}+)*/gu;
+/** A run of letters and digits; a number with its separators is one run. Invisible characters (soft hyphens, joiners) do not end it. */
+const RUN = /\p{N}+(?:[.,٫٬]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’]\p{L}[\p{L}\p{M}\p{Cf}]*)*/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const ASCII = /^[a-zA-Z0-9]+$/;
 
@@ -35,13 +35,36 @@ export function wordsOfRun(run: string): readonly string[] {
   return words;
 }
 
-/** Returns a word in lower case, without accents, apostrophes, a possessive ending, or separators of thousands. */
+/** Marks that readers of the script leave out: accents, vowel points. In other scripts, marks are letters of their own. */
+const MARKS = /[\u0300-\u036f\p{Cf}\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
+/** Letters that vary with their place in the word or with the language, and separators of numbers; each is followed by the form that stands for it. */
+const FORMS = new Map(
+  'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ ςσ ٫. ٬,'
+    .split(' ')
+    .map((pair) => [pair.charAt(0), pair.charAt(1)]),
+);
+const FORM = new RegExp(`[${[...FORMS.keys()].join('')}]`, 'gu');
+
+/** Returns the value of a decimal digit of any script: its distance from the zero, before which there is no digit. */
+function digitOf(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value += 1;
+  return String(value);
+}
+
+/**
+ * Returns a word in lower case, in the plain form of its letters and digits, without marks that may be left out, invisible characters,
+ * apostrophes, a possessive ending, or separators of thousands.
+ */
 export function foldWord(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
   const plain = word
     .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
+    .replace(MARKS, '')
+    .replace(/[^\P{Nd}\d]/gu, digitOf)
     .toLowerCase()
+    .replace(FORM, (form) => FORMS.get(form) ?? form)
     .replace(/['’]s$/, '')
     .replace(/['’]/g, '');
   return /^[\d.,]+$/.test(plain) ? plain.replace(/,(?=\d{3}(?!\d))/g, '') : plain;
@@ -52,7 +75,12 @@ export const stemOfFolded = (word: string): string => (/^[a-z]+$/.test(word) ? s
 
 /** Returns the overlapping pairs of characters of a run, each once: they match whatever surrounds a word. */
 export function characterPairs(run: string): readonly string[] {
-  const characters = [...run.normalize('NFKC').toLowerCase()];
+  const characters = [
+    ...run
+      .normalize('NFKC')
+      .replace(/\p{Cf}/gu, '')
+      .toLowerCase(),
+  ];
   if (characters.length < 2) return characters;
   const pairs = new Set<string>();
   for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);
@@ -64,12 +92,14 @@ const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}
 /** Only the beginning of a longer text is read: a word of many millions of letters would overload the expression. */
 const MAX_CHARS = 2_000_000;
 
+const visible = (text: string): string => text.slice(0, MAX_CHARS).replace(/\p{Cf}/gu, '');
+
 /**
  * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
  * decimals. A run of a script without spaces yields its pairs of characters.
  */
 export function wordSet(text: string): ReadonlySet<string> {
-  const words = text.slice(0, MAX_CHARS).toLowerCase().match(WORD) ?? [];
+  const words = visible(text).toLowerCase().match(WORD) ?? [];
   return new Set(words.flatMap((word) => (isUnspaced(word) ? characterPairs(word) : [word])));
 }
 
@@ -87,5 +117,5 @@ export function signsOf(text: string): readonly string[] {
  * and punctuation.
  */
 export function partsOf(text: string): readonly string[] {
-  return text.slice(0, MAX_CHARS).toLowerCase().match(PART) ?? [];
+  return visible(text).toLowerCase().match(PART) ?? [];
 }

@@ -1,42 +1,24 @@
 import type { Block } from './document.ts';
 
-/** Returns lines `from` (inclusive) to `to` (exclusive) of a block's text as a block. The range must not be empty. */
-function sliceLines(block: Block, from: number, to: number): Block {
-  const lines = block.lines.slice(from, to);
-  return {
-    ...block,
-    text: block.text.split('\n').slice(from, to).join('\n'),
-    startLine: lines[0] ?? block.startLine,
-    endLine: lines.at(-1) ?? block.endLine,
-    lines,
-  };
-}
-
-/** Returns the block with its line numbers increased. */
-export function shiftLines(block: Block, by: number): Block {
-  if (by === 0) return block;
-  const lines = block.lines.map((line) => line + by);
-  return { ...block, startLine: block.startLine + by, endLine: block.endLine + by, lines };
-}
-
 /** Whether a paragraph introduces the list or code that follows it: it ends with a colon. */
 export const introduces = (text: string): boolean => /[:：]["'*_)]*\s*$/.test(text);
 
+/** Returns a list with the text of the block before it. */
+export function joined(before: Block, list: Block): Block {
+  const text = `${before.text}\n${list.text}`;
+  return { ...list, text, startLine: before.startLine, lines: [...before.lines, ...list.lines] };
+}
+
 /** Joins each list with the paragraph that introduces it, so that "The rules are:" stays with the rules. */
 export function joinLeadIns(blocks: readonly Block[]): Block[] {
-  const joined: Block[] = [];
+  const made: Block[] = [];
   for (const block of blocks) {
-    const before = joined.at(-1);
-    if (block.kind === 'list' && before !== undefined && isLeadIn(before, block)) {
-      joined[joined.length - 1] = {
-        ...block,
-        text: `${before.text}\n${block.text}`,
-        startLine: before.startLine,
-        lines: [...before.lines, ...block.lines],
-      };
-    } else joined.push(block);
+    const before = made.at(-1);
+    if (block.kind === 'list' && before !== undefined && isLeadIn(before, block))
+      made[made.length - 1] = joined(before, block);
+    else made.push(block);
   }
-  return joined;
+  return made;
 }
 
 function isLeadIn(before: Block, list: Block): boolean {
@@ -78,21 +60,6 @@ export function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** Splits a paragraph that contains a table into prose and table; rows of the table then start with a bar. Returns other blocks as they are. */
-export function splitTable(block: Block | null): Block[] {
-  if (block === null) return [];
-  const lines = block.text.split('\n');
-  const delimiter = lines.findIndex((line, at) => at > 0 && isDelimiterRow(line) && lines[at - 1]?.includes('|'));
-  if (delimiter < 1) return [block];
-  const rows = sliceLines(block, delimiter - 1, lines.length);
-  const table = {
-    ...rows,
-    text: rows.text.replace(/^\s*(?!\|)/gm, '| ').replace(/^\s+/gm, ''),
-    kind: 'table' as const,
-  };
-  return delimiter === 1 ? [table] : [sliceLines(block, 0, delimiter - 1), table];
-}
-
 /** A paragraph, list item, table row or line of code as one line, even if the file wraps it. */
 export interface LogicalLine {
   readonly text: string;
@@ -102,8 +69,9 @@ export interface LogicalLine {
   readonly wraps: readonly { readonly at: number; readonly line: number }[];
 }
 
-/** Matches the marker of a list item: a bullet or a number, with its indent. */
-export const LIST_ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+(?=\S|$)/;
+/** Matches the marker of a list item: a bullet, number, letter or Roman numeral, with its indent. */
+export const LIST_ITEM =
+  /^\s*(?:[-*•–]|\(?-?\d{1,9}(?:\.\d{1,3})*[.)]|\(?(?:[a-zA-Z]|[ivxlcdm]{2,7}|[IVXLCDM]{2,7})[.)])\s+(?=\S|$)/;
 
 /** Returns the lines of a block with hard wraps undone. */
 export function logicalLines(block: Block): LogicalLine[] {

@@ -1,10 +1,8 @@
 import * as z from 'zod/mini';
-import { inTurns } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import type { ParsedDocument } from './document.ts';
 import type { DocumentCache } from './document-cache.ts';
 import type { DocumentFile } from './document-files.ts';
-import { documentTerms, keepTerms } from './passage-terms.ts';
 import { type LoadedDocuments, readOrReason, type SkippedDocument, typeOfPath } from './read-document.ts';
 
 const FILES_AT_ONCE = 16;
@@ -22,7 +20,7 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
  * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
  * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *
- * `cache` is a directory for what was read and for the index of it, by content, so that the same files are not parsed and indexed again.
+ * `cache` is a directory for what was read, by content, so that the same files are not parsed again.
  * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it
  * reads. Node's modules are loaded on the first call, so that a web page can import PostChain.
  *
@@ -65,16 +63,8 @@ async function readFile(
   if (bytes.length > maxFileBytes) return { path, reason: `too large: more than ${maxFileBytes} bytes` };
   const key = cache?.keyOf(typeOfPath(path) ?? 'text', bytes);
   const known = key === undefined ? null : await cache?.read(key);
-  if (known != null) {
-    const document = { path, blocks: known.blocks };
-    keepTerms(document, known.terms);
-    return document;
-  }
+  if (known != null) return { path, blocks: known };
   const document = await readOrReason({ path, bytes }, file.named);
-  if (!('reason' in document) && cache !== null && key !== undefined) {
-    const { terms } = await inTurns(documentTerms(document));
-    keepTerms(document, terms);
-    await cache.write(key, { blocks: document.blocks, terms });
-  }
+  if (!('reason' in document) && key !== undefined) await cache?.write(key, document.blocks);
   return document;
 }

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { isNode } from '../internal/is-node.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
+import { type PdfItem, pageText } from './pdf-text.ts';
 
 /** What parsing a file may take. A file of a few kB can be nested so deeply that its parser would work on it for hours, or unpack to gigabytes. */
 interface Limits {
@@ -11,24 +12,29 @@ interface Limits {
 const LIMITS: Limits = { timeMs: 60_000, memoryMb: 1_000 };
 
 /** What a file contains; or the reason why it is not read; or null if it is damaged, encrypted or of another format. */
-type Outcome = readonly string[] | string | null;
+type Outcome<Content> = Content | string | null;
 
 /** Returns the text of a PDF, page by page. See `parseInWorker`. */
-export function pdfPages(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome> {
-  return parseInWorker({ type: 'pdf', name: 'unpdf', bytes }, what, parsePdf, limits);
+export async function pdfPages(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome<readonly string[]>> {
+  const pages = await parseInWorker({ type: 'pdf', name: 'unpdf', bytes }, what, parsePdf, limits);
+  return Array.isArray(pages) ? pages.map(pageText) : (pages as string | null);
 }
 
 /** Returns a DOCX file as one text of HTML, without pictures: a small file can show a large one many times. See `parseInWorker`. */
-export function docxHtml(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome> {
+export function docxHtml(bytes: Uint8Array, what: string, limits?: Limits): Promise<Outcome<readonly string[]>> {
   return parseInWorker({ type: 'docx', name: 'mammoth', bytes }, what, parseDocx, limits);
 }
 
-type Parse<Library> = (library: Library, bytes: Uint8Array<ArrayBuffer>) => Promise<readonly string[]>;
+type Parse<Library, Content> = (library: Library, bytes: Uint8Array<ArrayBuffer>) => Promise<Content>;
+type Pages = readonly (readonly PdfItem[])[];
 
-const parsePdf: Parse<typeof import('unpdf')> = async ({ extractText }, bytes) =>
-  (await extractText(bytes, { mergePages: false })).text;
+const parsePdf: Parse<typeof import('unpdf'), Pages> = async ({ extractTextItems }, bytes) =>
+  (await extractTextItems(bytes)).items;
 
-const parseDocx: Parse<{ default: typeof import('mammoth') }> = async ({ default: mammoth }, bytes) => {
+const parseDocx: Parse<{ default: typeof import('mammoth') }, readonly string[]> = async (
+  { default: mammoth },
+  bytes,
+) => {
   const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
   return [(await mammoth.convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
 };
@@ -37,11 +43,11 @@ const parseDocx: Parse<{ default: typeof import('mammoth') }> = async ({ default
 const CODE = `
 const { parentPort } = require('node:worker_threads');
 const parsers = {
-  async pdf({ extractText, getDocumentProxy }, bytes) {
+  async pdf({ extractTextItems, getDocumentProxy }, bytes) {
     const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
-    const { text } = await extractText(pdf, { mergePages: false });
+    const { items } = await extractTextItems(pdf);
     await pdf.destroy();
-    return text;
+    return items.map((page) => page.map(({ str, x, width, fontSize, hasEOL }) => ({ str, x, width, fontSize, hasEOL })));
   },
   async docx(mammoth, bytes) {
     const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
@@ -66,18 +72,18 @@ interface OfficeFile {
  *
  * @throws PostChainError `package_missing`
  */
-async function parseInWorker<Library>(
+async function parseInWorker<Library, Content>(
   { type, name, bytes }: OfficeFile,
   what: string,
-  parse: Parse<Library>,
+  parse: Parse<Library, Content>,
   limits: Limits = LIMITS,
-): Promise<Outcome> {
+): Promise<Outcome<Content>> {
   const loaded = await loadOptional(name, what, () => importByName<Library>(name));
   const library = isNode() ? libraryPath(name) : null;
   // A copy, because the worker or PDF.js takes ownership of the memory.
   const copy = new Uint8Array(bytes);
   if (library === null) return parse(loaded, copy).catch(() => null);
-  const outcome = queue.then(() => inWorker({ type, library, bytes: copy }, limits));
+  const outcome = queue.then(() => inWorker<Content>({ type, library, bytes: copy }, limits));
   // A worker that cannot start must not fail the files after it.
   queue = outcome.catch(() => {});
   return outcome;
@@ -120,14 +126,14 @@ interface Task {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-function inWorker(task: Task, limits: Limits): Promise<Outcome> {
+function inWorker<Content>(task: Task, limits: Limits): Promise<Outcome<Content>> {
   const { timeMs, memoryMb } = limits;
   const isDefault = limits === LIMITS;
   const worker = (isDefault ? idle : null) ?? startWorker(memoryMb);
   forget(worker);
   worker.ref();
   return new Promise((resolve) => {
-    const settle = (outcome: Outcome, next: Worker | null): void => {
+    const settle = (outcome: Outcome<Content>, next: Worker | null): void => {
       clearTimeout(timer);
       clearInterval(meter);
       worker.removeAllListeners('message').removeAllListeners('error');
@@ -143,7 +149,7 @@ function inWorker(task: Task, limits: Limits): Promise<Outcome> {
       if (bytesOutside() - before > memoryMb * 1e6) settle(tooMuchMemory, null);
     }, MEASURE_MS);
     const timer = setTimeout(() => settle(`reading it takes more than ${timeMs / 1_000} s`, null), timeMs);
-    worker.once('message', (texts: readonly string[] | null) => settle(texts, isDefault ? worker : null));
+    worker.once('message', (content: Content | null) => settle(content, isDefault ? worker : null));
     worker.once('error', ({ code }: NodeJS.ErrnoException) =>
       settle(code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuchMemory : null, null),
     );

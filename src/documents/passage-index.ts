@@ -5,10 +5,9 @@ import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { parseOption } from '../internal/options.ts';
 import { definitionOf } from './definitions.ts';
 import type { ParsedDocument } from './document.ts';
-import { documentTerms } from './passage-terms.ts';
-import type { UnrankedPassage } from './passages.ts';
+import { passagesOf, type UnrankedPassage } from './passages.ts';
 import { type Document, documentsSchema, readDocument } from './read-document.ts';
-import { buildTermIndex, searchTerms, type TermIndex } from './term-index.ts';
+import { TermIndex } from './term-index.ts';
 
 const argumentsSchema = z.object({ documents: documentsSchema });
 
@@ -78,16 +77,20 @@ async function indexOf(documents: readonly (Document | ParsedDocument)[]): Promi
   return inTurns(buildIndex(read));
 }
 
+const PASSAGES_PER_STEP = 50;
+
 function* buildIndex(documents: readonly ParsedDocument[]): Steps<BuiltIndex> {
-  const read = [];
+  const passages: UnrankedPassage[] = [];
+  const terms = new TermIndex();
   for (const document of documents) {
-    read.push(yield* documentTerms(document));
+    for (const passage of yield* passagesOf(document)) {
+      passages.push(passage);
+      terms.add(passage);
+      if (passages.length % PASSAGES_PER_STEP === 0) yield;
+    }
     yield;
   }
-  const terms = yield* buildTermIndex(read);
-  const passagesWith = (stem: string): number => terms.passagesWith[terms.terms.get(stem) ?? -1] ?? 0;
-  const weight = termWeights(terms.passages, passagesWith);
-  return { passages: read.flatMap(({ passages }) => passages), terms, weight };
+  return { passages, terms, weight: termWeights(passages.length, (stem) => terms.passagesWith(stem)) };
 }
 
 function* ranked(
@@ -96,7 +99,7 @@ function* ranked(
 ): Steps<Passage[]> {
   const query = stems.map((stem) => ({ stem, weight: weight(stem) }));
   const total = query.reduce((sum, term) => sum + term.weight, 0);
-  const matches = yield* searchTerms(terms, query, widened);
+  const matches = yield* terms.search(query, widened);
   const definition = definitionOf(asked);
   const best = matches
     .map(({ passage, score, covered }) => ({ passage, score, relevance: Math.min(1, covered / total) }))

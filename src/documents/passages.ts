@@ -2,9 +2,9 @@ import type { Passage } from '../../machines/contracts/passage.ts';
 import { clipped } from '../../machines/text/clip.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
-import { MAX_TITLE_CHARS } from './block-writer.ts';
 import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
 import type { Block, ParsedDocument } from './document.ts';
+import { MAX_TITLE_CHARS } from './parts.ts';
 
 /** A passage without a relevance. */
 export type UnrankedPassage = Omit<Passage, 'relevance'>;
@@ -74,7 +74,8 @@ interface Piece {
   readonly endLine: number;
 }
 
-const MAX_CONTEXT_CHARS = 120;
+const MAX_CONTEXT_CHARS = 240;
+const MIN_HEADER_CHARS = 6;
 
 /**
  * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. The later pieces of a list or table get its
@@ -115,10 +116,18 @@ function pieceOf(block: Block, lines: readonly LogicalLine[], heading: readonly 
 /** Returns the heading path of a block's later pieces. */
 function contextOf(block: Block, lines: readonly LogicalLine[]): readonly string[] {
   const first = lines[0]?.text ?? '';
-  const header = block.kind === 'table' && isDelimiterRow(lines[1]?.text) ? cellsOf(first).join(' / ') : '';
+  const header = block.kind === 'table' && isDelimiterRow(lines[1]?.text) ? headerOf(cellsOf(first)) : '';
   const leadIn = block.kind === 'list' && !LIST_ITEM.test(first) ? first : '';
-  const context = header || leadIn;
-  return context !== '' && context.length <= MAX_CONTEXT_CHARS ? [...block.heading, context] : block.heading;
+  const context = clipped(header || leadIn, MAX_CONTEXT_CHARS);
+  return context === '' ? block.heading : [...block.heading, context];
+}
+
+/** Shortens the longest cells of a wide header. */
+function headerOf(cells: readonly string[]): string {
+  const shortened = (chars: number): string => cells.map((cell) => clipped(cell, chars)).join(' / ');
+  let chars = MAX_CONTEXT_CHARS;
+  while (chars > MIN_HEADER_CHARS && shortened(chars).length > MAX_CONTEXT_CHARS) chars -= 1;
+  return shortened(chars);
 }
 
 /** Cuts a long line after sentences, or at spaces if a sentence is too long, and keeps the line numbers. */

@@ -86,6 +86,8 @@ const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   html: 'html',
   htm: 'html',
   json: 'json',
+  jsonl: 'json',
+  ndjson: 'json',
   pdf: 'pdf',
   docx: 'docx',
 };
@@ -182,21 +184,26 @@ const onPage = (block: Block, page: number, before: number): Block => ({
 
 /** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
 async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const [{ docxHtml }, { unpackProblem }] = await Promise.all([
+  const [{ docxHtml }, { numberedItems, withNumbers }, { entriesOf, unpackProblem }, { readHtml }] = await Promise.all([
     import('./office-files.ts'),
-    import('./unpacked-size.ts'),
+    import('./docx-numbers.ts'),
+    import('./zip.ts'),
+    import('./read-html.ts'),
   ]);
-  let problem: string | null;
+  let file: Uint8Array;
   try {
-    problem = unpackProblem(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    const entries = [...entriesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+    const problem = unpackProblem(entries);
+    if (problem !== null) return problem;
+    file = withNumbers(entries) ?? bytes;
   } catch {
     return null;
   }
-  const html = problem ?? (await docxHtml(bytes, what));
+  const html = await docxHtml(file, what);
   if (!Array.isArray(html)) return html as string | null;
   // Each block on its own line, because the file has no lines.
-  const lines = html.join('').replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
-  return inTurns((await import('./read-html.ts')).readHtml(lines));
+  const lines = numberedItems(html.join('')).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  return inTurns(readHtml(lines));
 }
 
 /** A document that was not read, and why. `path` is empty if the document has none. */

@@ -1,233 +1,333 @@
-import { Parser } from 'htmlparser2';
+import { defaultTreeAdapter, Parser, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 import type { Steps } from '../internal/async.ts';
-import { BlockWriter, HeadingPath } from './block-writer.ts';
-import { indentOf, joinLeadIns } from './blocks.ts';
-import type { Block, BlockKind } from './document.ts';
+import type { Block } from './document.ts';
+import { InlineText } from './inline-text.ts';
+import { type Line, linesFrom } from './lines.ts';
+import { numeral } from './numerals.ts';
+import { BlockBuilder, type Part } from './parts.ts';
+import { readText } from './read-text.ts';
+import type { Cell, Row } from './table-lines.ts';
 
-const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'svg', 'nav', 'iframe', 'object', 'select']);
-const INLINE = new Set(
-  `a abbr acronym b bdi bdo big cite data del dfn em font i img ins kbd label mark q s samp small span strike strong sub
-  sup time tt u var wbr input button code`.split(/\s+/),
-);
-const HEADING = /^h[1-6]$/;
-/** The parser's cost is quadratic in the depth, so it starts again below this one. No real page is as deep. */
-const MAX_DEPTH = 500;
 const CHARS_PER_STEP = 16_000;
 
 /**
- * Returns the blocks of HTML text, which may be malformed, in steps of 16,000 characters. Omits scripts, styles and navigation; collapses
- * white space. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line.
+ * Returns the blocks of HTML text, which may be malformed, in steps of 16,000 characters. Omits what a browser does not show, and
+ * navigation. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line.
  */
 export function* readHtml(html: string): Steps<Block[]> {
-  const reader = new HtmlReader(html);
-  for (let from = 0; from < html.length; ) {
-    from = yield* readNested(html, from, reader);
-    reader.closeAll();
+  const parser = boundedParser(html.length);
+  try {
+    for (let at = 0; at < html.length; at += CHARS_PER_STEP) {
+      parser.tokenizer.write(html.slice(at, at + CHARS_PER_STEP), false);
+      yield;
+    }
+    parser.tokenizer.write('', true);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return yield* readText(html.replace(/<[^<>]*>/g, ''));
   }
-  return reader.finish();
+  const builder = new BlockBuilder();
+  const title = descendants(parser.document, 'title').find(({ parentNode }) => parentNode?.nodeName === 'head');
+  const { line } = inlineOf(title?.childNodes ?? []);
+  if (line !== '') builder.fallback = [line];
+  builder.add(partsOf(parser.document.childNodes, 0));
+  return builder.finish();
 }
 
-/** Reads from an index on. Returns the index after the first tag that is too deep, or the end. */
-function* readNested(html: string, start: number, reader: HtmlReader): Steps<number> {
-  let depth = 0;
-  let end: number | null = null;
-  const parser = new Parser(
-    {
-      onopentag: (name) => {
-        reader.open(name, start + parser.startIndex);
-        depth += 1;
-        if (depth <= MAX_DEPTH) return;
-        end = start + parser.endIndex + 1;
-        parser.pause();
-      },
-      ontext: (text) => reader.text(text, start + parser.startIndex),
-      onclosetag: (name) => {
-        depth -= 1;
-        reader.close(name, start + parser.startIndex);
-      },
-    },
-    { decodeEntities: true, lowerCaseTags: true },
-  );
-  for (let at = start; at < html.length; at += CHARS_PER_STEP) {
-    parser.write(html.slice(at, at + CHARS_PER_STEP));
-    if (end !== null) return end;
-    yield;
-  }
-  parser.end();
-  return html.length;
+/** Returns the parts of HTML within another text, with `before` lines of it above. */
+export function htmlParts(html: string, before: number): Part[] {
+  return partsOf(parsed(html), before);
 }
 
-class HtmlReader {
-  readonly #blocks: Block[] = [];
-  readonly #headings = new HeadingPath();
-  readonly #lineAt: (index: number) => number;
-  #writer = new BlockWriter();
-  #kind: BlockKind = 'prose';
-  #skipDepth = 0;
-  #pre = 0;
-  /** The tags of the cells in the open row. */
-  #cells: string[] = [];
-  #lists: { ordered: boolean; items: number }[] = [];
-  /** The open heading or title, or null. */
-  #title: { text: string; line: number } | null = null;
-  #spaceDue = false;
+/** Returns the lines of a paragraph of HTML within another text. */
+export function htmlLines(html: string, before: number): readonly Line[] {
+  return inlineOf(parsed(html), before).lines;
+}
 
-  constructor(html: string) {
-    this.#lineAt = lineCounter(html);
-  }
-
-  open(name: string, index: number): void {
-    const line = this.#lineAt(index);
-    if (SKIPPED.has(name)) this.#skipDepth += 1;
-    if (this.#skipDepth > 0) return;
-    if (name === 'title' || HEADING.test(name)) {
-      if (this.#lists.length === 0) this.#flush();
-      this.#title = { text: '', line };
-    } else if (name === 'ul' || name === 'ol') {
-      if (this.#lists.length === 0) this.#flush('list');
-      this.#lists.push({ ordered: name === 'ol', items: 0 });
-    } else if (name === 'li') this.#beginItem(line);
-    else if (name === 'table' && this.#lists.length === 0) this.#flush('table');
-    else if (name === 'tr' && this.#kind === 'table') this.#beginRow(line);
-    else if ((name === 'td' || name === 'th') && this.#kind === 'table') this.#beginCell(name, line);
-    else if (name === 'pre') {
-      if (this.#kind === 'prose') this.#flush('code');
-      this.#pre += 1;
-    } else if (name === 'br') this.#spaceDue = true;
-    else if (!INLINE.has(name)) this.#boundary();
-  }
-
-  text(text: string, index: number): void {
-    if (this.#skipDepth > 0) return;
-    if (this.#title !== null) this.#title.text += text;
-    else if (this.#pre > 0 && this.#kind === 'code') this.#writer.write(text, this.#lineAt(index));
-    else this.#writeFolded(text, this.#lineAt(index));
-  }
-
-  close(name: string, index: number): void {
-    if (SKIPPED.has(name)) this.#skipDepth = Math.max(0, this.#skipDepth - 1);
-    if (this.#skipDepth > 0) return;
-    if (name === 'title' || HEADING.test(name)) this.#endTitle(name);
-    else if (name === 'ul' || name === 'ol') {
-      this.#lists.pop();
-      if (this.#lists.length === 0 && this.#kind === 'list') this.#flush();
-    } else if (name === 'tr' && this.#kind === 'table') this.#endRow(this.#lineAt(index));
-    else if (name === 'table' && this.#kind === 'table') this.#flush();
-    else if (name === 'pre') {
-      this.#pre = Math.max(0, this.#pre - 1);
-      if (this.#kind === 'code') this.#flush();
-    } else if (!INLINE.has(name)) this.#boundary();
-  }
-
-  /** Closes all open elements. The text of an open heading becomes prose. */
-  closeAll(): void {
-    const title = this.#title;
-    this.#title = null;
-    if (title !== null) this.#writeFolded(title.text, title.line);
-    this.#flush();
-    this.#skipDepth = 0;
-    this.#pre = 0;
-    this.#lists = [];
-  }
-
-  finish(): Block[] {
-    this.#flush();
-    this.#blocks.push(...this.#headings.close());
-    return joinLeadIns(this.#blocks);
-  }
-
-  #endTitle(name: string): void {
-    const title = this.#title;
-    this.#title = null;
-    const text = title?.text.replace(/\s+/g, ' ').trim() ?? '';
-    if (title === null || text === '') return;
-    if (name === 'title') this.#headings.fallback = [text];
-    else if (this.#lists.length > 0 || this.#kind === 'table') this.#writeFolded(text, title.line);
-    else this.#blocks.push(...this.#headings.enter(Number(name.slice(1)), text, title.line));
-  }
-
-  #beginItem(line: number): void {
-    const list = this.#lists.at(-1);
-    if (list === undefined) {
-      this.#boundary();
-      return;
-    }
-    list.items += 1;
-    this.#writer.breakLine(line);
-    const marker = list.ordered ? `${list.items}. ` : '- ';
-    this.#writer.writeWithin(`${indentOf(this.#lists.length - 1)}${marker}`, line);
-    this.#spaceDue = false;
-  }
-
-  #beginRow(line: number): void {
-    this.#writer.breakLine(line);
-    this.#cells = [];
-    this.#spaceDue = false;
-  }
-
-  #beginCell(name: string, line: number): void {
-    this.#writer.writeWithin(this.#cells.length === 0 ? '| ' : ' | ', line);
-    this.#cells.push(name);
-    this.#spaceDue = false;
-  }
-
-  /** Closes the row. A row of header cells is followed by a delimiter row, as in Markdown. */
-  #endRow(line: number): void {
-    if (this.#cells.length === 0) return;
-    this.#writer.writeWithin(' |', line);
-    if (this.#cells.every((cell) => cell === 'th')) {
-      this.#writer.breakLine(line);
-      this.#writer.writeWithin(`|${' --- |'.repeat(this.#cells.length)}`, line);
-    }
-    this.#cells = [];
-  }
-
-  /** Handles the start or end of a block element: it ends prose, but not a line of a list or table. */
-  #boundary(): void {
-    if (this.#kind === 'prose') this.#flush();
-    else this.#spaceDue = true;
-  }
-
-  /** Collapses white space to one space, but keeps track of the file's lines. */
-  #writeFolded(text: string, line: number): void {
-    for (const [at, part] of text.split('\n').entries()) {
-      if (at > 0) this.#spaceDue = true;
-      const folded = part.replace(/\s+/g, ' ');
-      if (folded.trim() === '') {
-        this.#spaceDue ||= folded !== '';
-        continue;
-      }
-      const spaced = (this.#spaceDue || folded.startsWith(' ')) && !this.#writer.atSpace;
-      const lead = spaced ? ' ' : '';
-      this.#writer.writeWithin(lead + folded.trim(), line + at);
-      this.#spaceDue = folded.endsWith(' ');
-    }
-  }
-
-  #flush(next: BlockKind = 'prose'): void {
-    const block = this.#writer.finish(this.#headings.current, this.#kind);
-    if (block !== null) {
-      this.#headings.use();
-      this.#blocks.push(block);
-    }
-    this.#writer = new BlockWriter();
-    this.#kind = next;
-    this.#spaceDue = false;
-    this.#cells = [];
+function parsed(html: string): readonly Tree.ChildNode[] {
+  const parser = boundedParser(html.length);
+  try {
+    parser.tokenizer.write(html, true);
+    return parser.document.childNodes;
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return parsed(html.replace(/[<>]+/g, ' '));
   }
 }
 
-/** Returns a function from an index in the text to its line, counted from 1, by binary search. */
-function lineCounter(text: string): (index: number) => number {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return (index) => {
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] ?? 0) <= index) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
+class TooLarge extends Error {}
+
+/** No real page is as deep. */
+const MAX_DEPTH = 500;
+const SPARE_ELEMENTS = 100;
+
+/** Returns a parser that throws for a page that would take more than linear time: the parser corrects nesting by copying elements. */
+function boundedParser(chars: number): Parser<Tree.DefaultTreeAdapterMap> {
+  let elements = 0;
+  const depths = new WeakMap<object, number>();
+  const attach = (parent: object, node: object): void => {
+    const depth = (depths.get(parent) ?? 0) + 1;
+    depths.set(node, depth);
+    if (depth > MAX_DEPTH) throw new TooLarge();
   };
+  return new Parser<Tree.DefaultTreeAdapterMap>({
+    sourceCodeLocationInfo: true,
+    treeAdapter: {
+      ...defaultTreeAdapter,
+      createElement(name, namespace, attributes) {
+        elements += 1;
+        if (elements > chars / 3 + SPARE_ELEMENTS) throw new TooLarge();
+        return defaultTreeAdapter.createElement(name, namespace, attributes);
+      },
+      appendChild(parent, node) {
+        attach(parent, node);
+        defaultTreeAdapter.appendChild(parent, node);
+      },
+      insertBefore(parent, node, reference) {
+        attach(parent, node);
+        // The reference is near the end.
+        parent.childNodes.splice(parent.childNodes.lastIndexOf(reference), 0, node);
+        node.parentNode = parent;
+      },
+      detachNode(node) {
+        if (node.parentNode) node.parentNode.childNodes.splice(node.parentNode.childNodes.lastIndexOf(node), 1);
+        node.parentNode = null;
+      },
+      adoptAttributes() {},
+    },
+  });
+}
+
+const UNSEEN = new Set(
+  `head title script style template noscript svg nav iframe object select datalist audio video canvas annotation annotation-xml`.split(
+    ' ',
+  ),
+);
+const INLINE = new Set(
+  `a abbr acronym b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark q s samp small span strike
+  strong sub sup time tt u var wbr button math ruby rp rt`.split(/\s+/),
+);
+const STRUCK = new Set(['del', 's', 'strike']);
+const STRIKE = '~~';
+
+const isElement = (node: Tree.Node): node is Tree.Element => 'tagName' in node;
+const isText = (node: Tree.Node): node is Tree.TextNode => node.nodeName === '#text';
+const childrenOf = (node: Tree.Node): readonly Tree.ChildNode[] => ('childNodes' in node ? node.childNodes : []);
+const attribute = ({ attrs }: Tree.Element, name: string): string | undefined =>
+  attrs.find((one) => one.name === name)?.value;
+const lineOf = (node: Tree.Node, before: number): number => (node.sourceCodeLocation?.startLine ?? 1) + before;
+
+function descendants(node: Tree.Node, tag: string): Tree.Element[] {
+  return childrenOf(node).flatMap((child) =>
+    isElement(child) && child.tagName === tag ? [child] : descendants(child, tag),
+  );
+}
+
+/** Returns the declarations of the attribute `style`; the last one of a property counts. */
+function styleOf(element: Tree.Element): ReadonlyMap<string, string> {
+  const declarations = (attribute(element, 'style') ?? '').toLowerCase().split(';');
+  return new Map(
+    declarations.map((one): [string, string] => {
+      const [property = '', value = ''] = one.split(':');
+      return [property.trim(), value.replace('!important', '').trim()];
+    }),
+  );
+}
+
+function isHidden(element: Tree.Element): boolean {
+  const { tagName } = element;
+  if (UNSEEN.has(tagName) || attribute(element, 'hidden') !== undefined) return true;
+  if (
+    attribute(element, 'aria-hidden') === 'true' ||
+    (tagName === 'dialog' && attribute(element, 'open') === undefined)
+  )
+    return true;
+  const style = styleOf(element);
+  return (
+    style.get('display') === 'none' ||
+    /^(?:hidden|collapse)$/.test(style.get('visibility') ?? '') ||
+    ['opacity', 'font-size'].some((property) => Number.parseFloat(style.get(property) ?? '') === 0)
+  );
+}
+
+function isStruck(element: Tree.Element): boolean {
+  if (STRUCK.has(element.tagName)) return true;
+  const style = styleOf(element);
+  return `${style.get('text-decoration')} ${style.get('text-decoration-line')}`.includes('line-through');
+}
+
+const inlineNodes = new WeakMap<Tree.Node, boolean>();
+
+function isInline(node: Tree.Node): boolean {
+  if (!isElement(node)) return true;
+  const known = inlineNodes.get(node);
+  if (known !== undefined) return known;
+  const inline = isHidden(node) || (INLINE.has(node.tagName) && node.childNodes.every(isInline));
+  inlineNodes.set(node, inline);
+  return inline;
+}
+
+/** Returns the parts of nodes. */
+function partsOf(nodes: readonly Tree.ChildNode[], before: number, struck = false): Part[] {
+  const parts: Part[] = [];
+  let run: Tree.ChildNode[] = [];
+  const flush = (): void => {
+    const { lines } = inlineOf(run, before, struck);
+    if (lines.length > 0) parts.push({ kind: 'prose', lines });
+    run = [];
+  };
+  for (const node of nodes) {
+    if (isInline(node) || !isElement(node)) run.push(node);
+    else {
+      flush();
+      for (const part of elementParts(node, before, struck || isStruck(node))) parts.push(part);
+    }
+  }
+  flush();
+  return parts;
+}
+
+function elementParts(element: Tree.Element, before: number, struck: boolean): Part[] {
+  const { tagName, childNodes } = element;
+  if (/^h[1-6]$/.test(tagName))
+    return [{ kind: 'heading', depth: Number(tagName[1]), lines: inlineOf(childNodes, before, struck).lines }];
+  if (tagName === 'ul' || tagName === 'ol' || tagName === 'menu') return [listOf(element, before, struck)];
+  if (tagName === 'table' && !isLayout(element)) return tableParts(element, before, struck);
+  if (tagName === 'pre') {
+    const text = preformatted(childNodes);
+    // The parser drops a line break after the tag.
+    const [first] = childNodes;
+    const line = first === undefined ? lineOf(element, before) : lineOf(first, before);
+    return [{ kind: 'code', language: '', lines: linesFrom(text, line) }];
+  }
+  return partsOf(childNodes, before, struck);
+}
+
+function preformatted(nodes: readonly Tree.ChildNode[]): string {
+  return nodes
+    .map((node) => {
+      if (isText(node)) return node.value;
+      if (!isElement(node) || isHidden(node)) return '';
+      return node.tagName === 'br' ? '\n' : preformatted(node.childNodes);
+    })
+    .join('');
+}
+
+/** The attribute of a list item with its marker, which `docx-numbers.ts` writes. */
+export const MARKER = 'data-marker';
+
+function listOf(list: Tree.Element, before: number, struck: boolean): Part {
+  const isItem = (node: Tree.ChildNode): node is Tree.Element =>
+    isElement(node) && node.tagName === 'li' && !isHidden(node);
+  const isOrdered = list.tagName === 'ol';
+  const step = attribute(list, 'reversed') === undefined ? 1 : -1;
+  const first = step === 1 ? 1 : list.childNodes.filter(isItem).length;
+  let number = integer(attribute(list, 'start')) ?? first;
+  const type = attribute(list, 'type');
+  const items = list.childNodes.flatMap((node) => {
+    if (!isElement(node) || isHidden(node)) return [];
+    // A list that is a child of a list belongs to the item before it.
+    if (!isItem(node)) return [{ marker: '', line: lineOf(node, before), parts: partsOf([node], before, struck) }];
+    number = integer(attribute(node, 'value')) ?? number;
+    const marker = isOrdered ? `${numeral(number, attribute(node, 'type') ?? type)}.` : '-';
+    const given = attribute(node, MARKER);
+    number += step;
+    return [
+      {
+        marker: given ?? marker,
+        line: lineOf(node, before),
+        parts: partsOf(node.childNodes, before, struck || isStruck(node)),
+      },
+    ];
+  });
+  return { kind: 'list', items };
+}
+
+function integer(value: string | undefined): number | null {
+  const digits = /^\s*([+-]?\d{1,9})/.exec(value ?? '')?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** A table that only places other content is read as that content. */
+const isLayout = (table: Tree.Element): boolean =>
+  /^(?:presentation|none)$/.test(attribute(table, 'role') ?? '') || descendants(table, 'table').length > 0;
+
+function tableParts(table: Tree.Element, before: number, struck: boolean): Part[] {
+  const rows: Row[] = [];
+  const parts: Part[] = [];
+  let inHead = true;
+  for (const [section, group] of table.childNodes.entries()) {
+    if (!isElement(group) || isHidden(group)) continue;
+    if (group.tagName === 'caption') parts.push(...partsOf(group.childNodes, before, struck));
+    for (const row of group.childNodes) {
+      if (!isElement(row) || row.tagName !== 'tr' || isHidden(row)) continue;
+      const cells = row.childNodes.filter((node) => isElement(node)).filter((node) => !isHidden(node));
+      if (cells.length === 0) continue;
+      const isHeader: boolean = inHead && (group.tagName === 'thead' || isHeaderRow(cells, rows.length === 0));
+      inHead = isHeader;
+      rows.push({
+        line: lineOf(row, before),
+        section,
+        isHeader,
+        cells: cells.map((cell) => cellOf(cell, before, struck)),
+      });
+    }
+  }
+  return [...parts, { kind: 'table', rows }];
+}
+
+/** A row of header cells, or a first row that is bold. */
+function isHeaderRow(cells: readonly Tree.Element[], isFirst: boolean): boolean {
+  const filled = cells.filter((cell) => inlineOf(cell.childNodes).line !== '');
+  if (filled.length === 0) return false;
+  return filled.every(({ tagName }) => tagName === 'th') || (isFirst && filled.every((cell) => isBold(cell)));
+}
+
+function isBold(node: Tree.Node): boolean {
+  if (isText(node)) return node.value.trim() === '';
+  return childrenOf(node).every((child) => /^(?:b|strong|th)$/.test(child.nodeName) || isBold(child));
+}
+
+function cellOf(cell: Tree.Element, before: number, struck: boolean): Cell {
+  const span = (name: string): number => Math.max(1, integer(attribute(cell, name)) ?? 1);
+  return {
+    text: inlineOf(cell.childNodes, before, struck || isStruck(cell)).line,
+    columns: span('colspan'),
+    rows: attribute(cell, 'rowspan')?.trim() === '0' ? Number.POSITIVE_INFINITY : span('rowspan'),
+  };
+}
+
+/** Returns the text of nodes as one paragraph. */
+function inlineOf(nodes: readonly Tree.ChildNode[], before = 0, struck = false): InlineText {
+  const text = new InlineText();
+  if (struck) text.open(STRIKE);
+  for (const node of nodes) addInline(node, before, text, struck);
+  if (struck) text.close(STRIKE);
+  return text;
+}
+
+function addInline(node: Tree.ChildNode, before: number, text: InlineText, struck: boolean): void {
+  if (isText(node)) text.add(node.value, lineOf(node, before), (node.sourceCodeLocation?.endLine ?? 1) + before);
+  if (!isElement(node) || isHidden(node)) return;
+  const { tagName, childNodes } = node;
+  const line = lineOf(node, before);
+  if (tagName === 'br') text.space();
+  else if (tagName === 'img') text.add((attribute(node, 'alt') ?? '').replaceAll('\n', ' '), line);
+  else if (tagName === 'sup') text.add(raised(inlineOf(childNodes, before).line, text.end), line);
+  else {
+    const isBlock = !INLINE.has(tagName);
+    const strikes = !struck && isStruck(node);
+    if (isBlock) text.space();
+    if (strikes) text.open(STRIKE);
+    for (const child of childNodes) addInline(child, before, text, struck || strikes);
+    if (strikes) text.close(STRIKE);
+    if (isBlock) text.space();
+  }
+}
+
+/** Returns a superscript apart from the text before it: "10^2", "x^(n+1)"; but "1st" and "note[3]". */
+function raised(text: string, before: string): string {
+  const isOrdinal = /^(?:st|nd|rd|th|e|er|re|ère|ème|o|a)$/i.test(text) && /\d$/.test(before);
+  if (text === '' || isOrdinal || /^[[(]/.test(text)) return text;
+  return /^[-−+]?[\p{L}\p{N}.,]+$/u.test(text) || text.length === 1 ? `^${text}` : `^(${text})`;
 }

@@ -1,88 +1,139 @@
+import { clipped } from '../../machines/text/clip.ts';
 import type { Steps } from '../internal/async.ts';
-import { BlockWriter } from './block-writer.ts';
 import type { Block } from './document.ts';
+import { blockOf, type Line } from './lines.ts';
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
-
-/** The heading path has this many keys: the innermost. */
-const MAX_PATH = 12;
-
-/** An open object or array, and the current key or index in it. */
-interface Open {
-  readonly array: boolean;
-  key: string;
-  items: number;
-  expectsKey: boolean;
-}
-
 const TOKENS_PER_STEP = 2_000;
 
+/** A value with its key, as far as there is one, and the line where it starts. */
+interface Value {
+  readonly key: string | null;
+  readonly line: number;
+  /** The text of a string, number or literal; null for an object or array. */
+  readonly text: string | null;
+  readonly isArray: boolean;
+  readonly children: Value[];
+  /** The number of values in it, and how deep they are nested. */
+  size: number;
+  depth: number;
+}
+
 /**
- * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per object, with a line "key: value" per value and the keys above as
- * the heading path. Throws a SyntaxError if the text is not JSON.
+ * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per record, with a line "key: value" per
+ * value and the keys above as the heading path. Small objects and arrays are indented within their record; the heading path of larger
+ * ones has the name of their record. Each line may also be a JSON text of its own. Throws a SyntaxError if it is neither.
  */
 export function* readJson(text: string): Steps<Block[]> {
-  JSON.parse(text);
-  const reader = new JsonReader();
-  let [line, tokens] = [1, 0];
+  requireJson(text);
+  const root = open(null, 1, true);
+  const stack = [root];
+  let [line, tokens, key]: [number, number, string | null] = [1, 0, null];
   for (const [token] of text.matchAll(TOKEN)) {
+    const inside = stack.at(-1) ?? root;
     if (token === '\n') line += 1;
-    else reader.token(token, line);
+    else if (token === '}' || token === ']') close(stack.pop() ?? root, stack.at(-1) ?? root);
+    else if (token === '{' || token === '[') {
+      const value = open(key, line, token === '[');
+      inside.children.push(value);
+      stack.push(value);
+      key = null;
+    } else if (token !== ',' && token !== ':') {
+      const plain = token.startsWith('"') ? String(JSON.parse(token)) : token;
+      if (!inside.isArray && key === null) key = plain;
+      else {
+        inside.children.push({ ...open(key, line, false), text: plain });
+        key = null;
+      }
+    }
     tokens += 1;
     if (tokens % TOKENS_PER_STEP === 0) yield;
   }
-  return reader.finish();
+  return yield* blocksOf(root.children.length === 1 ? (root.children[0] ?? root) : root);
 }
 
-class JsonReader {
-  readonly #blocks: Block[] = [];
-  readonly #open: Open[] = [];
-  #writer = new BlockWriter();
-  #written = false;
-
-  token(token: string, line: number): void {
-    const inside = this.#open.at(-1);
-    if (token === '{' || token === '[') {
-      this.#flush();
-      this.#open.push({ array: token === '[', key: '', items: 0, expectsKey: token === '{' });
-    } else if (token === '}' || token === ']') {
-      this.#flush();
-      this.#open.pop();
-    } else if (token === ',') {
-      if (inside !== undefined) {
-        inside.items += 1;
-        inside.expectsKey = !inside.array;
-      }
-    } else if (token !== ':') {
-      const value = token.startsWith('"') ? String(JSON.parse(token)) : token;
-      if (inside?.expectsKey) {
-        inside.key = value;
-        inside.expectsKey = false;
-      } else this.#write(inside, value, line);
-    }
+function requireJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    if (lines.length < 2) throw error;
+    for (const line of lines) JSON.parse(line);
   }
+}
 
-  finish(): Block[] {
-    this.#flush();
-    return this.#blocks;
-  }
+const open = (key: string | null, line: number, isArray: boolean): Value => ({
+  key,
+  line,
+  text: null,
+  isArray,
+  children: [],
+  size: 0,
+  depth: 0,
+});
 
-  #write(inside: Open | undefined, value: string, line: number): void {
-    const key = inside === undefined || inside.array ? '' : `${inside.key}: `;
-    this.#written = true;
-    this.#writer.breakLine(line);
-    for (const part of `${inside === undefined ? '' : '- '}${key}${value}`.split(/\r?\n/)) {
-      this.#writer.breakLine(line);
-      this.#writer.writeWithin(part, line);
-    }
-  }
+function close(value: Value, around: Value): void {
+  value.size += value.children.length;
+  around.size += value.size;
+  around.depth = Math.max(around.depth, value.depth + 1);
+}
 
-  #flush(): void {
-    if (!this.#written) return;
-    this.#written = false;
-    const path = this.#open.slice(-MAX_PATH - 1, -1).map(({ array, key, items }) => (array ? `${items + 1}` : key));
-    const block = this.#writer.finish(path, 'list');
-    if (block !== null) this.#blocks.push(block);
-    this.#writer = new BlockWriter();
+const MAX_INLINE_SIZE = 20;
+const MAX_INLINE_DEPTH = 3;
+/** The heading path has this many keys: the innermost. */
+const MAX_PATH = 12;
+
+/** Whether a value is shown within its record: it is small, and has no records of its own. */
+const isInline = (value: Value): boolean =>
+  value.text !== null || (value.size <= MAX_INLINE_SIZE && value.depth <= MAX_INLINE_DEPTH && !hasRecords(value));
+const hasRecords = ({ isArray, children }: Value): boolean =>
+  children.some((child) => child.text === null && (isArray || hasRecords(child)));
+
+function* blocksOf(root: Value): Steps<Block[]> {
+  if (root.text !== null)
+    return blockOf(
+      root.text.split('\n').map((text) => ({ text, line: root.line })),
+      [],
+      'list',
+    );
+  const blocks: Block[] = [];
+  const open: { value: Value; path: readonly string[] }[] = [{ value: root, path: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, path } = next;
+    const isWhole = (child: Value): boolean => isInline(child) && (child.text !== null || !value.isArray);
+    const own = value.children.filter(isWhole);
+    blocks.push(
+      ...blockOf(
+        own.flatMap((child) => linesOf(child, 0)),
+        path,
+        'list',
+      ),
+    );
+    const isRecord = path.length > 0 && !value.isArray;
+    const below = isRecord ? [...path, ...nameOf(own)] : path;
+    for (const [at, child] of [...value.children.entries()].reverse())
+      if (!isWhole(child)) open.push({ value: child, path: [...below, child.key ?? `${at + 1}`].slice(-MAX_PATH) });
+    yield;
   }
+  return blocks;
+}
+
+const MAX_NAME_CHARS = 80;
+
+/** Returns the name of a record with these values, or else its first value; with its key. */
+function nameOf(values: readonly Value[]): string[] {
+  const texts = values.filter(({ text }) => text !== null);
+  const named = texts.find(({ key }) => /name|title|label/i.test(key ?? '')) ?? texts[0];
+  return named === undefined ? [] : [clipped(`${named.key}: ${named.text}`.replace(/\s+/g, ' '), MAX_NAME_CHARS)];
+}
+
+function linesOf({ key, text, line, children }: Value, depth: number): Line[] {
+  const before = `${'  '.repeat(depth)}- ${key === null ? '' : `${key}:`}`;
+  const space = key === null ? '' : ' ';
+  const [first = '', ...rest] = (text ?? '').split(/\r?\n/);
+  return [
+    { text: before + space + first, line },
+    ...rest.map((more) => ({ text: more, line })),
+    ...children.flatMap((child) => linesOf(child, depth + 1)),
+  ];
 }

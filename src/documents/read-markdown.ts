@@ -1,181 +1,207 @@
-import MarkdownIt, { type Token } from 'markdown-it';
+import type { Nodes } from 'mdast';
+import { type CompileContext, type Extension, fromMarkdown, type Token } from 'mdast-util-from-markdown';
+import { gfmTable } from 'micromark-extension-gfm-table';
 import type { Steps } from '../internal/async.ts';
-import { BlockWriter, HeadingPath } from './block-writer.ts';
-import { fenced, indentOf, joinLeadIns, shiftLines, splitTable } from './blocks.ts';
 import type { Block } from './document.ts';
-import { readHtml } from './read-html.ts';
-import { readText } from './read-text.ts';
+import { InlineText } from './inline-text.ts';
+import { type Line, linesFrom } from './lines.ts';
+import { BlockBuilder, type Part } from './parts.ts';
+import { htmlLines, htmlParts } from './read-html.ts';
+import type { Row } from './table-lines.ts';
 
 /**
  * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a few thousand characters.
- * Omits front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read by `readHtml`; lists
- * and quotes nested more than 50 or 100 levels deep are read as plain text.
+ * Omits front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read as by `readHtml`; lists
+ * and quotes nested more than 100 levels deep are read as plain text.
  */
 export function* readMarkdown(text: string): Steps<Block[]> {
-  const headings = new HeadingPath();
-  const blocks: Block[] = [];
+  const builder = new BlockBuilder();
   for (const section of markdownSections(withoutFrontMatter(text))) {
-    for (const node of treeOf(parser.parse(section.text, {}))) {
-      if (isTooDeep(node)) blocks.push(...(yield* plainBlocks(node, section, headings)));
-      else yield* addNode(node, section.linesBefore, headings, blocks);
-    }
+    builder.add(new SectionReader(section).parts(), section.continues);
     yield;
   }
-  blocks.push(...headings.close());
-  return joinLeadIns(blocks);
+  return builder.finish();
 }
 
-/** A list has two levels: the list and its item. The parser drops what is deeper. */
-const MAX_NESTING = 100;
-const parser = markdownParser();
-
-/** Returns a parser whose inline tokens have a `map`, too: the line of the paragraph that they are in, counted from 0. */
-function markdownParser(): InstanceType<typeof MarkdownIt> {
-  const markdown = new MarkdownIt('commonmark', { maxNesting: MAX_NESTING });
-  // Link targets are not read, so they need no check.
-  markdown.validateLink = () => true;
-  markdown.normalizeLink = (url) => url;
-  markdown.inline.State = class extends markdown.inline.State {
-    #line = 0;
-    #nextBreak = -1;
-
-    override push(...given: Parameters<InstanceType<typeof markdown.inline.State>['push']>): Token {
-      return this.#withLine(super.push(...given));
-    }
-
-    override pushPending(): Token {
-      return this.#withLine(super.pushPending());
-    }
-
-    #withLine(token: Token): Token {
-      while (this.#nextBreak < this.pos) {
-        if (this.#nextBreak >= 0) this.#line += 1;
-        const next = this.src.indexOf('\n', this.#nextBreak + 1);
-        this.#nextBreak = next === -1 ? Number.POSITIVE_INFINITY : next;
-      }
-      token.map = [this.#line, this.#line + 1];
-      return token;
-    }
+/** Makes the nodes of tables. The package `mdast-util-gfm-table` does so, too, but brings what writes Markdown. */
+const enter = (type: 'table' | 'tableRow' | 'tableCell') =>
+  function (this: CompileContext, token: Token): void {
+    this.enter({ type, children: [] }, token);
   };
-  return markdown;
+function exit(this: CompileContext, token: Token): void {
+  this.exit(token);
 }
+const tables: Extension = {
+  enter: {
+    table: enter('table'),
+    tableRow: enter('tableRow'),
+    tableHeader: enter('tableCell'),
+    tableData: enter('tableCell'),
+  },
+  exit: { table: exit, tableRow: exit, tableHeader: exit, tableData: exit },
+};
+const options = { extensions: [gfmTable()], mdastExtensions: [tables] };
 
-/** A token, and what is between it and the token that closes it. */
-interface Node {
-  readonly token: Token;
-  readonly children: readonly Node[];
-}
-
-function treeOf(tokens: readonly Token[]): Node[] {
-  const root: Node[] = [];
-  const open: Node[][] = [root];
-  for (const token of tokens) {
-    if (token.nesting === -1) {
-      open.pop();
-      continue;
-    }
-    const children: Node[] = [];
-    open.at(-1)?.push({ token, children });
-    if (token.nesting === 1) open.push(children);
-  }
-  return root;
-}
-
-function isTooDeep({ token: { type, level }, children }: Node): boolean {
-  const isContainer = type === 'list_item_open' || type === 'blockquote_open';
-  return (isContainer && level >= MAX_NESTING - 1) || children.some(isTooDeep);
-}
-
-function* plainBlocks({ token }: Node, section: MarkdownSection, headings: HeadingPath): Steps<Block[]> {
-  const [from, to] = token.map ?? [0, 0];
-  const made = yield* readText(section.text.split('\n').slice(from, to).join('\n'));
-  headings.use();
-  return made.map((block) => shiftLines({ ...block, heading: headings.current }, section.linesBefore + from));
-}
-
-/** The line of a token, counted from 1, in a text with `linesBefore` lines above the section. */
-const lineOf = (token: Token, linesBefore: number): number => linesBefore + (token.map?.[0] ?? 0) + 1;
-
-function* addNode(node: Node, linesBefore: number, headings: HeadingPath, blocks: Block[]): Steps<void> {
-  const { token, children } = node;
-  if (token.type === 'heading_open') {
-    const title = children.map((child) => plainText(child.token.children)).join('');
-    const line = lineOf(token, linesBefore);
-    blocks.push(...headings.enter(Number(token.tag.slice(1)), title.replace(/\s+/g, ' ').trim(), line));
-    return;
-  }
-  if (token.type === 'blockquote_open') {
-    for (const child of children) yield* addNode(child, linesBefore, headings, blocks);
-    return;
-  }
-  const made = yield* blocksOf(node, linesBefore, headings.current);
-  if (made.length > 0) headings.use();
-  blocks.push(...made);
-}
-
-function* blocksOf({ token, children }: Node, linesBefore: number, heading: readonly string[]): Steps<Block[]> {
-  if (token.type === 'html_block') {
-    const made = yield* readHtml(token.content.replace(/\n$/, ''));
-    const before = lineOf(token, linesBefore) - 1;
-    return made.map((block) => shiftLines({ ...block, heading: [...heading, ...block.heading] }, before));
-  }
-  const writer = new BlockWriter();
-  if (token.type === 'paragraph_open') {
-    for (const child of children) writeInline(child.token, linesBefore, writer);
-    return splitTable(writer.finish(heading, 'prose'));
-  }
-  if (isList(token)) {
-    writeList({ token, children }, linesBefore, writer, 0);
-    return [writer.finish(heading, 'list')].filter((block) => block !== null);
-  }
-  if (token.type === 'fence' || token.type === 'code_block') {
-    writer.write(token.content, lineOf(token, linesBefore) + (token.type === 'fence' ? 1 : 0));
-    const language = languageOf(token);
-    const made = [writer.finish(heading, 'code')].filter((block) => block !== null);
-    return language === '' ? made : made.map((block) => ({ ...block, language }));
-  }
-  return [];
-}
-
-/** Returns the first word after a fence: the language of its code. */
-const languageOf = ({ info }: Token): string => /^[^\s`]*/.exec(info.trim())?.[0] ?? '';
-
-const isList = ({ type }: Token): boolean => type === 'bullet_list_open' || type === 'ordered_list_open';
-
-/** Replaces YAML or TOML front matter with blank lines, so that line numbers stay the same. */
-function withoutFrontMatter(text: string): string {
-  const match = /^(---|\+\+\+)[ \t]*\n(?=\s*["'\w-]+\s*[:=])[\s\S]*?\n\1[ \t]*(?=\n|$)/.exec(text);
-  return match === null ? text : match[0].replace(/[^\n]/g, '') + text.slice(match[0].length);
-}
+const MAX_NESTING = 100;
 
 /** A part of a Markdown text that is parsed separately, and the number of lines above it. */
 interface MarkdownSection {
   readonly text: string;
   readonly linesBefore: number;
+  /** Whether it begins with a further item of the list at the end of the section before. */
+  readonly continues: boolean;
 }
 
-/** A longer section is cut before the next heading, and at any blank line once it is twice as long. */
-const SECTION_CHARS = 6_000;
-/** A longer paragraph is cut: parsing inline markup can take quadratic time. */
-const RUN_CHARS = 8_000;
+class SectionReader {
+  readonly #section: MarkdownSection;
 
-/** Splits a Markdown text so that parsing takes linear time: before headings, or within extremely long paragraphs. */
+  constructor(section: MarkdownSection) {
+    this.#section = section;
+  }
+
+  parts(): Part[] {
+    return this.#partsOf(fromMarkdown(this.#section.text, options).children, 0);
+  }
+
+  #lineOf({ position }: Nodes): number {
+    return this.#section.linesBefore + (position?.start.line ?? 1);
+  }
+
+  #source({ position }: Nodes): string {
+    return this.#section.text.slice(position?.start.offset, position?.end.offset);
+  }
+
+  #partsOf(nodes: readonly Nodes[], depth: number): Part[] {
+    return nodes.flatMap((node) => this.#partsOfNode(node, depth + 1));
+  }
+
+  #partsOfNode(node: Nodes, depth: number): Part[] {
+    const line = this.#lineOf(node);
+    if (depth > MAX_NESTING) return [{ kind: 'prose', lines: linesFrom(this.#source(node), line) }];
+    switch (node.type) {
+      case 'heading':
+        return [{ kind: 'heading', depth: node.depth, lines: this.#linesOf(node.children) }];
+      case 'paragraph':
+        return [{ kind: 'prose', lines: this.#linesOf(node.children) }];
+      case 'html':
+        return htmlParts(node.value, line - 1);
+      case 'code': {
+        const isFenced = /^[`~]/.test(this.#source(node));
+        const lines = linesFrom(node.value, isFenced ? line + 1 : line);
+        return [{ kind: 'code', lines, language: /^[^\s`]*/.exec(node.lang ?? '')?.[0] ?? '' }];
+      }
+      case 'table':
+        return [{ kind: 'table', rows: node.children.map((row, at) => this.#rowOf(row, at === 0)) }];
+      case 'list': {
+        const first = node.start ?? 1;
+        const items = node.children.map((item, at) => ({
+          marker: node.ordered ? `${first + at}.` : '-',
+          line: this.#lineOf(item),
+          parts: this.#partsOf(item.children, depth + 1),
+        }));
+        return [{ kind: 'list', items }];
+      }
+      default:
+        return 'children' in node ? this.#partsOf(node.children, depth) : [];
+    }
+  }
+
+  #rowOf(row: Extract<Nodes, { type: 'tableRow' }>, isHeader: boolean): Row {
+    const cells = row.children.map((cell) => {
+      const text = this.#linesOf(cell.children).map((one) => one.text);
+      return { text: text.join(' '), columns: 1, rows: 1 };
+    });
+    return { line: this.#lineOf(row), section: 0, isHeader, cells };
+  }
+
+  /** Returns the visible text of a paragraph, title or cell. */
+  #linesOf(nodes: readonly Nodes[]): readonly Line[] {
+    const [first] = nodes;
+    if (first === undefined) return [];
+    if (hasHtml(nodes)) return htmlLines(nodes.map(asHtml).join(''), this.#lineOf(first) - 1);
+    const text = new InlineText();
+    this.#addInline(nodes, text);
+    return text.lines;
+  }
+
+  #addInline(nodes: readonly Nodes[], text: InlineText): void {
+    for (const node of nodes) {
+      if (node.type === 'break') text.space();
+      else if ('children' in node) this.#addInline(node.children, text);
+      else text.add(textOf(node), this.#lineOf(node), this.#section.linesBefore + (node.position?.end.line ?? 1));
+    }
+  }
+}
+
+const hasHtml = (nodes: readonly Nodes[]): boolean =>
+  nodes.some((node) => node.type === 'html' || ('children' in node && hasHtml(node.children)));
+
+function textOf(node: Nodes): string {
+  if (node.type === 'inlineCode') return `\`${node.value}\``;
+  if (node.type === 'image' || node.type === 'imageReference') return (node.alt ?? '').replaceAll('\n', ' ');
+  return node.type === 'text' ? node.value : '';
+}
+
+/** Returns a node as HTML with the same line breaks. */
+function asHtml(node: Nodes): string {
+  if (node.type === 'html') return node.value;
+  if (node.type === 'break') return '<br>\n';
+  if ('children' in node) return node.children.map(asHtml).join('');
+  return textOf(node).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+const YAML_KEY = /^[^\s#][^\n]{0,80}?:(?:\s|$)/u;
+/** An indented line, an item, or the end of a value in brackets. */
+const YAML_REST = /^(?:\s|-\s|[\]}])/u;
+const TOML_START = /^(?:\[|[^\s=]+\s*=)/u;
+
+/** Replaces YAML or TOML front matter with blank lines, so that line numbers stay the same. Text between two rules is none. */
+function withoutFrontMatter(text: string): string {
+  const fence = /^(---|\+\+\+)[ \t]*\n/.exec(text)?.[1];
+  if (fence === undefined) return text;
+  const lines = text.split('\n');
+  const ends = fence === '---' ? ['---', '...'] : [fence];
+  const end = lines.findIndex((line, at) => at > 0 && ends.includes(line.trimEnd()));
+  const [first = '', ...rest] = lines.slice(1, Math.max(1, end)).filter((line) => !/^\s*(?:#.*)?$/.test(line));
+  const isYaml = YAML_KEY.test(first) && rest.every((line) => YAML_KEY.test(line) || YAML_REST.test(line));
+  if (fence === '---' ? !isYaml : !TOML_START.test(first)) return text;
+  return lines.map((line, at) => (at > end ? line : '')).join('\n');
+}
+
+/** A longer section is cut before a heading, a list item or other text that is not indented; one of twice the length at any blank line. */
+const SECTION_CHARS = 2_000;
+/** A longer paragraph is cut: parsing inline markup can take quadratic time. */
+const RUN_CHARS = 4_000;
+const ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
+
+/** Splits a Markdown text so that parsing takes linear time. */
 function markdownSections(text: string): MarkdownSection[] {
   const sections: MarkdownSection[] = [];
+  const definitions = definitionsIn(text);
   let [from, linesBefore, line, runFrom, at] = [0, 0, 0, 0, 0];
-  let fenced = false;
+  let [fenced, afterBlank, inList, continues] = [false, false, false, false];
   const cut = (to: number): void => {
-    if (to > from) sections.push({ text: text.slice(from, to), linesBefore });
-    [from, linesBefore, runFrom] = [to, line, to];
+    if (to > from) {
+      const own = text.slice(from, to);
+      sections.push({ text: fenced ? own : own + definitionsFor(own, definitions), linesBefore, continues });
+    }
+    [from, linesBefore, runFrom, continues] = [to, line, to, false];
   };
   while (at < text.length) {
     const end = text.indexOf('\n', at) === -1 ? text.length : text.indexOf('\n', at);
     const head = text.slice(at, Math.min(end, at + 80));
+    const isItem = ITEM.test(head);
+    if (!fenced && at - from > SECTION_CHARS) {
+      if (/^#{1,6} /.test(head) || (afterBlank && /^\S/.test(head) && !isItem)) cut(at);
+      else if (isItem && inList) {
+        cut(at);
+        continues = true;
+      } else if (head.trim() === '' && at - from > 2 * SECTION_CHARS) cut(at);
+    }
     if (/^ {0,3}(?:```|~~~)/.test(head)) fenced = !fenced;
-    if (head.trim() === '') {
-      runFrom = end;
-      if (!fenced && at - from > 2 * SECTION_CHARS) cut(at);
-    } else if (!fenced && at - from > SECTION_CHARS && /^#{1,6} /.test(head)) cut(at);
+    afterBlank = head.trim() === '';
+    if (afterBlank) runFrom = end;
+    else if (/^\S/.test(head)) inList = isItem;
     if (!fenced && end - runFrom > RUN_CHARS && at > runFrom) cut(at);
     for (let most = from + RUN_CHARS; !fenced && end - at > RUN_CHARS && most < end; most = from + RUN_CHARS) {
       const space = text.lastIndexOf(' ', most);
@@ -188,53 +214,17 @@ function markdownSections(text: string): MarkdownSection[] {
   return sections;
 }
 
-/** Writes the visible text of a paragraph. */
-function writeInline(inline: Token, linesBefore: number, writer: BlockWriter): void {
-  const before = lineOf(inline, linesBefore);
-  for (const token of inline.children ?? []) {
-    const line = before + (token.map?.[0] ?? 0);
-    if (token.type === 'text') writer.write(token.content, line);
-    else if (token.type === 'code_inline') writer.writeWithin(`\`${token.content}\``, line);
-    else if (token.type === 'image') writer.writeWithin(plainText(token.children).replace(/\s+/g, ' '), line);
-    else if (token.type === 'html_inline' && /^<br\b/i.test(token.content)) writer.writeWithin(' ', line);
-  }
+const labelOf = (label: string): string => label.trim().replace(/\s+/g, ' ').toLowerCase();
+
+/** Returns the labels of a text's link definitions, because a link may be in another section than its definition. */
+function definitionsIn(text: string): ReadonlySet<string> {
+  const found = text.matchAll(/^ {0,3}\[([^[\]\n]{1,200})\]: *<?\S.{0,500}$/gm);
+  return new Set([...found].map(([, label = '']) => labelOf(label)));
 }
 
-/** Returns the text of inline tokens without markup, for headings and the alternative texts of images. */
-function plainText(tokens: readonly Token[] | null): string {
-  return (tokens ?? [])
-    .map(({ type, content, children }) => {
-      if (type === 'softbreak' || type === 'hardbreak') return '\n';
-      return type === 'image' ? plainText(children) : content;
-    })
-    .join('');
-}
-
-/** Writes a list with one line per item, or more if the item is wrapped. Nested lists are indented. */
-function writeList({ token, children }: Node, linesBefore: number, writer: BlockWriter, depth: number): void {
-  const first = Number(token.attrGet('start') ?? 1);
-  for (const [at, item] of children.entries()) {
-    const marker = token.type === 'ordered_list_open' ? `${first + at}. ` : '- ';
-    const line = lineOf(item.token, linesBefore);
-    writer.breakLine(line);
-    writer.writeWithin(`${indentOf(depth)}${marker}`, line);
-    for (const child of item.children) writeItemPart(child, linesBefore, writer, depth);
-  }
-}
-
-function writeItemPart(node: Node, linesBefore: number, writer: BlockWriter, depth: number): void {
-  const { token, children } = node;
-  if (isList(token)) writeList(node, linesBefore, writer, depth + 1);
-  else if (token.type === 'fence' || token.type === 'code_block')
-    writeCode(fenced(token.content.replace(/\n$/, ''), languageOf(token)), lineOf(token, linesBefore), writer);
-  else if (token.type === 'inline') writeInline(token, linesBefore, writer);
-  else for (const child of children) writeItemPart(child, linesBefore, writer, depth);
-}
-
-/** Writes fenced code within a list: the fences keep its lines from looking like wrapped text. */
-function writeCode(code: string, line: number, writer: BlockWriter): void {
-  for (const [at, text] of code.split('\n').entries()) {
-    writer.breakLine(line + at);
-    writer.writeWithin(text, line + at);
-  }
+/** Returns definitions for the links of a section, with any target. */
+function definitionsFor(section: string, definitions: ReadonlySet<string>): string {
+  if (definitions.size === 0) return '';
+  const labels = new Set([...section.matchAll(/\[([^[\]\n]{1,200})\]/g)].map(([, label = '']) => labelOf(label)));
+  return [...labels].map((label) => (definitions.has(label) ? `\n\n[${label}]: x` : '')).join('');
 }

@@ -1,7 +1,7 @@
 import type { Steps } from '../internal/async.ts';
-import { BlockWriter } from './block-writer.ts';
 import { joinLeadIns } from './blocks.ts';
 import type { Block, BlockKind } from './document.ts';
+import { blockOf } from './lines.ts';
 
 const ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+\S/;
 const CODE_LINE = /^(?:\t| {2,})\S|[;{}]\s*$|,\S+,\S|\t/;
@@ -33,7 +33,6 @@ function paragraphBlocks(lines: readonly string[], startLine: number): Block[] {
 }
 
 function block(lines: readonly string[], startLine: number, kind: BlockKind): Block[] {
-  const writer = new BlockWriter();
-  writer.write(lines.map((line) => (kind === 'prose' ? line.trim() : line)).join('\n'), startLine);
-  return [writer.finish([], kind)].filter((made) => made !== null);
+  const shown = lines.map((line, at) => ({ text: kind === 'prose' ? line.trim() : line, line: startLine + at }));
+  return blockOf(shown, [], kind);
 }

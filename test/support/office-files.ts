@@ -39,10 +39,18 @@ export function docxOf(heading: string, paragraphs: readonly string[]): Uint8Arr
   const paragraph = (text: string, style = ''): string => `<w:p>${style}<w:r><w:t>${text}</w:t></w:r></w:p>`;
   const title = paragraph(heading, '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>');
   const body = [title, ...paragraphs.map((text) => paragraph(text))].join('');
+  return docxWith(body);
+}
+
+/** Returns a DOCX file with this XML as its body, and other parts by path. */
+export function docxWith(body: string, parts: Readonly<Record<string, string>> = {}): Uint8Array {
+  const root = (name: string, xml: string): string => `${XML}<w:${name} xmlns:w="${WORDS}">${xml}</w:${name}>`;
+  const others = Object.entries(parts).map(([name, xml]) => [`word/${name}.xml`, root(name, xml)]);
   return zipOf({
     '[Content_Types].xml': `${XML}<Types xmlns="${TYPES}"><Override PartName="/word/document.xml" ContentType="${MAIN}"/></Types>`,
     '_rels/.rels': `${XML}<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${DOCUMENT}" Target="word/document.xml"/></Relationships>`,
-    'word/document.xml': `${XML}<w:document xmlns:w="${WORDS}"><w:body>${body}</w:body></w:document>`,
+    'word/document.xml': root('document', `<w:body>${body}</w:body>`),
+    ...Object.fromEntries(others),
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeBetween } from '../../../machines/policies/assessment.ts';
-import { foldWord, wordSet, wordsOfRun } from '../../../machines/text/words.ts';
+import { stemsOf } from '../../../machines/text/terms.ts';
+import { foldWord, partsOf, wordSet, wordsOfRun } from '../../../machines/text/words.ts';
 
 describe('words', () => {
   it('[Y2] are found in scripts without spaces', () => {
@@ -17,5 +18,49 @@ describe('words', () => {
 
   it('are folded: lower case, without accents, possessive endings, and thousands separators', () => {
     expect(['Göttingen', "Bridge's", '10,000', 'Ёлка'].map(foldWord)).toEqual(['gottingen', 'bridge', '10000', 'елка']);
+  });
+});
+
+describe('words that differ only in how they are written', () => {
+  it.each([
+    ['soft hyphens', 'Ge\u00ADsamt\u00ADkon\u00ADzept', 'Gesamtkonzept'],
+    ['a zero-width space', 'Gesamt\u200Bkonzept', 'Gesamtkonzept'],
+    ['a word joiner and a byte order mark', 'Gesamt\u2060kon\uFEFFzept', 'Gesamtkonzept'],
+    ['a direction mark', 'Gesamt\u200Ekonzept', 'Gesamtkonzept'],
+    ['a soft hyphen after an apostrophe', "aujourd'hu\u00ADi", "aujourd'hui"],
+    ['Arabic vowel marks', 'مَكْتَبَةٌ', 'مكتبة'],
+    ['the Arabic elongation', 'كتـــاب', 'كتاب'],
+    ['the forms of alef', 'أحمد إلى آخر ٱسم', 'احمد الى اخر اسم'],
+    ['alef maqsura and teh marbuta', 'مصطفى مدرسة', 'مصطفي مدرسه'],
+    ['Persian letters', 'کتابی', 'كتابي'],
+    ['presentation forms', 'ﻛﺘﺎﺏ', 'كتاب'],
+    ['a joiner in Persian', 'می\u200Cخواهم', 'میخواهم'],
+    ['Hebrew points', 'שָׁלוֹם', 'שלום'],
+    ['final letters of Hebrew', 'שלומ', 'שלום'],
+    ['Arabic digits', '٢٠٢٥', '2025'],
+    ['Persian digits', '۱۲۳', '123'],
+    ['Devanagari digits', '४५', '45'],
+    ['digits in full width', '１２', '12'],
+    ['Arabic separators of numbers', '٣٫١٤ ١٬٠٠٠', '3.14 1000'],
+    ['a final sigma', 'ΛΌΓΟΣ', 'λόγος'],
+    ['decomposed letters', 'e\u0301te\u0301', 'été'],
+    ['a soft hyphen in Chinese', '图\u00AD书馆', '图书馆'],
+  ])('are the same for a search: %s', (_, one, other) => {
+    expect(stemsOf(one)).toEqual(stemsOf(other));
+    expect(stemsOf(one).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['vowel signs of Hindi', 'किताब', 'कताब'],
+    ['Thai vowels', 'กิน', 'กน'],
+    ['different digits', '٢٠٢٥', '2024'],
+    ['other letters', 'كتاب', 'كتب'],
+  ])('but not if they are other words: %s', (_, one, other) => {
+    expect(stemsOf(one)).not.toEqual(stemsOf(other));
+  });
+
+  it('are the same word and parts', () => {
+    expect([...wordSet('Ge\u00ADsamt')]).toEqual([...wordSet('Gesamt')]);
+    expect(partsOf('Ge\u00ADsamt')).toEqual(['gesamt']);
   });
 });

@@ -16,14 +16,14 @@ const nestedJson = (chars: number) => {
   return `${'{"b":1,"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 };
 
-/** Texts of about as many characters as asked for. Markdown is parsed in sections of up to 12,000 characters. */
+/** Texts of about as many characters as asked for. Markdown is parsed in sections of up to 4,000 characters. */
 const BOMBS = {
-  'loose nested lists': { read: readMarkdown, chars: 1_450, text: repeated('- a\n\n  - b\n') },
-  'lists with setext headings': { read: readMarkdown, chars: 1_450, text: repeated('- a\n  ---\n') },
-  'link definitions': { read: readMarkdown, chars: 1_450, text: repeated('[a]: b\n') },
-  'open brackets': { read: readMarkdown, chars: 1_450, text: repeated('![a](') },
-  'nested block quotes': { read: readMarkdown, chars: 1_450, text: repeated('> ') },
-  'code fences': { read: readMarkdown, chars: 1_450, text: repeated('~~~\na\n') },
+  'loose nested lists': { read: readMarkdown, chars: 4_000, text: repeated('- a\n\n  - b\n') },
+  'lists with setext headings': { read: readMarkdown, chars: 4_000, text: repeated('- a\n  ---\n') },
+  'link definitions': { read: readMarkdown, chars: 4_000, text: repeated('[a]: b\n') },
+  'open brackets': { read: readMarkdown, chars: 4_000, text: repeated('![a](') },
+  'nested block quotes': { read: readMarkdown, chars: 4_000, text: repeated('> ') },
+  'code fences': { read: readMarkdown, chars: 4_000, text: repeated('~~~\na\n') },
   'nested HTML elements': { read: readHtml, chars: 10_000, text: repeated('<div>') },
   'nested HTML lists': { read: readHtml, chars: 10_000, text: repeated('<ul><li>a') },
   'nested JSON objects': { read: readJson, chars: 3_000, text: nestedJson },

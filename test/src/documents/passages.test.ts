@@ -93,6 +93,16 @@ describe('passages', () => {
     expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
   });
 
+  it('put a wide header above the later parts of a table in a short form', () => {
+    const names = ['name', 'value', ...Array.from({ length: 6 }, (_, at) => `a descriptive name of the column ${at}`)];
+    const rows = Array.from({ length: 60 }, (_, at) => `| City${at} | ${'x | '.repeat(7)}`);
+    const last = passages(`| ${names.join(' | ')} |\n|${' - |'.repeat(8)}\n${rows.join('\n')}`).at(-1);
+    expect(last?.text).toContain('City59');
+    expect(last?.heading[0]).toMatch(/^name \/ value \/ a descriptive name/);
+    expect(last?.heading[0]?.split(' / ')).toHaveLength(8);
+    expect(last?.heading[0]?.length).toBeLessThanOrEqual(240);
+  });
+
   it('refer to the lines of their text, contain every word once, and have unique ids', () => {
     fc.assert(
       fc.property(markdown, (text) => {

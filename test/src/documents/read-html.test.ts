@@ -11,7 +11,7 @@ describe('reading HTML', () => {
 text.</p><h2>Sub</h2><div>Deep</div></body></html>`;
     expect(atOnce(readHtml(html))).toMatchObject([
       { text: 'Intro & more', heading: ['Page'], startLine: 2 },
-      { text: 'Some bold\n text.', heading: ['Top'], startLine: 4, endLine: 5 },
+      { text: 'Some bold\ntext.', heading: ['Top'], startLine: 4, endLine: 5 },
       { text: 'Deep', heading: ['Top', 'Sub'], startLine: 5 },
     ]);
   });
@@ -36,5 +36,114 @@ text.</p><h2>Sub</h2><div>Deep</div></body></html>`;
       { kind: 'prose' },
       { kind: 'code', text: 'a = 1\n\n  b < 2', startLine: 2, endLine: 4 },
     ]);
+  });
+});
+
+const textOf = (html: string): string =>
+  atOnce(readHtml(html))
+    .map(({ text }) => text)
+    .join('\n\n');
+
+describe('what a browser does not show', () => {
+  it.each([
+    ['The fee is <span style="display:none">999</span>120 euros.', 'The fee is 120 euros.'],
+    ['<div hidden>no</div><p>yes', 'yes'],
+    ['<p>yes<b style="color: red; VISIBILITY : hidden !important">no</b>', 'yes'],
+    ['<p aria-hidden="true">no<p>yes', 'yes'],
+    ['<p style="display:none; display:block">yes', 'yes'],
+    ['<p><span style="font-size:0">no</span><span style="opacity:0.0">no</span><span style="opacity:.5">yes', 'yes'],
+    ['<dialog>no</dialog><template>no</template><noscript>no</noscript>yes', 'yes'],
+    ['<ul><li hidden>no<li>yes</ul>', '- yes'],
+    [
+      '<table><tr><th>a<th hidden>no<th>b<tr hidden><td>no<tr><td>1<td style="display:none">no<td>2</table>',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+  ])('is not text: %s', (html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+});
+
+describe('text with a meaning of its own', () => {
+  it.each([
+    ['<del>999 euros</del> <ins>120 euros</ins>', '~~999 euros~~ 120 euros'],
+    ['<p>a<s> b </s>c <span style="text-decoration: line-through">d</span>', 'a ~~b~~ c ~~d~~'],
+    ['<del><p>one</p><ul><li>two</ul></del><p><del></del>three', '~~one~~\n\n- ~~two~~\n\nthree'],
+    [
+      '10<sup>2</sup> m, note<sup>3</sup>, x<sup>n + 1</sup>, a<sup>[4]</sup>, 1<sup>st</sup>, H<sub>2</sub>O',
+      '10^2 m, note^3, x^(n + 1), a[4], 1st, H2O',
+    ],
+    ['See <img src="x.png" alt="the\nred door"> here.', 'See the red door\nhere.'],
+    ['<pre>a<br>b</pre>', 'a\nb'],
+    ['<p>one<b\n>two</b>\nthree', 'onetwo\nthree'],
+  ])('is kept apart: %j', (html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+});
+
+describe('the numbers of a list', () => {
+  it.each([
+    ['<ol start="5"><li>a<li>b</ol>', '5. a\n6. b'],
+    ['<ol><li>a<li value="7">b<li>c</ol>', '1. a\n7. b\n8. c'],
+    ['<ol reversed><li>a<li>b<li>c</ol>', '3. a\n2. b\n1. c'],
+    ['<ol reversed start="10"><li>a<li>b</ol>', '10. a\n9. b'],
+    ['<ol type="a" start="26"><li>a<li>b</ol>', 'z. a\naa. b'.replace('aa.', '- aa.')],
+    ['<ol type="I" start="4"><li>a<li type="1">b</ol>', 'IV. a\n5. b'],
+    ['<ol><li>a<ol start="3" type="i"><li>b</ol><li>c</ol>', '1. a\n  iii. b\n2. c'],
+    ['<ol start="-1"><li>a<li>b<li>c</ol>', '-1. a\n0. b\n1. c'],
+    ['<ol start="x"><li>a</ol>', '1. a'],
+  ])('are those that a browser shows: %s', (html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+});
+
+describe('the cells of a table', () => {
+  const head = '<tr><th>Region<th>Product<th>Units';
+  const header = '| Region | Product | Units |\n| --- | --- | --- |';
+  it.each([
+    [
+      'of several rows',
+      `${head}<tr><td rowspan="2">EU<td>Cable<td>12<tr><td>Hub<td>7`,
+      `${header}\n| EU | Cable | 12 |\n| EU | Hub | 7 |`,
+    ],
+    [
+      'of all rows below',
+      `${head}<tr><td rowspan="0">EU<td>a<td>1<tr><td>b<td>2<tr><td>c<td>3`,
+      `${header}\n| EU | a | 1 |\n| EU | b | 2 |\n| EU | c | 3 |`,
+    ],
+    [
+      'of several columns',
+      '<tr><th colspan="2">Size<th>Price<tr><td>1<td>2<td>3',
+      '| Size |  | Price |\n| --- | --- | --- |\n| 1 | 2 | 3 |',
+    ],
+    [
+      'of two header rows',
+      '<thead><tr><th rowspan="2">Region<th colspan="2">2025<tr><th>Q1<th>Q2</thead><tr><td>EU<td>1<td>2',
+      '| Region | 2025 Q1 | 2025 Q2 |\n| --- | --- | --- |\n| EU | 1 | 2 |',
+    ],
+    ['with bars', '<tr><th>a<th>b<tr><td>x | y<td>z', '| a | b |\n| --- | --- |\n| x \\| y | z |'],
+    ['of a header without th', '<thead><tr><td>a<td>b</thead><tr><td>1<td>2', '| a | b |\n| --- | --- |\n| 1 | 2 |'],
+    ['of a header with an empty corner', '<tr><td><th>b<tr><th>1<td>2', '|  | b |\n| --- | --- |\n| 1 | 2 |'],
+    [
+      'of a bold header',
+      '<tr><td><p><b>a</b></p><td><strong>b</strong><tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    ['below a caption', '<caption>Prices</caption><tr><th>a<tr><td>1', 'Prices\n\n| a |\n| --- |\n| 1 |'],
+    ['that ask for more columns than there are', '<tr><td colspan="1000">a<tr><td>1<td>2', '| a |  |\n| 1 | 2 |'],
+  ])('%s are in their columns', (_, rows, text) => {
+    expect(textOf(`<table>${rows}</table>`)).toBe(text);
+  });
+
+  it('that a small page asks for stay few', () => {
+    const first = `<tr>${`<td rowspan="60000">${'x'.repeat(90)}`.repeat(99)}`;
+    const page = `<table>${first}${'<tr><td>a'.repeat(5_000)}</table>`;
+    expect(textOf(page).length).toBeLessThan(3 * page.length);
+  });
+
+  it('within a list or another table are a table of their own', () => {
+    const table = '<table><tr><th>A<th>B<tr><td>1<td>2</table>';
+    const rows = '| A | B |\n| --- | --- |\n| 1 | 2 |';
+    expect(textOf(`<ol><li>one${table}<li>two</ol>`)).toBe(`1. one\n\n${rows}\n\n2. two`);
+    expect(textOf(`<table><tr><td>Menu<td>${table}</table>`)).toBe(`Menu\n\n${rows}`);
   });
 });

@@ -35,7 +35,7 @@ describe('reading Markdown', () => {
     expect(blocks).toMatchObject([
       { kind: 'prose', text: 'Before:', startLine: 1, endLine: 1 },
       { kind: 'table', text: '| a | b |\n| --- | --- |\n| 1 | 2 |', startLine: 2, endLine: 4 },
-      { kind: 'table', text: '| x | y\n| --- | ---\n| 3 | 4', startLine: 6, endLine: 8 },
+      { kind: 'table', text: '| x | y |\n| --- | --- |\n| 3 | 4 |', startLine: 6, endLine: 8 },
     ]);
   });
 
@@ -74,5 +74,45 @@ describe('reading Markdown', () => {
       expect(lines[block.startLine - 3]).toBe(`## Part ${at}`);
       expect(block.heading).toEqual([`Part ${at}`]);
     }
+  });
+
+  it.each([
+    ['a comment first', '---\n# generated\ntitle: Demo\n---\nText.'],
+    ['keys of any script', '---\n标题: 开放\nüberschrift: x\nзаголовок: y\n"a b": z\n---\nText.'],
+    ['items, blank lines and indented values', '---\ntags:\n- a\n\ntext: |\n  one\nlist: [\n  b\n]\n---\nText.'],
+    ['the end of a YAML document', '---\ntitle: x\n...\nText.'],
+    ['TOML', '+++\ntitle = "x"\n[extra]\na = 1\n+++\nText.'],
+  ])('omits front matter with %s', (_, text) => {
+    expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual(['Text.']);
+  });
+
+  it.each([
+    ['---\nNote: the library opens at nine.\n\nIt closes at five.\n\n---\n\nMore.', 3],
+    ['---\n- a\n- b\n---\n', 1],
+    ['---\ntitle: not closed\n', 1],
+    ['---\nhttp://example.org/\n---\n', 0],
+  ])('does not take text between rules for front matter: %j', (text, blocks) => {
+    expect(atOnce(readMarkdown(`${text}\n\nEnd.`))).toHaveLength(blocks + 1);
+  });
+
+  it.each([
+    ['| a | b |\n| - | - |\n| x \\| y | `p \\| q` |', '| a | b |\n| --- | --- |\n| x \\| y | `p \\| q` |'],
+    [
+      '10<sup>2</sup>, <del>old</del> new,\n<span hidden>no</span>`<b>` &amp; <img alt="door">',
+      '10^2, ~~old~~ new,\n`<b>` & door',
+    ],
+    ['| a |\n| - |\n| one<br>two<sup>2</sup> |', '| a |\n| --- |\n| one two^2 |'],
+    ['~~old~~ new', '~~old~~ new'],
+    ['5. five\n6. six', '5. five\n6. six'],
+  ])('keeps the meaning of %j', (text, expected) => {
+    expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual([expected]);
+  });
+
+  it('reads links and lists across the sections that it parses', () => {
+    const items = Array.from({ length: 400 }, (_, at) => `${at + 1}. item [text ${at}][Far]`).join('\n');
+    const blocks = atOnce(readMarkdown(`The rules:\n\n${items}\n\n[far]: http://example.org`));
+    expect(blocks).toHaveLength(1);
+    expect(blocks[0]?.text.split('\n').at(-1)).toBe('400. item text 399');
+    expect(blocks[0]?.lines).toHaveLength(401);
   });
 });

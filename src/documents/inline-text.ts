@@ -1,0 +1,57 @@
+import type { Line } from './lines.ts';
+
+/** Collects the text of a paragraph, title or cell: white space becomes one space, or a new line where the file has one. */
+export class InlineText {
+  readonly lines: { text: string; line: number }[] = [];
+  #spaceDue = false;
+  /** Marks that are written before the next text. */
+  #marks = '';
+
+  /** Adds text. Its line breaks are those of the file, up to `lastLine`. */
+  add(text: string, line: number, lastLine = Number.POSITIVE_INFINITY): void {
+    for (const [at, part] of text.split('\n').entries()) {
+      if (at > 0) this.space();
+      const words = part.trim();
+      if (words !== '') {
+        if (/^\s/.test(part)) this.space();
+        this.verbatim(words.replace(/\s+/g, ' '), Math.min(line + at, lastLine));
+      }
+      if (/\s$/.test(part)) this.space();
+    }
+  }
+
+  /** Adds text with its own white space, all of it from one line of the file. */
+  verbatim(text: string, line: number): void {
+    const last = this.lines.at(-1);
+    const marked = this.#marks + text;
+    if (last === undefined || (this.#spaceDue && line > last.line)) this.lines.push({ text: marked, line });
+    else last.text += (this.#spaceDue && !/\s$/.test(last.text) ? ' ' : '') + marked;
+    this.#spaceDue = false;
+    this.#marks = '';
+  }
+
+  space(): void {
+    this.#spaceDue = this.lines.length > 0;
+  }
+
+  open(mark: string): void {
+    this.#marks += mark;
+  }
+
+  /** Closes an open mark; one without text disappears. */
+  close(mark: string): void {
+    const last = this.lines.at(-1);
+    if (this.#marks.endsWith(mark)) this.#marks = this.#marks.slice(0, -mark.length);
+    else if (last !== undefined) last.text += mark;
+  }
+
+  /** The last character, before any space. */
+  get end(): string {
+    return this.lines.at(-1)?.text.at(-1) ?? '';
+  }
+
+  /** The text on one line. */
+  get line(): string {
+    return this.lines.map(({ text }: Line) => text).join(' ');
+  }
+}

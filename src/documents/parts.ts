@@ -1,0 +1,142 @@
+import { fenced, indentOf, joined, joinLeadIns, LIST_ITEM } from './blocks.ts';
+import type { Block } from './document.ts';
+import { blockOf, type Line } from './lines.ts';
+import { type Row, tableLines } from './table-lines.ts';
+
+/** A part of a syntax tree, of any markup language. */
+export type Part =
+  | { readonly kind: 'heading'; readonly depth: number; readonly lines: readonly Line[] }
+  | { readonly kind: 'prose'; readonly lines: readonly Line[] }
+  | { readonly kind: 'code'; readonly lines: readonly Line[]; readonly language: string }
+  | { readonly kind: 'list'; readonly items: readonly Item[] }
+  | { readonly kind: 'table'; readonly rows: readonly Row[] };
+
+interface Item {
+  /** `-` or, for example, `3.` */
+  readonly marker: string;
+  readonly line: number;
+  readonly parts: readonly Part[];
+}
+
+/** A longer title is read as text, because a heading is repeated with each of its passages. */
+export const MAX_TITLE_CHARS = 300;
+
+/** Makes blocks of the parts of a document, under the path of the headings above them. */
+export class BlockBuilder {
+  readonly #blocks: Block[] = [];
+  #headings: { depth: number; title: string; line: number; used: boolean }[] = [];
+  /** Used if no heading is open, for example a page's title. */
+  fallback: readonly string[] = [];
+
+  /** `continues` means that a list at the start of the parts belongs to the list before it. */
+  add(parts: readonly Part[], continues = false): void {
+    for (const [at, part] of parts.entries()) {
+      const before = this.#blocks.at(-1);
+      const count = this.#blocks.length;
+      if (part.kind === 'heading') this.#enter(part.depth, part.lines);
+      else if (part.kind === 'list') this.#write(new ListLines().written(part.items, 0));
+      else this.#write([part]);
+      const next = this.#blocks[count];
+      if (continues && at === 0 && before?.kind === 'list' && next?.kind === 'list')
+        this.#blocks.splice(count - 1, 2, joined(before, next));
+    }
+  }
+
+  finish(): Block[] {
+    this.#close(0);
+    return joinLeadIns(this.#blocks);
+  }
+
+  get #path(): readonly string[] {
+    return this.#headings.length === 0 ? this.fallback : this.#headings.map(({ title }) => title);
+  }
+
+  #write(parts: readonly Leaf[]): void {
+    for (const part of parts) {
+      const lines = part.kind === 'table' ? tableLines(part.rows) : part.lines;
+      const made = blockOf(lines, this.#path, part.kind, part.kind === 'code' ? part.language : '');
+      if (made.length > 0) for (const heading of this.#headings) heading.used = true;
+      this.#blocks.push(...made);
+    }
+  }
+
+  #enter(depth: number, lines: readonly Line[]): void {
+    const [{ text: title, line } = { text: '', line: 1 }] = blockOf(lines, [], 'prose').map((made) => ({
+      text: made.text.replace(/\s+/g, ' '),
+      line: made.startLine,
+    }));
+    this.#close(depth);
+    for (const heading of this.#headings) heading.used = true;
+    if (title.length > MAX_TITLE_CHARS) this.#write([{ kind: 'prose', lines: [{ text: title, line }] }]);
+    else if (title !== '') this.#headings.push({ depth, title, line, used: false });
+  }
+
+  /** Closes the headings of this depth or deeper. One without content becomes a block. */
+  #close(depth: number): void {
+    while ((this.#headings.at(-1)?.depth ?? -1) >= depth) {
+      const last = this.#headings.pop();
+      if (last?.used === false)
+        this.#blocks.push(...blockOf([{ text: last.title, line: last.line }], this.#path, 'prose'));
+    }
+  }
+}
+
+/** A part as it becomes a block. */
+type Leaf =
+  | Extract<Part, { kind: 'prose' | 'code' | 'table' }>
+  | { readonly kind: 'list'; readonly lines: readonly Line[] };
+
+/** The lines of a list: one per item, or more if it is wrapped. Nested items are indented; a table interrupts the list. */
+class ListLines {
+  #leaves: Leaf[] = [];
+  #lines: Line[] = [];
+
+  written(items: readonly Item[], depth: number): Leaf[] {
+    this.#items(items, depth);
+    this.#flush();
+    return this.#leaves;
+  }
+
+  #items(items: readonly Item[], depth: number): void {
+    for (const { marker, line, parts } of items) {
+      // A marker such as "Article 1" would look like wrapped text.
+      const shown = LIST_ITEM.test(`${marker} x`) || marker === '' ? marker : `- ${marker}`;
+      let before = shown === '' ? '' : `${indentOf(depth)}${shown} `;
+      for (const part of parts) {
+        if (part.kind === 'list' || part.kind === 'table') {
+          if (before !== '') this.#lines.push({ text: before, line });
+          before = '';
+          if (part.kind === 'list') this.#items(part.items, depth + 1);
+          else {
+            this.#flush();
+            this.#leaves.push(part);
+          }
+          continue;
+        }
+        const [first, ...rest] = part.kind === 'code' ? fencedLines(part.lines, part.language) : part.lines;
+        if (first === undefined) continue;
+        this.#lines.push({ text: before + first.text, line: first.line }, ...rest);
+        before = '';
+      }
+      if (before !== '') this.#lines.push({ text: before, line });
+    }
+  }
+
+  #flush(): void {
+    if (this.#lines.length > 0) this.#leaves.push({ kind: 'list', lines: this.#lines });
+    this.#lines = [];
+  }
+}
+
+/** Returns fenced code within a list: the fences keep its lines from looking like wrapped text. */
+function fencedLines(lines: readonly Line[], language: string): Line[] {
+  const [first, last] = [lines[0]?.line ?? 1, lines.at(-1)?.line ?? 1];
+  const code = fenced(
+    lines
+      .map(({ text }) => text)
+      .join('\n')
+      .trimEnd(),
+    language,
+  ).split('\n');
+  return code.map((text, at) => ({ text, line: at === 0 ? first : Math.min(lines[at - 1]?.line ?? last, last) }));
+}

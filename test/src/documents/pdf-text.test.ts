@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { pageText } from '../../../src/documents/pdf-text.ts';
+
+/** Pieces of 10 points each, from left to right. A line break ends a line. */
+const items = (pieces: readonly string[]) =>
+  pieces.map((piece, at) => ({
+    str: piece.replace('\n', ''),
+    x: 10 * at,
+    width: 10,
+    fontSize: 12,
+    hasEOL: piece.endsWith('\n'),
+  }));
+const shaped = (text: string) => items([...text]);
+
+describe('the text of a PDF page', () => {
+  it.each([
+    ['shaped letters, one by one', shaped('ﺔﺒﺘﻜﻤﻟا ﺢﺘﻔﺗ ﻰﺘﻣ'), 'متى تفتح المكتبة'],
+    ['a word of shaped letters', items(['ﺔﺒﺘﻜﻤﻟا', ' ', 'ﺢﺘﻔﺗ']), 'تفتح المكتبة'],
+    ['a ligature', shaped('ﻡﻼﺳ'), 'سلام'],
+    [
+      'numbers and foreign words',
+      items(['Chat', ' ', 'ﻢ', 'ﻳ', ' ', '12:30', ' ', 'ﻰ', 'ﺘ', 'ﻣ']),
+      'متى 12:30 يم Chat',
+    ],
+    ['pieces of Hebrew, which are in order', items(['ספר', ' ', '45', ' ', 'שלום עולם']), 'שלום עולם 45 ספר'],
+    ['a word within a Latin sentence', items(['Word (', 'ﺢ', 'ﺘ', 'ﻔ', 'ﺗ', ') and more']), 'Word (تفتح) and more'],
+    ['Latin text', items(['one ', 'two\n', 'three']), 'one two\nthree'],
+  ])('is in the order of reading: %s', (_, page, text) => {
+    expect(pageText(page)).toBe(text);
+  });
+
+  it('keeps pieces from right to left that are already in order', () => {
+    const page = items(['שלום', ' ', 'עולם']).map((item) => ({ ...item, x: -item.x }));
+    expect(pageText(page)).toBe('שלום עולם');
+  });
+
+  it.each([
+    [['Donau-\n', 'dampfschiff-\n', 'fahrt am\n', 'Morgen'], 'Donaudampfschifffahrt am\nMorgen'],
+    [['hyphen\u2010\n', 'ated soft\u00ad\n', 'ly'], 'hyphenated softly'],
+    [['Vor-\n', 'und Nachteile'], 'Vor-\nund Nachteile'],
+    [['Nord-\n', 'Süd'], 'Nord-Süd'],
+    [['well-known: it is well-\n', 'known'], 'well-known: it is well-known'],
+    [['pages 3-\n', '5 and a -\n', 'dash'], 'pages 3-\n5 and a -\ndash'],
+  ])('has whole words: %j', (lines, text) => {
+    expect(pageText(items(lines))).toBe(text);
+  });
+
+  it('has whole words if the hyphen is a piece of its own, without a gap', () => {
+    const [word, hyphen, rest] = items(['Donau', ' -\n', 'dampf']);
+    if (word === undefined || hyphen === undefined || rest === undefined) throw new Error('three pieces');
+    expect(pageText([word, hyphen, rest])).toBe('Donaudampf');
+    expect(pageText([word, { ...hyphen, x: 15 }, rest])).toBe('Donau -\ndampf');
+  });
+});

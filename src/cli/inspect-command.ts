@@ -24,7 +24,7 @@ export async function inspectCommand(
   const inspector = await openInspector({ journals, isFile, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   if (flags.open) openInBrowser(inspector.url);
-  stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
+  stderr.write(`For other XState programs, inspectTo('${inspector.inspectUrl}')\n`);
   await inspector.stay();
   await inspector.close();
   return 0;
@@ -46,7 +46,7 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
 
 export interface Inspector {
   readonly url: string;
-  readonly statelyUrl: string;
+  readonly inspectUrl: string;
   watch(run: Run): void;
   choose(runId: string): void;
   /** Resolves at Ctrl-C or SIGTERM. */
@@ -65,7 +65,7 @@ export async function openInspector(
   }: { readonly journals: JournalStore; readonly isFile?: boolean; readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
-  const { url, statelyUrl, watch, choose, close } = await inspectionServer({
+  const { url, inspectUrl, watch, choose, close } = await inspectionServer({
     journals,
     port,
     actions: inspectedActions(journals, isFile),
@@ -74,7 +74,7 @@ export async function openInspector(
   out.write(`Inspector: ${url}\n`);
   return {
     url,
-    statelyUrl,
+    inspectUrl,
     watch,
     choose,
     async stay() {

@@ -120,8 +120,8 @@ export function initialNodes(node: AnyStateNode): readonly AnyStateNode[] {
 
 /** The machine that an actor runs, also one of another copy of XState; null if the actor runs none. */
 export function machineOf(actor: ActorRefLike): AnyStateMachine | null {
-  const { logic } = actor as unknown as { readonly logic: AnyStateMachine & { readonly __xstatenode?: boolean } };
-  return logic.__xstatenode === true ? logic : null;
+  const { logic } = actor as unknown as { readonly logic?: AnyStateMachine & { readonly __xstatenode?: boolean } };
+  return logic?.__xstatenode === true ? logic : null;
 }
 
 /** The actor that invoked or spawned an actor; undefined for a root. */

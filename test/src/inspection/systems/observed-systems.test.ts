@@ -4,7 +4,7 @@ import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
-import type { Inspect } from '../../../../src/inspection/systems/observe-for-inspector.ts';
+import { type Inspect, observeForInspector } from '../../../../src/inspection/systems/observe-for-inspector.ts';
 import type { SystemEntry } from '../../../../src/inspection/wire.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
 import { playerMachine } from '../../../support/example-machines.ts';
@@ -188,6 +188,31 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
   });
 });
 
+/** Collects the warnings of this process. */
+function watchWarnings(): readonly Error[] {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  return warnings;
+}
+
+describe('a failing inspector', () => {
+  it('does not stop the actors: it warns once and observes nothing more', async () => {
+    const warnings = watchWarnings();
+    let calls = 0;
+    const inspect = observeForInspector(() => {
+      calls += 1;
+      throw new Error('full');
+    });
+    const actor = createActor(createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: {} } }), { inspect });
+    actor.start().send({ type: 'GO' });
+    expect(actor.getSnapshot().value).toBe('b');
+    await expect.poll(() => warnings.map(({ message }) => message)).toEqual([expect.stringContaining('full')]);
+    expect(calls).toBe(1);
+  });
+});
+
 describe('inspectTo', () => {
   it('ends the systems of a program that disconnects', async () => {
     const server = await startInspector();
@@ -201,10 +226,7 @@ describe('inspectTo', () => {
   });
 
   it('warns once without the token if there is no inspector, and the actors continue', async () => {
-    const warnings: Error[] = [];
-    const listen = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', listen);
-    onTestFinished(() => void process.off('warning', listen));
+    const warnings = watchWarnings();
     const actor = createActor(createMachine({ on: { GO: {} } }), {
       inspect: inspectTo('ws://127.0.0.1:1/secret/systems'),
     });

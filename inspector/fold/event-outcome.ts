@@ -8,6 +8,7 @@ import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
 
 /** The outcome of an external event. */
 export type EventOutcome =
@@ -18,6 +19,8 @@ export type EventOutcome =
   /** There are transitions for it, but all guards were false. */
   | { readonly kind: 'guards-false'; readonly guards: readonly string[] }
   | { readonly kind: 'no-transition' }
+  /** The actor of an observed system failed at it. */
+  | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' }
   /** No transition followed. Without a chart, the reason is unknown. */
   | { readonly kind: 'unknown' }
@@ -44,12 +47,24 @@ export function eventOutcome(
   const { seqs } = fold.transitions;
   const transitions = seqs.slice(countUpTo(seqs, entry.seq), countUpTo(seqs, to - 1));
   if (transitions.length > 0) return { kind: 'transitions', transitions };
+  if (entry.type === 'delivery' && 'actor' in entry) return recordedIn(fold, entry.seq, ended || Number.isFinite(to));
   if (charts === null) return ended || Number.isFinite(to) ? { kind: 'unknown' } : { kind: 'pending' };
-  // XState's internal events, such as those of promises, have no transition in any chart.
-  if (entry.type === 'delivery' && 'actor' in entry && entry.event.type.startsWith('xstate.'))
-    return { kind: 'handled' };
   const byChart = foundIn(chartIndexOf(charts), entry, fold);
   return byChart.kind === 'no-transition' || ended || Number.isFinite(to) ? byChart : { kind: 'pending' };
+}
+
+/** An observed system records why an event led to no transition. */
+function recordedIn({ externalEvents }: RunFold, seq: number, isOver: boolean): EventOutcome {
+  const recorded = externalEvents.recordedOutcome(seq);
+  if (recorded?.type === 'actor-end') {
+    const { message = jsonExcerpt(recorded.error, MAX_CHARS) } = Object(recorded.error) as {
+      readonly message?: string;
+    };
+    return { kind: 'failed', message: excerpt(`${message}`, MAX_CHARS) };
+  }
+  if (recorded === undefined) return { kind: isOver ? 'handled' : 'pending' };
+  const { guards } = recorded;
+  return guards.length > 0 ? { kind: 'guards-false', guards: [...new Set(guards)] } : { kind: 'no-transition' };
 }
 
 function foundIn(index: ChartIndex, entry: JournalEntry & ExternalEvent, fold: RunFold): EventOutcome {
@@ -84,9 +99,7 @@ function listeners(index: ChartIndex, entry: ExternalEvent): readonly Listener[]
   switch (entry.type) {
     case 'delivery': {
       const { type } = entry.event;
-      // In other actor systems the event names its actor, which can be any machine.
-      const charts = 'actor' in entry ? index.all : index.all.slice(0, 1);
-      return charts.map((chart) => ({
+      return index.all.slice(0, 1).map((chart) => ({
         chart,
         accepts: (event, state) => event !== '' && eventMatches(event, type, state.id),
       }));
@@ -176,6 +189,8 @@ export function describeOutcome(outcome: EventOutcome): string {
       return 'Ignored: the current states have no transition for this event.';
     case 'stopped':
       return 'It stopped the run.';
+    case 'failed':
+      return `The actor failed: ${outcome.message}`;
     case 'unknown':
       return 'No transition followed. The reason is unknown without a chart.';
     case 'pending':

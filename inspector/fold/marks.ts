@@ -5,7 +5,6 @@ import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { countUpTo } from './sorted.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
-import { unmatchedTransitions } from './unmatched-transitions.ts';
 
 /** What a run highlights in the charts at one entry. */
 export interface Marks {
@@ -86,12 +85,6 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
       target: transition.target[0] ?? transition.source,
     };
   }
-  for (const [machine, transitionsTaken] of unmatchedTransitions(transitions, charts))
-    for (const [index, seqs] of transitionsTaken) {
-      const count = countUpTo(seqs, at);
-      taken[machine] ??= new Map();
-      if (count > 0) taken[machine].set(index, (taken[machine].get(index) ?? 0) + count);
-    }
   return { active, where: hostsIn(insideOf), taken, takenIn, last, failed: failedIn(exits) };
 }
 

@@ -19,7 +19,7 @@ export interface MachinePosition {
   readonly isInitial: boolean;
 }
 
-/** The configuration of each machine and the transitions taken. */
+/** The configuration of each machine and the transitions taken. An observed system records the innermost active states itself. */
 export interface TransitionLog {
   /** The sequence numbers of all transitions. */
   readonly seqs: readonly number[];
@@ -55,17 +55,20 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     entries.at.push({ targets, since, isInitial });
   }
 
-  function takeTransition({ seq, machine, event, source, target, candidates }: EntryOf<'transition'>): void {
+  function takeTransition(entry: EntryOf<'transition'>): void {
+    const { seq, machine, event, source, target, candidates } = entry;
     const guard = candidates.find(({ result }) => result === 'taken')?.guard ?? null;
     const key = JSON.stringify([machine, event, source, target, guard]);
     const transition = distinct.get(key) ?? { machine, event, source, target, guard, seqs: [] };
     distinct.set(key, transition);
     transition.seqs.push(seq);
     seqs.push(seq);
+    const { leaves } = entry as { readonly leaves?: readonly string[] };
     if (target.length === 0) return;
     const isInitial = event === INIT;
     const last = isInitial ? undefined : byMachine.get(machine)?.at.at(-1);
-    moveTo(machine, withOtherRegions(last?.targets ?? NONE, source, transition.target), seq, isInitial);
+    const targets = leaves ?? withOtherRegions(last?.targets ?? NONE, source, transition.target);
+    moveTo(machine, targets, seq, isInitial);
   }
 
   return {

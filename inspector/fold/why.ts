@@ -1,7 +1,7 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type ChartIndex, chartIndexOf, statePath } from './chart-index.ts';
+import { type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { describeOutcome, type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
@@ -99,7 +99,7 @@ export function why(view: WhyView): Why {
     const caused = seqs.slice(0, MAX_CAUSED).flatMap((seq) => explainAt(log, seq, index) ?? []);
     return {
       heading: isIgnored ? `Why did nothing happen on ${name}?` : `What did ${name} cause?`,
-      facts: isIgnored ? [...facts, ...currentStateFacts(view, index)] : facts,
+      facts: isIgnored ? [...facts, ...currentStateFacts(view, chartOfEvent(entry.seq, fold, index))] : facts,
       compared: [],
       caused: caused.length > 1 ? caused : [],
       transition: caused.length === 1 ? (caused[0] ?? null) : null,
@@ -129,15 +129,21 @@ export function why(view: WhyView): Why {
   };
 }
 
+/** The chart that received an ignored event: in an observed system, that of any actor. */
+function chartOfEvent(seq: number, { externalEvents }: RunFold, index: ChartIndex): IndexedChart | undefined {
+  const recorded = externalEvents.recordedOutcome(seq);
+  return recorded?.type === 'ignored' ? index.chart(recorded.machine) : index.first;
+}
+
 /** The current states and the events they accept. */
-function currentStateFacts({ fold, at }: WhyView, { first }: ChartIndex): readonly WhyFact[] {
-  const position = first === undefined ? undefined : fold.transitions.positionAt(first.id, at);
-  if (first === undefined || position === undefined) return [];
-  const { possible } = first.entered(position.targets);
-  const events = possible.flatMap(({ id }) => first.transitionsFrom(id).map(({ event }) => event));
+function currentStateFacts({ fold, at }: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
+  const position = chart === undefined ? undefined : fold.transitions.positionAt(chart.id, at);
+  if (chart === undefined || position === undefined) return [];
+  const { possible } = chart.entered(position.targets);
+  const events = possible.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
   const accepted = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
   return [
-    { label: 'Current states', text: position.targets.map((id) => statePath(first, id)).join(', ') },
+    { label: 'Current states', text: position.targets.map((id) => statePath(chart, id)).join(', ') },
     { label: 'Accepted events', text: accepted.join(', ') || 'nothing' },
   ];
 }

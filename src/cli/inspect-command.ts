@@ -27,7 +27,7 @@ export async function inspectCommand(
   const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   if (flags.open) openInBrowser(inspector.url);
-  stderr.write(`Endpoint for @statelyai/inspect: ${inspector.statelyUrl}\n`);
+  stderr.write(`For other XState programs, inspectTo('${inspector.inspectUrl}')\n`);
   await inspector.stay();
   await inspector.close();
   return 0;
@@ -49,7 +49,7 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
 
 export interface Inspector {
   readonly url: string;
-  readonly statelyUrl: string;
+  readonly inspectUrl: string;
   watch(run: Run): void;
   choose(runId: string): void;
   /** Resolves at Ctrl-C or SIGTERM. */
@@ -64,7 +64,7 @@ export async function openInspector(
   { port = 0, ...found }: InspectedJournals & { readonly port?: number | undefined },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
-  const { url, statelyUrl, watch, choose, close } = await inspectionServer({
+  const { url, inspectUrl, watch, choose, close } = await inspectionServer({
     journals: found.journals,
     port,
     actions: inspectedActions(found),
@@ -73,7 +73,7 @@ export async function openInspector(
   out.write(`Inspector: ${url}\n`);
   return {
     url,
-    statelyUrl,
+    inspectUrl,
     watch,
     choose,
     async stay() {

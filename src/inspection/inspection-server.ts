@@ -25,14 +25,21 @@ import {
 } from './request-authorizer.ts';
 import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
-import { openSockets, type SocketEndpoint, statelyEndpoint } from './sockets.ts';
+import { openSockets, type SocketEndpoint } from './sockets.ts';
+import type { Inspect } from './systems/observe-for-inspector.ts';
+import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
 import { TOKEN_KEY } from './wire.ts';
 
 export interface InspectionServer {
   /** The URL of the page. It contains a secret: anyone who knows it can read, continue and delete the runs, and send events to live ones. */
   readonly url: string;
-  /** The URL of a WebSocket for other XState programs, in the protocol of Stately's inspector. */
-  readonly statelyUrl: string;
+  /**
+   * Shows a system of XState actors of this process: pass it to XState's `inspect` option, or to `actor.system.inspect`. It changes neither
+   * the actors nor their machines, and it never throws.
+   */
+  readonly inspect: Inspect;
+  /** The URL that `inspectTo` takes, to show XState actors of another process. It contains a secret. */
+  readonly inspectUrl: string;
   /** Shows a run of this process from its start, even after it has ended. */
   watch(run: Run): void;
   /** Sets the run that pages open first, by id; by default the one watched last. */
@@ -73,7 +80,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         accept: (socket) => servePage(socket, runs, actions),
       },
     ],
-    ['stately', statelyEndpoint(runs)],
+    ['systems', systemsEndpoint(runs)],
   ]);
   const sockets = await openSockets(authorizer, endpoints);
   server.on('request', requestHandler(authorizer, pageFiles(page), token === undefined ? null : returnPage));
@@ -83,7 +90,8 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   let closed: Promise<void> | null = null;
   return {
     url: `http://127.0.0.1:${actualPort}/${authorizer.token}/`,
-    statelyUrl: `ws://127.0.0.1:${actualPort}/${authorizer.token}/stately`,
+    inspect: inspectHere(runs),
+    inspectUrl: `ws://127.0.0.1:${actualPort}/${authorizer.token}/systems`,
     watch: (run) => runs.watch(run),
     choose: runs.choose,
     close() {

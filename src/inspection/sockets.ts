@@ -3,8 +3,6 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { importByName } from '../internal/optional-package.ts';
 import { isRejection, notFound, plainHeaders, type Rejection, type RequestAuthorizer } from './request-authorizer.ts';
-import type { RunList } from './runs.ts';
-import { type ReceivedSystem, statelyReceiver } from './stately/receiver.ts';
 
 /** A WebSocket endpoint below the token. */
 export interface SocketEndpoint {
@@ -97,46 +95,4 @@ function reject(connection: Duplex, { status, text }: Rejection): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   connection.once('finish', () => connection.destroy());
   connection.end(`HTTP/1.1 ${status} Rejected\r\n${lines.join('')}\r\n${text}\n`);
-}
-
-/** One message holds a machine's whole definition. */
-const MAX_MESSAGE_BYTES = 8_388_608;
-const MAX_PROGRAMS = 32;
-/** How many ended systems stay in the list. */
-const MAX_ENDED = 32;
-
-/** Returns the endpoint for XState programs that send Stately's inspector protocol. Their systems join the list of runs. */
-export function statelyEndpoint(runs: RunList): SocketEndpoint {
-  const ended: (() => void)[] = [];
-  let programs = 0;
-
-  function accept(socket: WebSocket): void {
-    const known = new WeakSet<ReceivedSystem>();
-    const running = new Map<ReceivedSystem, () => void>();
-    programs += 1;
-
-    function changed(system: ReceivedSystem): void {
-      if (known.has(system)) runs.changed(system.info().runId);
-      else {
-        const { info, charts, follow } = system;
-        known.add(system);
-        running.set(system, runs.add({ info, charts, follow }));
-      }
-      const remove = running.get(system);
-      if (remove === undefined || system.info().live) return;
-      running.delete(system);
-      if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
-    }
-
-    const receiver = statelyReceiver({ id: `program-${programs}`, changed });
-    socket.on('message', (data) => receiver.receive(String(data)));
-    socket.on('close', receiver.close);
-  }
-
-  return { maxMessageBytes: MAX_MESSAGE_BYTES, maxSockets: MAX_PROGRAMS, allows: isLocal, accept };
-}
-
-/** Accepts local pages on any port, and programs that are not browsers. All of them need the token. */
-function isLocal(origin: string | undefined): boolean {
-  return origin === undefined || /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(origin);
 }

@@ -11,7 +11,7 @@ import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';
 import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
 
-/** Something that a page can open: a live run, a recording, or a system of XState actors in another program. */
+/** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
 export interface RunSource {
   /** Returns the current summary. A source notifies its list of every change. */
   info(): InspectedRun;

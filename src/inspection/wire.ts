@@ -1,4 +1,4 @@
-import type { RunStatus, StateChange } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStatus, StateChange } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/what-if.ts';
 import type { Chart } from '../durable/charts/chart.ts';
@@ -15,7 +15,7 @@ export const TOKEN_KEY = 'postchain-token';
 /** A run that a page can open. */
 export interface InspectedRun {
   readonly runId: string;
-  /** A PostChain run, or a system of XState actors in another program. */
+  /** A PostChain run, or an observed system of other XState actors. */
   readonly kind: 'run' | 'system';
   /** The request of a run; the name of a system. */
   readonly title: string;
@@ -143,6 +143,42 @@ export interface WhatIfAnswer {
 export type StateFrame = { readonly seq: number } & (
   | { readonly state: unknown }
   | { readonly changes: readonly StateChange[] }
+);
+
+/**
+ * An entry of an observed actor system. It is sent like a journal entry: readers of `delivery`, `transition`, `state`, `keyframe` and
+ * `run-stopped` find the members of a journal entry and those given here, and the contexts of the actors by name as the state.
+ */
+export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
+  | {
+      readonly type: 'delivery';
+      readonly event: { readonly type: string };
+      /** The name of the actor that processes the event, and of the sender. */
+      readonly actor: string;
+      readonly sender: string | null;
+    }
+  | (Omit<Extract<JournalEntry, { type: 'transition' }>, 'seq' | 'atMs'> & {
+      /** The innermost active states after the microstep. */
+      readonly leaves: readonly string[];
+    })
+  /** A machine had no transition for an event, or the guards of all were false. */
+  | {
+      readonly type: 'ignored';
+      readonly actor: string;
+      readonly machine: string;
+      readonly event: string;
+      readonly guards: readonly string[];
+    }
+  | {
+      readonly type: 'actor-end';
+      readonly actor: string;
+      readonly status: 'done' | 'error' | 'stopped';
+      readonly output?: unknown;
+      readonly error?: unknown;
+    }
+  | { readonly type: 'state'; readonly changes: readonly StateChange[] }
+  | { readonly type: 'keyframe'; readonly state: Readonly<Record<string, unknown>> }
+  | { readonly type: 'run-stopped' }
 );
 
 /** The charts of a run. The first is that of its root machine. */

@@ -1,4 +1,4 @@
-import { assign, createMachine, fromCallback, fromPromise, raise, sendTo, setup, stateIn, stopChild } from 'xstate';
+import { assign, createMachine, fromCallback, fromPromise, raise, setup, stateIn, stopChild } from 'xstate';
 import { done, fails, sends } from '../../src/testing/exploration/occurrences.ts';
 
 /** A child machine whose output decides what its parent does. */
@@ -252,35 +252,3 @@ export const playerMachine = createMachine({
     },
   },
 });
-
-export const callerMachine = setup({
-  types: { context: {} as { tries: number }, events: {} as { type: 'GO' } },
-  actors: { fetch: fromPromise(async () => 1), below: createMachine({ id: 'below', initial: 'a', states: { a: {} } }) },
-  guards: { isFew: (_, params: { most: string }) => params.most === 'x', any: () => true },
-  actions: { note: () => {} },
-}).createMachine({
-  id: 'caller',
-  context: { tries: 0 },
-  initial: 'idle',
-  states: {
-    idle: {
-      on: { GO: [{ guard: { type: 'isFew', params: { most: 'two' } }, target: 'calling' }, { target: 'failed' }] },
-    },
-    calling: {
-      invoke: [
-        {
-          src: 'fetch',
-          onDone: [{ guard: 'any', target: 'done', actions: assign({ tries: 2 }) }, { target: 'failed' }],
-          onError: { target: 'failed', actions: 'note' },
-        },
-        { src: 'below', id: 'child', onSnapshot: { actions: { type: 'note' } } },
-        { src: fromPromise(async () => 2), input: () => 1 },
-      ],
-      always: { guard: ({ context }) => context.tries > 3, target: 'failed' },
-    },
-    failed: { entry: sendTo('child', { type: 'x' }) },
-    done: { type: 'final' },
-  },
-});
-
-export const flatMachine = createMachine({ on: { PING: { actions: () => {} } } });

@@ -83,7 +83,7 @@ function keepsAtMs({ run, fold, count }: RunView, { askedAt, ...waiting }: Waiti
 /** Why the run accepts no events; null if it does. */
 function whyNoEvents({ connection }: Inspector, { run, log, fold, count }: RunView): string | null {
   if (run.kind === 'system')
-    return 'This actor system belongs to another program. The inspector can show it, but not send it events.';
+    return 'The inspector only observes this actor system. Events can be sent to runs of PostChain.';
   if (!run.live || lastUpTo(fold.entries.of('run-end'), count) !== undefined)
     return 'This run has ended and accepts no more events.';
   if (connection.value !== 'open') return 'The inspector is not connected, so it cannot send events now.';

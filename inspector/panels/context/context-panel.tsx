@@ -92,7 +92,7 @@ function ContextSize({ context: { messages, by } }: { readonly context: ContextA
   );
 }
 
-/** The contexts of another program's actors at the cursor. */
+/** The contexts of an observed system's actors at the cursor. */
 function ActorContexts({ view: { fold, at } }: { readonly view: RunView }) {
   const contexts = fold.states.at(at);
   if (typeof contexts !== 'object' || contexts === null)

@@ -22,7 +22,7 @@ export function WhyPanel({ inspector, view }: PanelProps) {
   const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
   const { heading, facts, compared, outcome, caused, transition } = why({ ...view, at });
   const { moveTo } = inspector;
-  const { run, log, fold } = view;
+  const { log, fold } = view;
   const machine = transition?.machine ?? null;
   const { earlier, later } = transitionsAround(fold.transitions, {
     before: transition !== null && transition.seq <= at ? transition.seq : at,
@@ -78,7 +78,6 @@ export function WhyPanel({ inspector, view }: PanelProps) {
             transition={transition}
             at={at}
             thresholds={runStart(log)?.thresholds ?? null}
-            isInferred={run.kind === 'system'}
             moveTo={moveTo}
           />
         )}
@@ -127,12 +126,11 @@ interface Props {
   readonly transition: ExplainedTransition;
   readonly at: number;
   readonly thresholds: Thresholds | null;
-  readonly isInferred: boolean;
   readonly moveTo: (seq: number) => void;
 }
 
 /** One transition: source, targets, event and candidates. */
-function TransitionCard({ transition, at, thresholds, isInferred, moveTo }: Props) {
+function TransitionCard({ transition, at, thresholds, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   const by = candidates.length > 1 ? candidates.find(({ result }) => result === 'taken') : undefined;
   return (
@@ -161,7 +159,6 @@ function TransitionCard({ transition, at, thresholds, isInferred, moveTo }: Prop
       ) : (
         <CandidateList candidates={candidates} thresholds={thresholds} />
       )}
-      {isInferred && <p class="muted">Inferred from the new state; guard results were not recorded.</p>}
     </section>
   );
 }

@@ -81,7 +81,7 @@ const ACTOR_END = /^xstate\.(done|error)\.actor\.(.+)$/u;
  * Returns the name of an event in a chart: `after` with the delay, `done` or `error` of an actor of the state, `search: done` of an actor
  * that an action has spawned, or the event type.
  */
-export function eventName(eventType: string, { delays, invokes }: EventSources): string {
+function eventName(eventType: string, { delays, invokes }: EventSources): string {
   const delay = delays.get(eventType);
   if (delay !== undefined) return `after ${delay}`;
   const [, end, actor] = ACTOR_END.exec(eventType) ?? [];

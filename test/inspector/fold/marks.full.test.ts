@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { marksAt } from '../../../inspector/fold/marks.ts';
-import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
-import { threeRegions } from '../../support/inspector/example-charts.ts';
 import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { type ObservedStep, observeRun, transitionPosition } from '../../support/inspector/observed-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
@@ -41,29 +39,5 @@ describe('chart marks', () => {
       }),
       { numRuns: sampleSize('runs with marks', 8, 100) },
     );
-  });
-
-  it('count the transitions of all parallel regions that an event moved', () => {
-    const { log, take } = createTransitionLog();
-    const toggled = (seq: number, states: readonly string[]): void =>
-      take({
-        type: 'transition',
-        seq,
-        atMs: 0,
-        machine: 'regions',
-        event: 'TOGGLE',
-        source: 'regions.a.off',
-        target: states.map((state) => `regions.${state}`),
-        candidates: [],
-      });
-    toggled(1, ['a.on', 'b.on', 'c.on']);
-    toggled(2, ['a.off', 'b.off', 'c.off']);
-    const [chart] = threeRegions.charts;
-    const taken = (at: number) =>
-      (chart?.transitions ?? []).flatMap(({ source }, index) =>
-        marksAt(log, threeRegions, at).taken['regions']?.get(index) === 1 ? [source] : [],
-      );
-    expect(taken(1)).toEqual(['regions.a.off', 'regions.b.off', 'regions.c.off']);
-    expect(taken(2)).toHaveLength(6);
   });
 });

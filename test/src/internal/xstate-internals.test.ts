@@ -11,11 +11,16 @@ import {
 import {
   activeNodes,
   actorNames,
+  candidatesFor,
+  initialNodes,
   isScheduled,
   limitInspection,
+  machineOf,
+  parentOf,
   replaceBehavior,
   replaceCandidates,
   transitionsTaken,
+  withoutPreempted,
 } from '../../../src/internal/xstate-internals.ts';
 
 const createMachine = () =>
@@ -100,6 +105,42 @@ describe('the XState internals that this product uses', () => {
     expect(actorNames(createMachine().provide({ actors: { fetchUser: fromPromise(async () => {}) } }))).toEqual([
       'fetchUser',
     ]);
+  });
+
+  it('lists the candidates for an event in the order in which XState evaluates them', () => {
+    const tried: string[] = [];
+    const on = (name: string) => [{ guard: () => void tried.push(name) as never }];
+    const machine = setup({}).createMachine({
+      on: Object.fromEntries(['*', 'a.*', 'a', 'a.b.*', 'a.b', 'b.*'].map((name) => [name, on(name)])),
+    });
+    createActor(machine).start().send({ type: 'a.b' });
+    expect(tried).toEqual(['a.b', 'a.b.*', 'a.*', '*']);
+    expect(candidatesFor(machine.root, 'a.b').map(({ eventType }) => eventType)).toEqual(tried);
+  });
+
+  it('knows which of two conflicting transitions takes effect', () => {
+    const region = (target: string) => ({ initial: 'one', states: { one: { on: { go: target } }, two: {} } });
+    const machine = setup({}).createMachine({
+      id: 'm',
+      initial: 'both',
+      states: { both: { type: 'parallel', states: { x: region('#m.left'), y: region('two') } }, left: {} },
+    });
+    const { actor, taken } = start(machine as never);
+    const nodes = activeNodes(actor.getSnapshot());
+    expect(initialNodes(machine.root)).toEqual(nodes);
+    actor.send({ type: 'go' });
+    expect(actor.getSnapshot().value).toBe('left');
+    expect(taken.map(({ source }) => source.id)).toEqual(['m.both.x.one', 'm.both.y.one']);
+    expect(withoutPreempted(taken, { nodes, history: {} })).toEqual(taken.slice(0, 1));
+  });
+
+  it('finds the machine and the parent of an actor', () => {
+    const child = createMachine();
+    const parent = setup({ actors: { child } }).createMachine({ invoke: { src: 'child', id: 'kid' } });
+    const actor = createActor(parent).start();
+    const kid = actor.getSnapshot().children['kid'] as NonNullable<Parameters<typeof machineOf>[0]>;
+    expect([machineOf(kid), parentOf(kid), parentOf(actor)]).toEqual([child, actor, undefined]);
+    expect(machineOf(createActor(fromPromise(async () => {})))).toBeNull();
   });
 
   it('replaces the candidates for an event', () => {

@@ -33,6 +33,6 @@ describe.skipIf(tests.areSkipped)('the context of a third-party system', () => {
     expect((await fields.innerText()).split(/\s+/u).join(' ')).toContain('door.open: false true');
     expect(await fields.innerText()).toContain('{"count": 3}');
     await page.getByRole('button', { name: 'Act', exact: true }).click();
-    expect(await page.locator('#panel').innerText()).toContain('This actor system belongs to another program');
+    expect(await page.locator('#panel').innerText()).toContain('The inspector only observes this actor system');
   });
 });

@@ -1,0 +1,266 @@
+import type {
+  ActorRefLike,
+  AnyActorRef,
+  AnyEventObject,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+  InspectedMicrostepEvent,
+  InspectionEvent,
+  Snapshot,
+} from 'xstate';
+import {
+  activeNodes,
+  type Configuration,
+  candidatesFor,
+  initialNodes,
+  machineOf,
+  parentOf,
+  transitionsTaken,
+  withoutPreempted,
+} from '../../internal/xstate-internals.ts';
+
+/** An actor of an observed system. */
+export interface ObservedActor {
+  readonly ref: AnyActorRef;
+  /** The session id of the system's root actor. */
+  readonly rootId: string;
+  /** Null for a root. */
+  readonly parent: ObservedActor | null;
+  /** Null if the actor is not a state machine. */
+  readonly machine: AnyStateMachine | null;
+}
+
+/**
+ * A transition that XState considered for an event. `false` and `taken`: its guard was evaluated, or it has none. XState stops at the first
+ * guard that holds, so the candidates after it are `not-evaluated`.
+ */
+export interface ObservedCandidate {
+  readonly transition: AnyTransitionDefinition;
+  readonly result: 'false' | 'taken' | 'not-evaluated';
+}
+
+/** What an actor did. Each snapshot is the one directly after it. */
+export type Observation =
+  /**
+   * The actor has started, or is observed from here on (`event` is null). `nodes`: the states of a machine before any transition; `snapshot`
+   * may be ahead of them by the eventless transitions that follow.
+   */
+  | {
+      readonly type: 'started';
+      readonly actor: ObservedActor;
+      readonly event: AnyEventObject | null;
+      readonly nodes: readonly AnyStateNode[];
+      readonly snapshot: Snapshot<unknown>;
+    }
+  /** The actor begins to process an event. Its transitions follow. `sender` is null if the event comes from outside. */
+  | {
+      readonly type: 'event';
+      readonly actor: ObservedActor;
+      readonly event: AnyEventObject;
+      readonly sender: ObservedActor | null;
+    }
+  /** A transition took effect, also one that only ran actions. The transitions of one microstep share a snapshot. */
+  | {
+      readonly type: 'transition';
+      readonly actor: ObservedActor;
+      /** The event of the microstep, such as a raised one. */
+      readonly event: AnyEventObject;
+      readonly transition: AnyTransitionDefinition;
+      /** Those of inner states come first. */
+      readonly candidates: readonly ObservedCandidate[];
+      readonly snapshot: AnyMachineSnapshot;
+    }
+  /** A machine processed an event, and no candidate's guard held. */
+  | {
+      readonly type: 'ignored';
+      readonly actor: ObservedActor;
+      readonly event: AnyEventObject;
+      readonly candidates: readonly ObservedCandidate[];
+    }
+  /** The actor has processed an event. */
+  | { readonly type: 'settled'; readonly actor: ObservedActor; readonly snapshot: Snapshot<unknown> }
+  /** The actor is done, stopped or failed, as the status of the snapshot says. */
+  | { readonly type: 'ended'; readonly actor: ObservedActor; readonly snapshot: Snapshot<unknown> };
+
+/**
+ * Returns a function for XState's `inspect` option that reports everything a system of actors does, in order of cause and effect. It changes
+ * neither the actors nor their machines. Guard results follow from XState's order of evaluation: it tries the candidates of a state one by
+ * one and stops at the first that holds. Errors of `receive` reach the observed program.
+ */
+export function observeSystem(receive: (observation: Observation) => void): (event: InspectionEvent) => void {
+  const actors = new WeakMap<ActorRefLike, Tracked>();
+  /** The actors that are processing an event. XState sends no inspection event if one of them throws. */
+  const busy = new Set<Tracked>();
+  let isSettling = false;
+
+  function track(ref: ActorRefLike, rootId: string, isNew: boolean): Tracked {
+    const known = actors.get(ref);
+    if (known !== undefined) return known;
+    const parentRef = parentOf(ref);
+    const parent = parentRef === undefined ? null : track(parentRef, rootId, false);
+    const actor: Tracked = {
+      ref: ref as AnyActorRef,
+      rootId,
+      parent,
+      machine: machineOf(ref),
+      before: { nodes: [], history: {} },
+      early: isNew ? [] : null,
+      waiting: [],
+      ended: false,
+    };
+    actors.set(ref, actor);
+    if (!isNew) start(actor, null);
+    return actor;
+  }
+
+  function start(actor: Tracked, event: AnyEventObject | null): void {
+    const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
+    const early = actor.early ?? [];
+    actor.early = null;
+    if (actor.machine !== null)
+      actor.before =
+        early.length > 0
+          ? { nodes: initialNodes(actor.machine.root), history: {} }
+          : configurationOf(snapshot as AnyMachineSnapshot);
+    receive({ type: 'started', actor, event, nodes: actor.before.nodes, snapshot });
+    for (const step of early) take(actor, step);
+  }
+
+  function take(actor: Tracked, step: InspectedMicrostepEvent): void {
+    const { before } = actor;
+    const { event } = step;
+    const enabled = transitionsTaken(step);
+    const snapshot = step.snapshot as AnyMachineSnapshot;
+    actor.before = configurationOf(snapshot);
+    for (const transition of withoutPreempted(enabled, before)) {
+      const candidates = candidatesOf(transition, event.type, before.nodes);
+      receive({ type: 'transition', actor, event, transition, candidates, snapshot });
+    }
+    if (enabled.length > 0 || actor.machine === null || event.type === STOP) return;
+    const candidates = triedIn(actor.machine.root, event.type, new Set(before.nodes)).map(asFalse);
+    receive({ type: 'ignored', actor, event, candidates });
+  }
+
+  function process(actor: Tracked, { event, sender }: Delivery): void {
+    receive({ type: 'event', actor, event, sender });
+    work(actor);
+  }
+
+  function work(actor: Tracked): void {
+    if (actor.ended) return;
+    busy.add(actor);
+    if (isSettling) return;
+    isSettling = true;
+    // Each event is processed synchronously, so an actor that is still busy in the next microtask has failed.
+    queueMicrotask(() => {
+      isSettling = false;
+      endFailed();
+    });
+  }
+
+  /** Reports actors that have ended before XState does, which notifies the parent first. */
+  function endFailed(): void {
+    for (const actor of busy) {
+      const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
+      if (snapshot.status !== 'active') end(actor, snapshot);
+    }
+  }
+
+  function end(actor: Tracked, snapshot: Snapshot<unknown>): void {
+    busy.delete(actor);
+    if (actor.ended) return;
+    actor.ended = true;
+    receive({ type: 'ended', actor, snapshot });
+    for (const delivery of actor.waiting.splice(0)) receive({ type: 'event', actor, ...delivery });
+  }
+
+  function settle(actor: Tracked): void {
+    const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
+    if (snapshot.status !== 'active') end(actor, snapshot);
+    else {
+      busy.delete(actor);
+      receive({ type: 'settled', actor, snapshot });
+      const next = actor.waiting.shift();
+      if (next !== undefined) process(actor, next);
+    }
+  }
+
+  return (event) => {
+    endFailed();
+    const actor = track(event.actorRef, event.rootId, event.type === '@xstate.actor');
+    if (event.type === '@xstate.microstep') {
+      // A machine takes its first eventless transitions when it is created, before it starts.
+      if (actor.early === null) take(actor, event);
+      else actor.early.push(event);
+    } else if (event.type === '@xstate.snapshot') settle(actor);
+    else if (event.type === '@xstate.event') {
+      const sender = event.sourceRef === undefined ? null : track(event.sourceRef, event.rootId, false);
+      if (actor.early !== null && event.event.type === INIT) {
+        start(actor, event.event);
+        work(actor);
+      } else if (actor.early !== null || busy.has(actor)) actor.waiting.push({ event: event.event, sender });
+      else process(actor, { event: event.event, sender });
+    }
+  };
+}
+
+interface Delivery {
+  readonly event: AnyEventObject;
+  readonly sender: ObservedActor | null;
+}
+
+interface Tracked extends ObservedActor {
+  before: Configuration;
+  /** The microsteps before the start; null once it has started. */
+  early: InspectedMicrostepEvent[] | null;
+  /** Events that arrived while it processed another one. */
+  readonly waiting: Delivery[];
+  ended: boolean;
+}
+
+const INIT = 'xstate.init';
+const STOP = 'xstate.stop';
+
+const configurationOf = (snapshot: AnyMachineSnapshot): Configuration => ({
+  nodes: activeNodes(snapshot),
+  history: snapshot.historyValue,
+});
+
+const asFalse = (transition: AnyTransitionDefinition): ObservedCandidate => ({ transition, result: 'false' });
+
+/** Returns the candidates of a transition that was taken: those of active inner states, and all of its own state. */
+function candidatesOf(
+  taken: AnyTransitionDefinition,
+  eventType: string,
+  nodes: readonly AnyStateNode[],
+): readonly ObservedCandidate[] {
+  const { source } = taken;
+  const isEventless = taken.eventType === '';
+  const own = isEventless ? (source.always ?? []) : candidatesFor(source, eventType);
+  const position = own.indexOf(taken);
+  const active = new Set(nodes);
+  // A state handles an event only if no state inside of it does. The inner states of an eventless transition may take others.
+  const inner = isEventless ? [] : childrenIn(source, active).flatMap((child) => triedIn(child, eventType, active));
+  return [
+    ...inner.map(asFalse),
+    ...own.map((transition, index): ObservedCandidate => {
+      if (index < position) return asFalse(transition);
+      return { transition, result: index === position ? 'taken' : 'not-evaluated' };
+    }),
+  ];
+}
+
+/** Returns all candidates in and of an active state, in order of evaluation. */
+const triedIn = (
+  node: AnyStateNode,
+  eventType: string,
+  active: ReadonlySet<AnyStateNode>,
+): readonly AnyTransitionDefinition[] => [
+  ...childrenIn(node, active).flatMap((child) => triedIn(child, eventType, active)),
+  ...candidatesFor(node, eventType),
+];
+
+const childrenIn = (node: AnyStateNode, active: ReadonlySet<AnyStateNode>): readonly AnyStateNode[] =>
+  Object.values(node.states).filter((child) => active.has(child));

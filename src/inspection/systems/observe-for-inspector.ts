@@ -1,0 +1,182 @@
+import type { AnyStateMachine, AnyStateNode, InspectionEvent, Snapshot } from 'xstate';
+import { chartOf } from '../../durable/charts/chart.ts';
+import { guardLabel } from '../../durable/charts/guard-label.ts';
+import {
+  type Observation,
+  type ObservedActor,
+  type ObservedCandidate,
+  observeSystem,
+} from '../../durable/observe/observe-system.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
+import type { SystemMessage } from './messages.ts';
+import { plainJson } from './plain-json.ts';
+
+/** A function for XState's `inspect` option. */
+export type Inspect = (event: InspectionEvent) => void;
+
+/**
+ * Returns a function for XState's `inspect` option that describes what it observes as messages. It never throws, because an error in an
+ * inspector would stop the actors: it warns and observes nothing more.
+ */
+export function observeForInspector(send: (message: SystemMessage) => void): Inspect {
+  const observe = observeSystem(messageWriter(send));
+  let hasFailed = false;
+  return (event) => {
+    if (hasFailed) return;
+    try {
+      observe(event);
+    } catch (error) {
+      hasFailed = true;
+      warn(`The actors are not shown in the inspector any more: ${String(error)}`);
+    }
+  };
+}
+
+/** Emits a process warning. */
+export function warn(message: string): void {
+  const { process } = globalThis as { readonly process?: Pick<NodeJS.Process, 'emitWarning'> };
+  process?.emitWarning(message, { code: 'POSTCHAIN_INSPECTOR' });
+}
+
+type WithoutCommon<Message> = Message extends unknown ? Omit<Message, 'system' | 'at'> : never;
+
+function messageWriter(send: (message: SystemMessage) => void): (observation: Observation) => void {
+  /** The machines that were sent, by the root of their system. */
+  const sent = new WeakMap<ObservedActor, Map<AnyStateMachine, number>>();
+  const closed = new WeakSet<ObservedActor>();
+  /** The context of each actor as it was last sent, as JSON text. */
+  const contexts = new WeakMap<ObservedActor, string>();
+
+  function sayOf(actor: ObservedActor) {
+    const { rootId: system } = actor;
+    return (message: WithoutCommon<SystemMessage>): void =>
+      send({ ...message, system, at: Date.now() } as SystemMessage);
+  }
+
+  function sendContext(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
+    if (!('context' in snapshot)) return;
+    const context = plainJson(snapshot.context) ?? null;
+    const text = JSON.stringify(context);
+    if (contexts.get(actor) === text) return;
+    contexts.set(actor, text);
+    sayOf(actor)({ type: 'context', actor: idOf(actor), context });
+  }
+
+  function machineNumber(actor: ObservedActor, machine: AnyStateMachine): number {
+    const root = rootOf(actor);
+    const machines = sent.get(root) ?? new Map<AnyStateMachine, number>();
+    sent.set(root, machines);
+    const number = machines.get(machine) ?? machines.size;
+    if (number === machines.size) sayOf(actor)({ type: 'machine', machine: number, chart: chartOf(machine) });
+    machines.set(machine, number);
+    return number;
+  }
+
+  function sendStart({ actor, event, nodes, snapshot }: Extract<Observation, { type: 'started' }>): void {
+    const { machine, parent } = actor;
+    sayOf(actor)({
+      type: 'actor',
+      actor: idOf(actor),
+      name: nameOf(actor),
+      parent: parent && idOf(parent),
+      machine: machine && machineNumber(actor, machine),
+      src: invokedSrc(actor),
+      event: event && eventJson(event),
+      leaves: leavesOf(nodes),
+    });
+    sendContext(actor, snapshot);
+  }
+
+  function sendTransition({
+    actor,
+    event,
+    transition,
+    candidates,
+    snapshot,
+  }: Extract<Observation, { type: 'transition' }>) {
+    sayOf(actor)({
+      type: 'transition',
+      actor: idOf(actor),
+      event: event.type,
+      source: transition.source.id,
+      target: idsOf(transition.target),
+      candidates: candidates.map(candidateJson),
+      leaves: leavesOf(activeNodes(snapshot)),
+    });
+    sendContext(actor, snapshot);
+  }
+
+  function sendEnd(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
+    const say = sayOf(actor);
+    sendContext(actor, snapshot);
+    say({ type: 'end', actor: idOf(actor), ...endOf(snapshot) });
+    if (actor.parent !== null) return;
+    // The children end with the root.
+    queueMicrotask(() => {
+      say({ type: 'closed' });
+      closed.add(actor);
+    });
+  }
+
+  return (observation) => {
+    const { type, actor } = observation;
+    const id = idOf(actor);
+    if (closed.has(rootOf(actor))) return;
+    if (type === 'started') sendStart(observation);
+    else if (type === 'transition') sendTransition(observation);
+    else if (type === 'settled') sendContext(actor, observation.snapshot);
+    else if (type === 'ended') sendEnd(actor, observation.snapshot);
+    else if (type === 'ignored') {
+      const { event, candidates } = observation;
+      sayOf(actor)({ type, actor: id, event: event.type, candidates: candidates.map(candidateJson) });
+    } else {
+      const { event, sender } = observation;
+      sayOf(actor)({ type, actor: id, event: eventJson(event), sender: sender && idOf(sender) });
+    }
+  };
+}
+
+const rootOf = (actor: ObservedActor): ObservedActor => (actor.parent === null ? actor : rootOf(actor.parent));
+
+const idOf = ({ ref }: ObservedActor): string => ref.sessionId;
+
+/** An actor without an id of its own is called like its machine. */
+const nameOf = ({ ref, machine }: ObservedActor): string =>
+  ref.id === ref.sessionId && machine !== null ? machine.id : ref.id;
+
+const idsOf = (nodes: readonly AnyStateNode[] | undefined): string[] => (nodes ?? []).map(({ id }) => id);
+
+const leavesOf = (nodes: readonly AnyStateNode[]): string[] => {
+  const parents = new Set(nodes.map(({ parent }) => parent));
+  return idsOf(nodes.filter((node) => !parents.has(node)));
+};
+
+const candidateJson = ({ transition: { guard, target }, result }: ObservedCandidate) => ({
+  guard: guard === undefined ? null : guardLabel(guard),
+  target: idsOf(target),
+  result,
+});
+
+const eventJson = (event: { readonly type: string }) => ({
+  ...(plainJson(event) as object),
+  type: event.type,
+});
+
+function endOf(snapshot: Snapshot<unknown>) {
+  const { status } = snapshot;
+  if (status === 'error') return { status, error: plainJson(snapshot.error) ?? null };
+  if (status === 'done') return { status, output: plainJson(snapshot.output) };
+  return { status: 'stopped' as const };
+}
+
+/** Returns the name with which a state of the parent invokes the actor; null if an action has spawned it. */
+function invokedSrc({ ref, parent }: ObservedActor): string | null {
+  const { src } = ref as { readonly src?: unknown };
+  if (typeof src !== 'string' || !parent?.machine) return null;
+  return invokesIn(parent.machine.root).some((invoke) => invoke.id === ref.id && invoke.src === src) ? src : null;
+}
+
+const invokesIn = (node: AnyStateNode): AnyStateNode['invoke'] => [
+  ...node.invoke,
+  ...Object.values(node.states).flatMap(invokesIn),
+];

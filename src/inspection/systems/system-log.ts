@@ -1,0 +1,268 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RunStatus } from '../../../machines/contracts/journal.ts';
+import { changesBetween, withChanges } from '../../chain/recording/state-changes.ts';
+import type { Chart } from '../../durable/charts/chart.ts';
+import { count } from '../../internal/printable.ts';
+import { lineLog, type RunSource, type SourceSink } from '../source.ts';
+import type { RunCharts, SystemEntry } from '../wire.ts';
+import type { SystemMessage } from './messages.ts';
+
+/** An observed system of actors, as a source that pages can open. It keeps its log in memory. */
+export interface ObservedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
+  /** Takes the next message. Messages that contradict earlier ones, as only a hostile program sends them, are ignored. */
+  take(message: SystemMessage): void;
+  /** Ends the log: no more messages follow. */
+  close(): void;
+}
+
+export interface SystemLimits {
+  /** Actors that run at the same time. */
+  readonly actors: number;
+  readonly charts: number;
+  readonly entries: number;
+  /** The size of all entries as JSON. */
+  readonly chars: number;
+}
+
+const LIMITS: SystemLimits = { actors: 1_000, charts: 200, entries: 200_000, chars: 64_000_000 };
+
+const STATUS = { done: 'completed', error: 'degraded', stopped: 'cancelled' } as const satisfies Record<
+  string,
+  RunStatus
+>;
+
+/** `changed` is called when `info()` has changed. */
+export function observedSystem(
+  runId: string,
+  rootId: string,
+  changed: () => void,
+  limits: SystemLimits = LIMITS,
+): ObservedSystem {
+  const entries: SystemEntry[] = [];
+  const log = lineLog(entries);
+  const sinks = new Set<SourceSink>();
+  const machines = new Map<number, Chart>();
+  const actors = new Map<string, SystemActor>();
+  /** The names of ended actors: the event that notifies the parent follows their end. */
+  const ended = new Map<string, string>();
+  const names = new Set<string>();
+  const charts = createCharts();
+  const contexts = createContexts(append, () => entries.length);
+  const missing = { actors: 0, entries: 0 };
+  let chars = 0;
+  let startedMs: number | null = null;
+  let nowMs = 0;
+  let title = rootId;
+  let status: RunStatus | 'disconnected' = 'running';
+  let isLive = true;
+
+  function append(event: SystemEvent): void {
+    if (entries.length >= limits.entries || chars > limits.chars) missing.entries += 1;
+    else {
+      // A keyframe shares its values with the changes before it.
+      if (event.type !== 'keyframe') chars += JSON.stringify(event).length;
+      entries.push({ ...event, seq: entries.length, atMs: nowMs - (startedMs ?? nowMs) });
+    }
+  }
+
+  /** Times never go back, even if the program's clock does. */
+  function setTime(at: number): void {
+    startedMs ??= at;
+    nowMs = Math.max(nowMs, at);
+  }
+
+  function addActor(message: Extract<SystemMessage, { type: 'actor' }>): void {
+    const { actor: sessionId, event, machine, leaves, src } = message;
+    if (actors.has(sessionId)) return;
+    if (actors.size >= limits.actors) {
+      missing.actors += 1;
+      return;
+    }
+    const chart = machines.get(machine ?? -1);
+    const parent = actors.get(message.parent ?? '');
+    const actor: SystemActor = {
+      name: names.has(message.name) ? `${message.name} ${sessionId}` : message.name,
+      chart: chart === undefined || charts.size >= limits.charts ? null : charts.open(chart, sessionId),
+    };
+    actors.set(sessionId, actor);
+    names.add(actor.name);
+    if (sessionId === rootId) title = actor.name;
+    if (actor.chart !== null) {
+      if (src !== null && parent?.chart) charts.link(src, actor.chart);
+      for (const sink of sinks) sink.charts(charts.all());
+    }
+    if (event !== null) append({ type: 'delivery', event, actor: actor.name, sender: parent?.name ?? null });
+    if (actor.chart === null || chart === undefined) return;
+    const source = chart.states[0]?.id ?? chart.id;
+    append({ type: 'transition', machine: actor.chart, event: INIT, source, target: leaves, candidates: [], leaves });
+  }
+
+  function takeFrom(actor: SystemActor, message: MessageOfActor): void {
+    const { name, chart } = actor;
+    if (message.type === 'context') contexts.record(name, message.context);
+    else if (message.type === 'event') {
+      const { event, sender } = message;
+      const from = actors.get(sender ?? '')?.name ?? ended.get(sender ?? '') ?? null;
+      append({ type: 'delivery', event, actor: name, sender: from });
+    } else if (message.type === 'end') endActor(actor, message);
+    else if (chart === null) return;
+    else if (message.type === 'ignored') {
+      const guards = message.candidates.flatMap(({ guard }) => guard ?? []);
+      append({ type: 'ignored', actor: name, machine: chart, event: message.event, guards });
+    } else {
+      const { event, source, target, leaves } = message;
+      const candidates = message.candidates.map((candidate) => ({ ...candidate, inputs: null }));
+      append({ type: 'transition', machine: chart, event, source, target, candidates, leaves });
+    }
+  }
+
+  function endActor({ name, chart }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {
+    const { actor: sessionId, status: ending, output, error } = message;
+    const result = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
+    append({ type: 'actor-end', actor: name, status: ending, ...result });
+    actors.delete(sessionId);
+    names.delete(name);
+    ended.set(sessionId, name);
+    if (ended.size > limits.actors) ended.delete([...ended.keys()][0] ?? '');
+    if (chart !== null) charts.release(chart);
+    if (sessionId === rootId) status = STATUS[ending];
+  }
+
+  /** Returns what `info()` shows, apart from the counts within its sentences. */
+  const shown = (): string => [title, status, missing.actors > 0, missing.entries > 0].join();
+
+  function close(): void {
+    if (!isLive) return;
+    isLive = false;
+    if (status === 'running') status = 'disconnected';
+    append({ type: 'run-stopped' });
+    log.end();
+    changed();
+  }
+
+  return {
+    info: () => ({
+      runId,
+      kind: 'system',
+      title,
+      startedAt: startedMs === null ? '' : new Date(startedMs).toISOString(),
+      status,
+      live: isLive,
+      fidelity: [
+        ...(missing.actors > 0 ? [`${count(missing.actors, 'actor')} exceeded the limit and are not shown.`] : []),
+        ...(missing.entries > 0 ? ['The log is full: the latest entries are missing.'] : []),
+      ],
+      summary: null,
+    }),
+    charts: charts.all,
+    follow(from, outer) {
+      const sink: SourceSink = {
+        ...outer,
+        end(problem) {
+          sinks.delete(sink);
+          outer.end(problem);
+        },
+      };
+      sinks.add(sink);
+      const stop = log.follow(from, sink);
+      return () => {
+        sinks.delete(sink);
+        stop();
+      };
+    },
+    take(message) {
+      if (!isLive) return;
+      const before = shown();
+      setTime(message.at);
+      if (entries.length === 0) contexts.keyframe();
+      if (message.type === 'closed') close();
+      else if (message.type === 'actor') addActor(message);
+      else if (message.type === 'machine') {
+        if (machines.size < limits.charts) machines.set(message.machine, message.chart);
+      } else {
+        const actor = actors.get(message.actor);
+        if (actor !== undefined) takeFrom(actor, message);
+      }
+      log.notify();
+      if (isLive && shown() !== before) changed();
+    },
+    close,
+  };
+}
+
+const INIT = 'xstate.init';
+
+interface SystemActor {
+  /** Unique among the running actors. */
+  readonly name: string;
+  /** Null if the actor is not a machine. */
+  readonly chart: string | null;
+}
+
+type MessageOfActor = Exclude<SystemMessage, { type: 'actor' | 'machine' | 'closed' }>;
+
+type SystemEvent = SystemEntry extends infer Entry
+  ? Entry extends unknown
+    ? Omit<Entry, 'seq' | 'atMs'>
+    : never
+  : never;
+
+/**
+ * Keeps the charts of a system. Each running actor has one of its own, since the log records positions by chart; the session id is appended
+ * to the id of a second one. An actor that starts after another with the same machine has ended reuses its chart.
+ */
+function createCharts() {
+  const charts = new Map<string, { readonly chart: Chart; readonly of: Chart; isFree: boolean }>();
+  const invoked = new Map<string, string>();
+  return {
+    get size() {
+      return charts.size;
+    },
+    open(of: Chart, sessionId: string): string {
+      const [free] = [...charts].find(([, known]) => known.isFree && known.of === of) ?? [];
+      const id = free ?? (charts.has(of.id) ? `${of.id} ${sessionId}` : of.id);
+      charts.set(id, { chart: charts.get(id)?.chart ?? { ...of, id }, of, isFree: false });
+      return id;
+    },
+    release(id: string): void {
+      const known = charts.get(id);
+      if (known !== undefined) known.isFree = true;
+    },
+    /** Records which chart runs in the states that invoke `src`. */
+    link(src: string, id: string): void {
+      if (!invoked.has(src)) invoked.set(src, id);
+    },
+    all: (): RunCharts => ({
+      charts: [...charts.values()].map(({ chart }) => chart),
+      invoked: Object.fromEntries(invoked),
+    }),
+  };
+}
+
+const LEAST_ENTRIES = 256;
+/** The approximate size of an entry. */
+const ENTRY_CHARS = 150;
+
+/** Records the contexts of all actors, by name, as one state: changes, and regular keyframes. */
+function createContexts(append: (event: SystemEvent) => void, entryCount: () => number) {
+  const contexts = new Map<string, unknown>();
+  let due = 0;
+  const keyframe = (): void => {
+    const state = Object.fromEntries(contexts);
+    append({ type: 'keyframe', state });
+    due = entryCount() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
+  };
+  const record = (actor: string, context: unknown): void => {
+    const before = contexts.get(actor);
+    // Contexts are parsed from JSON, so equal parts are different objects. Applying the changes lets contexts share them.
+    const changes = contexts.has(actor)
+      ? changesBetween(before, context, [], isDeepStrictEqual)
+      : [{ path: [], value: context }];
+    if (changes.length === 0) return;
+    contexts.set(actor, withChanges(before, changes));
+    if (entryCount() >= due) keyframe();
+    else append({ type: 'state', changes: changes.map((change) => ({ ...change, path: [actor, ...change.path] })) });
+  };
+  // `keyframe` starts the log, before any context is known.
+  return { keyframe, record };
+}

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, assign, createActor, createMachine, emit } from 'xstate';
+import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
+import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
+import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
+import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
+import { marksAt } from '../../../inspector/fold/marks.ts';
+import { ignoredEvents, why } from '../../../inspector/fold/why.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { observeForInspector } from '../../../src/inspection/systems/observe-for-inspector.ts';
+import { observedSystem } from '../../../src/inspection/systems/system-log.ts';
+import { activeNodes } from '../../../src/internal/xstate-internals.ts';
+import { playerMachine } from '../../support/example-machines.ts';
+import { folded } from '../../support/inspector/inspected-runs.ts';
+
+/** Runs a machine with these events. `active`: the innermost active states after each. */
+async function observedRun(machine: AnyStateMachine, events: readonly string[]) {
+  const system = observedSystem('p/x', 'x', () => {});
+  const inspect = observeForInspector((message) => system.take(message));
+  const actor = createActor(machine, { inspect });
+  actor.subscribe({ error: () => {} });
+  actor.start();
+  const leaves = (): string[] => {
+    const nodes = activeNodes(actor.getSnapshot());
+    return nodes.filter((node) => nodes.every(({ parent }) => parent !== node)).map(({ id }) => id);
+  };
+  const active = events.map((type) => {
+    actor.send({ type });
+    return leaves();
+  });
+  await Promise.resolve();
+  system.close();
+  const entries: JournalEntry[] = [];
+  await new Promise((end) => {
+    const lines = async (read: readonly string[]): Promise<void> => {
+      entries.push(...read.map((line): JournalEntry => JSON.parse(line)));
+    };
+    system.follow(0, { lines, states: async () => {}, charts: () => {}, end });
+  });
+  const { log, fold } = folded(entries);
+  const view = { run: { kind: 'system', live: false }, log, fold, charts: system.charts(), end: {} } as const;
+  const deliveries = entries.filter(({ type }) => type === 'delivery').map(({ seq }) => seq);
+  return { entries, view, deliveries, active };
+}
+
+const counter = createMachine({
+  id: 'counter',
+  context: { count: 0 },
+  initial: 'on',
+  states: {
+    on: {
+      on: {
+        COUNT: {
+          guard: function isFew({ context }) {
+            return context.count < 1;
+          },
+          actions: assign({ count: ({ context }) => context.count + 1 }),
+        },
+        PING: { guard: () => true, actions: emit({ type: 'pong' }) },
+        SELF: { guard: () => true, target: 'on', reenter: true },
+        BREAK: {
+          actions: () => {
+            throw new Error('no wire');
+          },
+        },
+      },
+    },
+  },
+});
+
+describe('an observed system', () => {
+  it('has only those events among the ignored ones whose guards were false, or that have no transition', async () => {
+    const { view, deliveries, entries } = await observedRun(counter, ['COUNT', 'PING', 'SELF', 'COUNT', 'OTHER']);
+    const ignored = ignoredEvents({ ...view, at: entries.length - 1 });
+    expect(ignored.events.map(({ name, why }) => `${name}: ${why}`)).toEqual([
+      'OTHER: no transition for this event',
+      'COUNT: every guard was false',
+    ]);
+    const [, count, ping, self, again] = deliveries.map((at) => why({ ...view, at }));
+    for (const one of [count, ping])
+      expect(one?.outcome).toEqual({ words: 'It caused a transition:', isIgnored: false });
+    expect(count?.transition?.candidates).toMatchObject([{ name: 'isFew', result: 'taken' }]);
+    expect(self?.transition?.target.map(({ name }) => name)).toEqual(['on']);
+    expect(again?.outcome?.words).toContain('every guard was false');
+    expect(again?.facts).toContainEqual({ label: 'Current states', text: 'on' });
+  });
+
+  it('says that an event made its actor fail', async () => {
+    const { view, deliveries, entries } = await observedRun(counter, ['BREAK']);
+    const entry = entries[deliveries[1] ?? 0];
+    if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
+    const outcome = eventOutcome(entry, { ...view, ended: true });
+    expect(outcome).toEqual({ kind: 'failed', message: 'no wire' });
+  });
+
+  it('shows the transitions of all parallel regions that one event took', async () => {
+    const region = { initial: 'off', states: { off: { on: { GO: 'on' } }, on: {} } };
+    const machine = createMachine({ id: 'm', type: 'parallel', states: { a: region, b: region } });
+    const { view, entries } = await observedRun(machine, ['GO']);
+    const { taken, active } = marksAt(view.fold.transitions, view.charts, entries.length - 1);
+    const transitions = view.charts.charts[0]?.transitions ?? [];
+    expect([...(taken['m'] ?? [])].map(([index, times]) => [transitions[index]?.source, times])).toEqual([
+      ['m.a.off', 1],
+      ['m.b.off', 1],
+    ]);
+    expect([...(active['m'] ?? [])].sort()).toEqual(['m', 'm.a', 'm.a.on', 'm.b', 'm.b.on']);
+  });
+
+  it('is always in its real states, also with history, regions and states with ids of their own', async () => {
+    const events = fc.array(fc.constantFrom('PLAY', 'MUTE', 'PAUSE', 'STOP', 'LOAD', 'EJECT', 'button.eject', 'BACK'));
+    const machine = playerMachine.provide({
+      guards: { isOpen: () => true, isGood: () => true, isNight: () => false },
+      actions: { beep: () => {}, log: () => {} },
+      delays: { FADE: 60_000 },
+    });
+    await fc.assert(
+      fc.asyncProperty(events, async (types) => {
+        const { view, deliveries, active, entries } = await observedRun(machine, types);
+        const ends = [...deliveries.slice(1), entries.length].map((seq) => seq - 1).slice(1);
+        const shown = ends.map((at) => activeStatesAt(view.fold.transitions, view.charts, at).leaf['player']);
+        expect(shown.map((leaves) => leaves?.toSorted())).toEqual(active.map((leaves) => leaves.toSorted()));
+        expect(chartIndexOf(view.charts).first?.id).toBe('player');
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { assign, createActor, createMachine, emit, fromPromise, setup } from 'xstate';
+import { stateAt } from '../../../../src/chain/journal/state-at.ts';
+import { chartOf } from '../../../../src/durable/charts/chart.ts';
+import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
+import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
+import { type Inspect, observeForInspector } from '../../../../src/inspection/systems/observe-for-inspector.ts';
+import type { SystemEntry } from '../../../../src/inspection/wire.ts';
+import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { playerMachine } from '../../../support/example-machines.ts';
+import { openPage, startInspector } from '../../../support/inspection-server.ts';
+
+/** The two ways to show actors. */
+const ways = {
+  'of this process': (server: InspectionServer): Inspect => server.inspect,
+  'of another process': (server: InspectionServer): Inspect => connected(server),
+};
+
+function connected({ inspectUrl }: InspectionServer): InspectTo {
+  const inspect = inspectTo(inspectUrl);
+  onTestFinished(inspect.close);
+  return inspect;
+}
+
+type Entry<Type> = Extract<SystemEntry, { type: Type }>;
+
+/** Returns everything that a page gets of the system with this title, after its end. */
+async function shown(server: InspectionServer, title: string) {
+  const page = await openPage(server.url);
+  const { runs } = await page.runs((list) => list.runs.some((run) => run.title === title && !run.live));
+  const run = runs.find((one) => one.title === title);
+  if (run === undefined) throw new Error('it is listed');
+  page.say({ type: 'open', runId: run.runId, from: 0 });
+  await page.end(run.runId);
+  const entries = page.entries(run.runId) as unknown as SystemEntry[];
+  const of = <Type extends SystemEntry['type']>(type: Type) =>
+    entries.filter((entry): entry is Entry<Type> => entry.type === type);
+  return { run, entries, of, charts: page.all('charts').at(-1) };
+}
+
+describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
+  it('is shown with transitions that change no state, and with the results of their guards', async () => {
+    const server = await startInspector();
+    const machine = createMachine({
+      id: 'counter',
+      context: { count: 0 },
+      initial: 'on',
+      states: {
+        on: {
+          on: {
+            COUNT: {
+              guard: ({ context }) => context.count < 2,
+              actions: assign({ count: ({ context }) => context.count + 1 }),
+            },
+            PING: { guard: () => true, actions: emit({ type: 'pong' }) },
+            SELF: { guard: () => true, target: 'on', reenter: true },
+          },
+        },
+      },
+    });
+    const actor = createActor(machine, { inspect: way(server) }).start();
+    for (const type of ['COUNT', 'PING', 'SELF', 'COUNT', 'COUNT', 'OTHER']) actor.send({ type });
+    actor.stop();
+    const { entries, of, run, charts } = await shown(server, 'counter');
+    expect(
+      of('transition').map(({ event, target, leaves, candidates }) => [event, target, leaves, candidates]),
+    ).toEqual([
+      ['xstate.init', ['counter.on'], ['counter.on'], []],
+      ...['COUNT', 'PING', 'SELF', 'COUNT'].map((event) => {
+        const target = event === 'SELF' ? ['counter.on'] : [];
+        return [event, target, ['counter.on'], [{ guard: 'inline', target, result: 'taken', inputs: null }]];
+      }),
+    ]);
+    expect(of('ignored').map(({ event, guards }) => [event, ...guards])).toEqual([['COUNT', 'inline'], ['OTHER']]);
+    expect(of('state').map(({ changes }) => changes)).toEqual([
+      [{ path: ['counter'], value: { count: 0 } }],
+      [{ path: ['counter', 'count'], value: 1 }],
+      [{ path: ['counter', 'count'], value: 2 }],
+    ]);
+    expect(of('actor-end')).toMatchObject([{ actor: 'counter', status: 'stopped' }]);
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
+    expect(run).toMatchObject({ kind: 'system', status: 'cancelled', fidelity: [] });
+    expect(charts?.charts).toEqual([chartOf(machine)]);
+  });
+
+  it('is shown in every state that it visits, in all regions', async () => {
+    const server = await startInspector();
+    const machine = playerMachine.provide({
+      guards: { isOpen: () => true, isGood: () => false, isNight: () => false },
+      actions: { beep: () => {}, log: () => {} },
+      delays: { FADE: 60_000 },
+    });
+    const actor = createActor(machine, { inspect: way(server) }).start();
+    const visited = new Set<string>();
+    const visit = (): void => {
+      const nodes = activeNodes(actor.getSnapshot());
+      const ids = nodes.filter((node) => nodes.every(({ parent }) => parent !== node)).map(({ id }) => id);
+      visited.add(ids.sort().join(' '));
+    };
+    visit();
+    for (const type of ['PLAY', 'MUTE', 'PAUSE', 'PLAY', 'button.eject', 'STOP', 'LOAD']) {
+      actor.send({ type } as never);
+      visit();
+    }
+    actor.stop();
+    const { of } = await shown(server, 'player');
+    const shownStates = of('transition').map(({ leaves }) => leaves.toSorted().join(' '));
+    expect(shownStates).toEqual(expect.arrayContaining([...visited]));
+    expect(visited.size).toBeGreaterThan(5);
+    expect(of('transition').find(({ event }) => event === 'LOAD')?.candidates).toEqual([
+      { guard: 'isGood', target: expect.anything(), result: 'false', inputs: null },
+      { guard: null, target: expect.anything(), result: 'taken', inputs: null },
+    ]);
+  });
+
+  it('is shown with children, senders, results, errors, and one chart for each running machine', async () => {
+    const server = await startInspector();
+    const child = createMachine({
+      id: 'child',
+      context: ({ input }) => ({ n: input as number }),
+      initial: 'a',
+      states: { a: { on: { END: 'b' } }, b: { type: 'final' } },
+    });
+    const machine = setup({
+      actors: {
+        child,
+        fail: fromPromise(async () => {
+          throw new RangeError('too far');
+        }),
+      },
+    }).createMachine({
+      id: 'parent',
+      context: ({ spawn }) => ({ second: spawn('child', { id: 'second', input: 2 }) }),
+      initial: 'a',
+      states: {
+        a: {
+          invoke: { src: 'child', id: 'first', input: 1, onDone: 'b' },
+          on: {
+            END: {
+              actions: ({ self }) => self.getSnapshot().children['first']?.send({ type: 'END' }),
+            },
+          },
+        },
+        b: { invoke: { src: 'fail', id: 'fail' } },
+      },
+    });
+    const actor = createActor(machine, { inspect: way(server) });
+    actor.subscribe({ error: () => {} });
+    actor.start().send({ type: 'END' });
+    const { of, entries, charts, run } = await shown(server, 'parent');
+    expect(charts?.charts.map(({ id }) => id).sort()).toEqual([
+      'child',
+      expect.stringMatching(/^child x:\d+$/u),
+      'parent',
+    ]);
+    expect(charts?.invoked).toEqual({ child: expect.stringContaining('child') });
+    expect(of('delivery').map(({ actor, event, sender }) => [actor, event.type, sender])).toEqual([
+      ['parent', 'xstate.init', null],
+      ['second', 'xstate.init', 'parent'],
+      ['first', 'xstate.init', 'parent'],
+      ['parent', 'END', null],
+      ['first', 'END', null],
+      ['parent', 'xstate.done.actor.first', 'first'],
+      ['fail', 'xstate.init', 'parent'],
+      ['fail', 'xstate.promise.reject', 'fail'],
+      ['parent', 'xstate.error.actor.fail', 'fail'],
+    ]);
+    expect(of('actor-end').map(({ actor, status, error }) => [actor, status, error])).toEqual([
+      ['first', 'done', undefined],
+      ['fail', 'error', { name: 'RangeError', message: 'too far' }],
+      ['parent', 'error', { name: 'RangeError', message: 'too far' }],
+      ['second', 'stopped', undefined],
+    ]);
+    expect(run.status).toBe('degraded');
+    const state = stateAt(entries as never, entries.length) as Record<string, unknown>;
+    expect(state).toMatchObject({ first: { n: 1 }, second: { n: 2 }, parent: { second: { id: 'second' } } });
+  });
+
+  it('has a new log for every root actor, and keeps a limited number of ended ones', async () => {
+    const server = await startInspector();
+    const inspect = way(server);
+    const machine = createMachine({ id: 'm', initial: 'a', states: { a: { type: 'final' } } });
+    for (let number = 0; number < 60; number += 1) createActor(machine, { id: `m${number}`, inspect }).start();
+    const { of } = await shown(server, 'm59');
+    expect(of('transition')).toHaveLength(1);
+    const { runs } = await (await openPage(server.url)).runs();
+    expect(runs).toHaveLength(32);
+  });
+});
+
+/** Collects the warnings of this process. */
+function watchWarnings(): readonly Error[] {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  return warnings;
+}
+
+describe('a failing inspector', () => {
+  it('does not stop the actors: it warns once and observes nothing more', async () => {
+    const warnings = watchWarnings();
+    let calls = 0;
+    const inspect = observeForInspector(() => {
+      calls += 1;
+      throw new Error('full');
+    });
+    const actor = createActor(createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: {} } }), { inspect });
+    actor.start().send({ type: 'GO' });
+    expect(actor.getSnapshot().value).toBe('b');
+    await expect.poll(() => warnings.map(({ message }) => message)).toEqual([expect.stringContaining('full')]);
+    expect(calls).toBe(1);
+  });
+});
+
+describe('inspectTo', () => {
+  it('ends the systems of a program that disconnects', async () => {
+    const server = await startInspector();
+    const inspect = connected(server);
+    const actor = createActor(createMachine({ id: 'm', on: { GO: {} } }), { inspect }).start();
+    const page = await openPage(server.url);
+    await page.runs((list) => list.runs.some(({ live }) => live));
+    inspect.close();
+    actor.send({ type: 'GO' });
+    await page.runs((list) => list.runs.some(({ status }) => status === 'disconnected'));
+  });
+
+  it('warns once without the token if there is no inspector, and the actors continue', async () => {
+    const warnings = watchWarnings();
+    const actor = createActor(createMachine({ on: { GO: {} } }), {
+      inspect: inspectTo('ws://127.0.0.1:1/secret/systems'),
+    });
+    actor.start();
+    await expect.poll(() => warnings.length).toBe(1);
+    expect(warnings[0]?.message).toContain('Cannot show the actors in the inspector at 127.0.0.1:1: ');
+    expect(warnings[0]?.message).not.toContain('secret');
+    actor.send({ type: 'GO' });
+    expect(actor.getSnapshot().status).toBe('active');
+  });
+});

@@ -26,7 +26,7 @@ it('from every entry of a random run, at most as many model calls follow as the 
         if (entry.type === 'attempt-start') following[entry.task === 'synthesis' ? 'answer' : 'phases'] += 1;
       }
     }),
-    { numRuns: sampleSize('runs with calls left', 25, 500) },
+    { numRuns: sampleSize('runs with calls left', 100, 500) },
   );
   expect(isExact).toEqual({ phases: true, answer: true });
 });

@@ -67,7 +67,7 @@ describe('transitions of a journal in a chart', () => {
         });
         for (const way of everyWayIsTheRealOne(run.journal, steps)) seen.add(way);
       }),
-      { numRuns: sampleSize('runs with transitions', 15, 200) },
+      { numRuns: sampleSize('runs with transitions', 25, 200) },
     );
     expect(seen.size).toBeGreaterThan(60);
   });

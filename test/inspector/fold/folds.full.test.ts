@@ -8,7 +8,7 @@ import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
-const runs = await randomRuns(sampleSize('folded runs', 15, 100), 7);
+const runs = await randomRuns(sampleSize('folded runs', 60, 100), 7);
 const ascending = fc
   .array(fc.nat(50), { maxLength: 60 })
   .map((numbers) => numbers.toSorted((one, other) => one - other));

@@ -74,7 +74,7 @@ describe('a forged journal with valid entries', () => {
       }),
       { numRuns: sampleSize('forged journals', 40, 1000) },
     );
-    expect(forgedJournals).toBeGreaterThan(20);
+    expect(forgedJournals).toBeGreaterThan(5);
   });
 
   it('is recorded again whatever the numbers of its calls', async () => {

@@ -73,7 +73,7 @@ describe('runOnHost', () => {
           killed += journals.length - 1;
         },
       ),
-      { numRuns: sampleSize('hosted runs', 30, 500) },
+      { numRuns: sampleSize('hosted runs', 80, 500) },
     );
     expect(killed).toBeGreaterThan(100);
   });

@@ -3,6 +3,7 @@ import '../ui-state/colors.css';
 import '../ui-state/basics.css';
 import './coverage.css';
 import { excerpt, revealHidden } from '../fold/text.ts';
+import { ErrorBoundary } from '../panels/panel.tsx';
 import { CoveragePage } from './coverage-page.tsx';
 import { readReport } from './report.ts';
 
@@ -12,7 +13,12 @@ const root = document.getElementById('page') ?? document.body;
 try {
   const report = readReport(document.getElementById('coverage')?.textContent ?? '');
   document.title = `Chart coverage: ${excerpt(report.title, 80)}`;
-  render(<CoveragePage report={report} />, root);
+  render(
+    <ErrorBoundary name="The coverage" resetKey="">
+      <CoveragePage report={report} />
+    </ErrorBoundary>,
+    root,
+  );
 } catch (error) {
   render(
     <main>

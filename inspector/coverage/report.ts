@@ -1,113 +1,19 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type CoverageReport, KINDS, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
-import {
-  type Drawing,
-  type DrawnEdge,
-  type DrawnLevel,
-  type DrawnState,
-  type DrawnStub,
-  type Inset,
-  type LaidOut,
-  ownOf,
-  tooLarge,
-} from '../chart/drawing.ts';
+import { type CoverageReport, REPORT_VERSION } from '../../src/testing/coverage/coverage-report.ts';
+import { type LaidOut, ownOf, tooLarge } from '../chart/drawing.ts';
 import { transitionKey } from '../chart/highlight.ts';
 import { bakedDrawingsOf } from '../chart/layout.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
 import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 
-/** Type guards for the parts of a report. */
-type Is<Type> = (value: unknown) => value is Type;
-
-const isText: Is<string> = (value): value is string => typeof value === 'string';
-const isFlag: Is<boolean> = (value): value is boolean => typeof value === 'boolean';
-const isNumber: Is<number> = (value): value is number => Number.isFinite(value);
-/** A count or an index. */
-const isCount: Is<number> = (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const isOneOf =
-  <const Type extends string>(...all: readonly Type[]): Is<Type> =>
-  (value): value is Type =>
-    (all as readonly unknown[]).includes(value);
-
-const isNullOr =
-  <Type>(is: Is<Type>): Is<Type | null> =>
-  (value): value is Type | null =>
-    value === null || is(value);
-
-const isListOf =
-  <Type>(is: Is<Type>): Is<readonly Type[]> =>
-  (value): value is readonly Type[] =>
-    Array.isArray(value) && value.every(is);
-
-const isRecordOf =
-  <Type>(is: Is<Type>): Is<Readonly<Record<string, Type>>> =>
-  (value): value is Readonly<Record<string, Type>> =>
-    isObject(value) && Object.values(value).every(is);
-
-/** Other members are ignored. */
-const isShape =
-  <Type extends object>(members: { readonly [Key in keyof Type]-?: Is<Type[Key]> }): Is<Type> =>
-  (value): value is Type =>
-    isObject(value) && Object.entries<Is<unknown>>(members).every(([key, is]) => is(ownMember(value, key)));
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const ownMember = (value: object, key: string): unknown =>
-  Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-
-const STATE_TYPES = ['atomic', 'compound', 'parallel', 'final', 'history'] as const;
-
-const point = { x: isNumber, y: isNumber };
-const box = { ...point, width: isNumber, height: isNumber };
-
-const isDrawnState = isShape<DrawnState>({
-  ...box,
-  id: isText,
-  name: isText,
-  parent: isNullOr(isText),
-  type: isOneOf(...STATE_TYPES),
-  description: isText,
-  note: isText,
-  isInitial: isFlag,
-  isOpen: isFlag,
-  isRegion: isFlag,
-  inset: isNullOr(isShape<Inset>({ ...point, chartId: isText, level: isText, scale: isNumber })),
-});
-
-const isDrawnEdge = isShape<DrawnEdge>({
-  source: isNullOr(isText),
-  target: isNullOr(isText),
-  text: isText,
-  more: isCount,
-  labels: isListOf(isText),
-  dashed: isFlag,
-  isBranch: isFlag,
-  points: isListOf(isShape<DrawnEdge['points'][number]>(point)),
-  label: isNullOr(isShape<NonNullable<DrawnEdge['label']>>(box)),
-  transitions: isListOf(isCount),
-});
-
-const isLevel = isShape<DrawnLevel>({
-  width: isNumber,
-  height: isNumber,
-  states: isListOf(isDrawnState),
-  stubs: isListOf(isShape<DrawnStub>({ ...box, text: isText })),
-  edges: isListOf(isDrawnEdge),
-});
-
-/** Drawings by the ids of their charts. */
-const isDrawings = isRecordOf(isShape<Drawing>({ chartId: isText, levels: isRecordOf(isLevel) }));
-
 const RECREATE = 'the file is truncated or was changed. Create it again.';
 
 export type CoveredMachine = CoverageReport['machines'][number];
 export type ReportItem = CoveredMachine['items'][number];
 
-/** A validated coverage report. */
+/** The coverage report of a file. A part that was changed is found when it is rendered. */
 export interface ReadReport {
   readonly title: string;
   readonly charts: RunCharts;
@@ -115,19 +21,20 @@ export interface ReadReport {
   readonly laidOut: LaidOut;
 }
 
-/** Parses a coverage report. Throws an error with a message for the user if it is invalid. */
+/** Parses a coverage report. Throws an error with a message for the user if it cannot be read. */
 export function readReport(data: string): ReadReport {
   const parts = parsed(data);
   if (parts['version'] !== REPORT_VERSION)
     throw new Error(
       `Unsupported file version: expected ${REPORT_VERSION}; received ${JSON.stringify(parts['version']) ?? 'none'}.`,
     );
-  const title = part(parts, 'title', isText);
-  const charts = {
-    charts: part(parts, 'charts', isListOf(isChart)),
-    invoked: part(parts, 'invoked', isRecordOf(isText)),
-  };
-  return { title, charts, machines: part(parts, 'machines', isListOf(isMachine)), laidOut: layoutOf(parts, charts) };
+  const { title, charts, invoked, machines, layout } = parts as Partial<CoverageReport>;
+  if (typeof title !== 'string' || !Array.isArray(charts) || !Array.isArray(machines) || !invoked)
+    throw new Error(`The coverage in this file is incomplete: ${RECREATE}`);
+  const baked = bakedDrawingsOf({ charts, invoked });
+  const given = (layout ?? { drawings: null, problem: null }) as LaidOut;
+  const laidOut = baked === null ? given : { drawings: baked, problem: null };
+  return { title, charts: { charts, invoked }, machines, laidOut };
 }
 
 function parsed(data: string): Readonly<Record<string, unknown>> {
@@ -140,58 +47,12 @@ function parsed(data: string): Readonly<Record<string, unknown>> {
   throw new Error(`The coverage in this file cannot be read: ${RECREATE}`);
 }
 
-function part<Type>(parts: Readonly<Record<string, unknown>>, name: keyof CoverageReport, is: Is<Type>): Type {
-  const value = parts[name];
-  if (!is(value)) throw new Error(`The coverage in this file is invalid ("${name}"): ${RECREATE}`);
-  return value;
-}
-
-/** Without drawings the page still shows rows. */
-function layoutOf(parts: Readonly<Record<string, unknown>>, charts: RunCharts): LaidOut {
-  const baked = bakedDrawingsOf(charts);
-  if (baked !== null) return { drawings: baked, problem: null };
-  const { layout } = parts;
-  return isLayout(layout) ? layout : { drawings: null, problem: null };
-}
-
 /** The drawings, if they include this chart; otherwise the reason why not. */
 export function layoutFor({ id }: Chart, { charts, laidOut }: ReadReport): LaidOut {
   if (laidOut.drawings !== null && ownOf(laidOut.drawings, id) !== undefined) return laidOut;
   const own = tooLarge({ ...charts, charts: charts.charts.filter((chart) => chart.id === id) });
   return { drawings: null, problem: own ?? laidOut.problem ?? 'This file has no drawing of this chart.' };
 }
-
-const isLayout = isShape<LaidOut>({ drawings: isNullOr(isDrawings), problem: isNullOr(isText) });
-
-const isChart = isShape<Chart>({
-  id: isText,
-  states: isListOf(
-    isShape<Chart['states'][number]>({
-      id: isText,
-      name: isText,
-      parent: isNullOr(isText),
-      type: isOneOf(...STATE_TYPES),
-      description: isText,
-      initial: isNullOr(isText),
-      invokes: isListOf(isText),
-    }),
-  ),
-  transitions: isListOf(
-    isShape<Chart['transitions'][number]>({
-      source: isText,
-      target: isListOf(isText),
-      event: isText,
-      guard: isNullOr(isText),
-      otherwise: isFlag,
-      actions: isListOf(isText),
-    }),
-  ),
-});
-
-const isMachine = isShape<CoveredMachine>({
-  machine: isText,
-  items: isListOf(isShape<ReportItem>({ key: isText, kind: isOneOf(...KINDS), name: isText, times: isCount })),
-});
 
 /** The index of the item's transition in the chart; null if it has none. */
 export function transitionOf({ key }: ReportItem): number | null {

@@ -77,7 +77,7 @@ export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
  * A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. `prose`: there was
  * no JSON, and the text was put into the main text field of the value.
  */
-export const replySchema = z.object({
+const replySchema = z.object({
   text: z.string(),
   prose: z.boolean(),
   value: z.unknown(),
@@ -87,7 +87,7 @@ export const replySchema = z.object({
 export type Reply = Readonly<z.infer<typeof replySchema>>;
 
 /** What was wrong with the previous reply, for the next prompt. Both texts are bounded. */
-export const feedbackSchema = z.object({ previousReply: z.string(), problem: z.string() });
+const feedbackSchema = z.object({ previousReply: z.string(), problem: z.string() });
 export type Feedback = Readonly<z.infer<typeof feedbackSchema>>;
 
 /**

@@ -19,15 +19,16 @@ export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): v
 function* missingParts(machine: AnyStateMachine): Generator<string> {
   const { actors, guards, delays } = machine.implementations as unknown as Record<string, object>;
   const missing = new Set<string>();
-  const require = (kind: string, name: unknown, known: object | undefined): void => {
+  const expectPart = (kind: string, name: unknown, known: object | undefined): void => {
     if (typeof name === 'string' && !Object.hasOwn(known ?? {}, name)) missing.add(`${kind} "${name}" is not provided`);
   };
   for (const node of nodesOf(machine.root)) {
-    for (const { src } of node.invoke) if (!src.toString().startsWith('xstate.invoke.')) require('actor', src, actors);
-    for (const { delay } of node.after) if (Number.isNaN(Number(delay))) require('delay', delay, delays);
+    for (const { src } of node.invoke)
+      if (!src.toString().startsWith('xstate.invoke.')) expectPart('actor', src, actors);
+    for (const { delay } of node.after) if (Number.isNaN(Number(delay))) expectPart('delay', delay, delays);
     for (const { guard } of transitionsOf(node)) {
       const { type = guard } = Object(guard) as { type?: unknown };
-      require('guard', type, guards);
+      expectPart('guard', type, guards);
     }
   }
   yield* missing;

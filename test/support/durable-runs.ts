@@ -10,7 +10,7 @@ import type { Scenario, Step, World } from './durable-machines.ts';
 import { TestClock } from './simulated-clock.ts';
 
 /** A store whose process dies when it has stored a number of entries: it stores no more and never answers. */
-export class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
+class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
   readonly entries: DurableEntry[];
   isDead = false;
   readonly #life: number;
@@ -53,7 +53,7 @@ export class MortalJournals implements JournalStore<DurableEntry, ActorSummary> 
 }
 
 /** Counts the calls that reach the outside world, by name and idempotency key. */
-export function createWorld(): World & { readonly calls: readonly string[] } {
+function createWorld(): World & { readonly calls: readonly string[] } {
   const calls: string[] = [];
   return { calls, called: (name, args) => void calls.push(`${name} ${idempotencyKey(args)}`) };
 }

@@ -18,7 +18,7 @@ export function estimatedTokens(messages: readonly Message[]): number {
 
 /** What no friendly user sends, and what Understanding makes of it. */
 
-export const REQUEST = 'When was the harbour bridge opened?';
+const REQUEST = 'When was the harbour bridge opened?';
 
 export function retentionPlan(messages: readonly Message[], changes: Partial<RetentionInputs> = {}) {
   return planRetention({

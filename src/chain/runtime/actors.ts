@@ -45,9 +45,9 @@ import {
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
-import { requestDigest } from '../prompts/request-digest.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
+import { requestDigest } from '../prompts/request-digest.ts';
 import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';

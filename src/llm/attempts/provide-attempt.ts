@@ -143,7 +143,7 @@ function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortS
 }
 
 /** Identifies a call in progress. `attempt` counts from 1. */
-export interface CallInfo {
+interface CallInfo {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: number;

@@ -213,7 +213,7 @@ function rankOf({ id, role }: Message, used: ReadonlySet<string>): number {
 }
 
 function overheadOf({ id, source }: Message): number {
-  return BLOCK_CHARS + id.length + (source?.path.length ?? 0);
+  return BLOCK_CHARS + id.length + (source?.path?.length ?? 0);
 }
 
 /** Characters of a text in a prompt: one more for each `<`, since the prompt breaks up tags. */

@@ -26,6 +26,8 @@ interface Reasons {
   readonly decision?: { readonly rule: string } | null;
   readonly stopReason?: string | null;
   readonly failure?: { readonly code: string } | null;
+  /** Of an attempt: a call has started that is not recorded. */
+  readonly isInFlight?: boolean;
 }
 
 /** Every route of a chart, one line per state and event: where it can lead, with the reason if it ends something there. */
@@ -36,8 +38,9 @@ export function routesOf({ states, edges, starts }: Exploration): string {
   const withReason = (id: number): string => {
     const place = placeOf(id);
     if (!/^(writing|remembering|answered|concluded|failed)$/u.test(place)) return place;
-    const { interruption, decision, stopReason, failure } = (states[id]?.snapshot.context ?? {}) as Reasons;
-    return `${place} (${interruption?.kind ?? decision?.rule ?? stopReason ?? failure?.code ?? ''})`;
+    const { interruption, decision, stopReason, failure, isInFlight } = (states[id]?.snapshot.context ?? {}) as Reasons;
+    const reason = interruption?.kind ?? decision?.rule ?? stopReason ?? failure?.code ?? '';
+    return `${place} (${reason}${isInFlight ? ', its call unrecorded' : ''})`;
   };
   for (const { name, state } of starts) add(`start, ${name}`, placeOf(state));
   for (const { from, to, occurrence, taken } of edges)

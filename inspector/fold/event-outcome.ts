@@ -19,7 +19,7 @@ export type EventOutcome =
   /** There are transitions for it, but all guards were false. */
   | { readonly kind: 'guards-false'; readonly guards: readonly string[] }
   | { readonly kind: 'no-transition' }
-  /** The actor of an observed system failed at it. */
+  /** The actor of an observed system failed while processing it. */
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'stopped' }
   /** No transition followed. Without a chart, the reason is unknown. */

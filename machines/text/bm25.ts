@@ -1,4 +1,4 @@
-/** Parameters of BM25: how soon more occurrences stop to count, the effect of the length, and the least score of an occurrence. */
+/** Parameters of BM25: how quickly further occurrences stop counting, the effect of the length, and the minimum score of an occurrence. */
 export interface Bm25 {
   readonly saturation: number;
   readonly length: number;
@@ -7,7 +7,7 @@ export interface Bm25 {
 }
 
 /**
- * Returns how informative a term is that `having` of the texts have (Robertson and Spärck Jones 1976, smoothed): above 0 for every term.
+ * Returns how informative a term is that occurs in `having` of the texts (Robertson and Spärck Jones 1976, smoothed): above 0 for every term.
  */
 export function rarity(texts: number, having: number): number {
   return Math.log(1 + (texts - having + 0.5) / (having + 0.5));

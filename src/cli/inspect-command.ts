@@ -27,7 +27,7 @@ export async function inspectCommand(
   const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   if (flags.open) openInBrowser(inspector.url);
-  stderr.write(`For other XState programs, inspectTo('${inspector.inspectUrl}')\n`);
+  stderr.write(`To show other XState programs: inspectTo('${inspector.inspectUrl}')\n`);
   await inspector.stay();
   await inspector.close();
   return 0;

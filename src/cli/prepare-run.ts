@@ -100,7 +100,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
   try {
     const models = [first, ...fallbacks];
     if (attachments.length > 0 && models.every(({ name }) => name === 'offline'))
-      throw new PostChainError('unsupported_file', '--attach: the offline model reads text only; add --model NAME');
+      throw new PostChainError('unsupported_file', '--attach: the extractive model reads text only; add --model NAME');
     const leftMs = await checkModels(models, (flags.timeout ?? 600) * 1000);
     const chain = createPostChain({
       model: first.model,
@@ -138,7 +138,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       notes: [
         summary.join(' · '),
         ...skipped,
-        ...(ignored.length > 0 ? [`The offline model ignores ${ignored.join(', ')}`] : []),
+        ...(ignored.length > 0 ? [`The extractive model ignores ${ignored.join(', ')}`] : []),
       ],
     };
   } catch (error) {

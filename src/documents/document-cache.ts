@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeDirectory } from '../internal/make-directory.ts';
 import type { Block } from './document.ts';
 
-/** A change to what is read from a file needs a new number. */
+/** Increase it whenever the blocks that are read from a file change. */
 const FORMAT = 4;
 const EXTENSION = '.document';
 const MS_PER_DAY = 86_400_000;

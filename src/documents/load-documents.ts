@@ -20,7 +20,7 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
  * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
  * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *
- * `cache` is a directory for what was read, by content, so that the same files are not parsed again.
+ * `cache` is a directory for parsed documents, by content hash, so that the same files are not parsed again.
  * It is created if it is missing; its files contain the text of the documents, and only their owner can read them. Timers and I/O get their turn while it
  * reads. Node's modules are loaded on the first call, so that a web page can import PostChain.
  *

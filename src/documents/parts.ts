@@ -21,7 +21,7 @@ interface Item {
 /** A longer title is read as text, because a heading is repeated with each of its passages. */
 export const MAX_TITLE_CHARS = 300;
 
-/** Makes blocks of the parts of a document, under the path of the headings above them. */
+/** Converts the parts of a document to blocks, with the path of the headings above them. */
 export class BlockBuilder {
   readonly #blocks: Block[] = [];
   #headings: { depth: number; title: string; line: number; used: boolean }[] = [];

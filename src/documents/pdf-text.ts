@@ -8,7 +8,7 @@ export interface PdfItem {
   readonly hasEOL: boolean;
 }
 
-/** Returns the text of a page in the order of reading, with words that a line end divides put together. */
+/** Returns the text of a page in reading order, with hyphenated words joined. */
 export function pageText(items: readonly PdfItem[]): string {
   const lines: string[] = [];
   let line: PdfItem[] = [];
@@ -22,7 +22,7 @@ export function pageText(items: readonly PdfItem[]): string {
 }
 
 const RTL = /[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}]/u;
-/** Numbers are from left to right, too, but do not make a line so. */
+/** Numbers are left to right, too, but do not make their line left to right. */
 const LTR = /(?!\p{scx=Hebrew}|\p{scx=Arabic}|\p{scx=Syriac}|\p{scx=Thaana})[\p{L}\p{N}]/u;
 /** Arabic letters in the form of their place in the word. Their order in a PDF is that on the page, from left to right. */
 const SHAPED = /[\uFB50-\uFDFF\uFE70-\uFEFC]/u;

@@ -57,7 +57,7 @@ function parsed(html: string): readonly Tree.ChildNode[] {
 
 class TooLarge extends Error {}
 
-/** No real page is as deep. */
+/** Real pages are not nested this deeply. */
 const MAX_DEPTH = 500;
 const SPARE_ELEMENTS = 100;
 

@@ -23,7 +23,7 @@ export function* readMarkdown(text: string): Steps<Block[]> {
   return builder.finish();
 }
 
-/** Makes the nodes of tables. The package `mdast-util-gfm-table` does so, too, but brings what writes Markdown. */
+/** Creates the nodes of tables. The package `mdast-util-gfm-table` does the same, but also contains a Markdown writer. */
 const enter = (type: 'table' | 'tableRow' | 'tableCell') =>
   function (this: CompileContext, token: Token): void {
     this.enter({ type, children: [] }, token);

@@ -64,12 +64,12 @@ export interface Effect {
 /** The most events that wait for a source that never reports anything. */
 const MOST_UNANSWERED = 1_000;
 
-/** Events by which XState's actors inform each other: no custom code sends them. */
+/** Events that XState's actors send each other. Custom code never sends them. */
 const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
 
 /**
  * An XState actor system that is a function of its input and of the external events applied to it, one at a time. While an event is
- * processed nothing leaves the system: activities and effects are collected and started by their owner, who has stored the step. All that
+ * processed, nothing leaves the system: it collects activities and effects, which its owner starts when the step is stored. Everything that
  * reaches the system between steps (results, timers, sent events) is passed to `receive`.
  */
 export class DurableActorSystem {
@@ -385,7 +385,7 @@ export class DurableActorSystem {
     }
   }
 
-  /** Calls code that is not part of the system, such as an observer: what it sends is external. */
+  /** Calls code outside the system, such as an observer: the events that it sends are external. */
   #outside<Result>(act: () => Result): Result {
     const wasInside = this.#isInside;
     this.#isInside = false;
@@ -482,7 +482,7 @@ function postpone(receiver: Activity, send: () => void): void {
 /** JSON pointers escape `~` and `/`. */
 const escapeId = (id: string): string => id.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The last instant that a date can name: the due time of a delay that is infinite. */
+/** The last time that a `Date` can represent: the due time of an infinite delay. */
 const LAST_MS = 8.64e15;
 
 function dueAfter(nowMs: number, delayMs: number): number {

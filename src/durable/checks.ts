@@ -4,8 +4,8 @@ import { PostChainError } from './error.ts';
 import { machinesOf } from './machine-digest.ts';
 
 /**
- * Throws `not_durable`, which lists what a machine names but does not have, and the part of its initial context that cannot be stored: such a
- * machine would fail later, in the middle of its work.
+ * Throws `not_durable` with a list of the implementations that a machine lacks and of the parts of its initial context that cannot be stored:
+ * such a machine would fail later, in the middle of a run.
  */
 export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): void {
   const problems = [...machinesOf(machine)].flatMap((one) => [

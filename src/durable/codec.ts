@@ -18,7 +18,7 @@ export interface Codec {
   /** Throws `not_durable`, which names the path of the first value that no codec stores. */
   encode(value: unknown, subject: string): Json;
   decode(stored: Json): unknown;
-  /** Throws what `encode` would throw. Objects in `known` have been checked before, and are added to it: values are immutable. */
+  /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
 }
 
@@ -77,7 +77,7 @@ const BUILT_IN: readonly ValueCodec[] = [
   codec('Error', (value) => value instanceof Error, errorMembers, toError),
 ];
 
-/** What is stored of an error: its name and message, and each own member that can be stored. Stacks differ from run to run. */
+/** Returns the stored form of an error: its name, message, and each own member that can be stored. Stacks differ from run to run. */
 function errorMembers(error: Error): Record<string, unknown> {
   const { name, message, cause } = error;
   const members = Object.entries(error).filter(
@@ -139,7 +139,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     if (own !== undefined) return own.decode(decode(stored.value) as never);
     throw new PostChainError(
       'invalid_journal',
-      `A stored value is of the type "${stored[TAG]}"; the machine has no codec of that name. Add it to "codecs".`,
+      `A stored value needs the codec "${stored[TAG]}", which is missing. Add it to "codecs".`,
     );
   }
 
@@ -181,7 +181,7 @@ const isRecord = (value: object): boolean => {
 
 const isTagged = (stored: object): stored is Tagged => Object.hasOwn(stored, TAG);
 
-/** The place of a value: linked, so that a path is only written out for an error. */
+/** The path of a value, as a linked list: its text is needed only for errors. */
 interface Path {
   readonly key: string | number;
   readonly owner: object | null;

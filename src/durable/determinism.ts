@@ -1,4 +1,4 @@
-/** A pseudorandom generator whose state is one 32-bit number, so that a keyframe can store it. */
+/** A pseudorandom generator whose state is one 32-bit number. */
 export interface Random {
   state: number;
   /** The next number from 0 (inclusive) to 1 (exclusive). Mulberry32 by Tommy Ettinger. */
@@ -40,9 +40,9 @@ const stepUuid: typeof crypto.randomUUID = () =>
   }) as ReturnType<typeof crypto.randomUUID>;
 
 /**
- * Executes `act`, which must be synchronous, in a world that a replay can repeat: time stands still at `nowMs`, and `Math.random` and
- * `crypto.randomUUID` take their numbers from `random`. Statecharts often read both in an `assign` or in their initial context. The idea is
- * that of Temporal's workflow sandbox.
+ * Executes `act`, which must be synchronous, so that a replay can repeat it: the time is `nowMs` throughout, and `Math.random` and
+ * `crypto.randomUUID` take their numbers from `random`. Statecharts often read both in an `assign` or in their initial context. The idea
+ * comes from Temporal's workflow sandbox.
  */
 export function deterministically<Result>(nowMs: number, random: Random, act: () => Result): Result {
   const { Date: outerDate, crypto } = globalThis;

@@ -8,7 +8,7 @@ import { PostChainError } from './error.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import type { ReplayedSystem } from './replay.ts';
 
-/** What an actor waits for. Times are milliseconds since the epoch. */
+/** What an actor is waiting for. Times are in milliseconds since the epoch. */
 export interface Pending {
   /** Calls in progress: promises, callbacks, observables. */
   readonly activities: readonly { readonly actor: ActorPath; readonly source: string; readonly sinceMs: number }[];
@@ -18,7 +18,7 @@ export interface Pending {
 }
 
 export interface SendOptions {
-  /** A repeated id counts once, also in another process. */
+  /** An event with an id that was already sent, even by another process, is ignored. */
   readonly id?: string;
 }
 
@@ -29,17 +29,17 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly ref: ActorRefFrom<Machine>;
   getSnapshot(): SnapshotFrom<Machine>;
   /**
-   * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
-   * ended. Rejects with `not_durable` if the event cannot be stored, with `journal_fenced` if another process has taken over the actor, and
-   * with `journal_failed` if the journal cannot be written.
+   * Resolves when the event is stored and processed: to true, or to false if it was not delivered, because its id was already sent, or the
+   * actor has ended or is closed. Rejects with `not_durable` if the event cannot be stored, with `journal_fenced` if another process has taken
+   * over the actor, and with `journal_failed` if the journal cannot be written.
    */
   send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
   /** The journal so far. */
   readonly entries: readonly DurableEntry[];
-  /** Resolves to the output of the machine at its end. Rejects with its error, or with `cancelled` if it is stopped. */
+  /** Resolves to the machine's output. Rejects with its error, or with `cancelled` if the actor is stopped or closed. */
   readonly output: Promise<OutputFrom<Machine>>;
-  /** Ends the actor: its journal says that it was stopped. */
+  /** Ends the actor, with the status `stopped`. */
   stop(): Promise<void>;
   /** Releases the actor: it leaves memory, its activities are aborted, and any process may open it again. */
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export interface HostOptions {
   readonly onClose: () => void;
 }
 
-/** The longest delay of a timer in JavaScript. */
+/** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** An external event, or effects that have ended after the events that they sent. */
@@ -116,7 +116,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       settle = { resolve, reject };
     });
     this.#settleOutput = settle as never;
-    // Not everybody waits for the output.
+    // An output that nobody awaits must not be an unhandled rejection.
     this.output.catch(() => {});
     replayed.owner.current = {
       record: (event) => this.#append(event),
@@ -293,7 +293,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return written === undefined ? afterWrite() : written.then(afterWrite);
   }
 
-  /** Stores what is not stored yet. If that fails, the actor is closed: what was not stored has not happened. */
+  /** Writes the unstored entries. If that fails, the actor is closed: a step that is not stored did not happen. */
   #write(): void | Promise<void> {
     if (this.#writing !== null) return this.#writing.then(() => this.#write());
     const entries = this.#unstored;
@@ -351,7 +351,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     );
   }
 
-  /** Records that effects were executed: they are not executed again. */
+  /** Records that effects have ended, so that they are not executed again. */
   #endEffects(effects: readonly number[]): void {
     if (effects.length > 0 && !this.#isClosed) this.#push({ type: 'effect-end', effects });
   }
@@ -364,7 +364,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#runningEffects === 0) void this.close();
   }
 
-  /** Waits for the timer that is due next, for at most as long as a timer of JavaScript can. */
+  /** Waits for the timer that is due next, or for as long as `setTimeout` supports. */
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
@@ -381,8 +381,8 @@ const isPromise = (value: unknown): value is PromiseLike<unknown> =>
 const stopped = (id: string): PostChainError =>
   new PostChainError(
     'cancelled',
-    `actor ${id} was stopped: it has no output. Handle this error where you read "output".`,
+    `actor ${id} was stopped, so it has no output. Handle this error where you await "output".`,
   );
 
 const closed = (id: string): PostChainError =>
-  new PostChainError('cancelled', `actor ${id} was closed before its end. Open it again to wait for its output.`);
+  new PostChainError('cancelled', `actor ${id} was closed before it ended. Open it again to await its output.`);

@@ -11,7 +11,7 @@ export interface ActorSummary {
   /** `running`: a process holds it. `waiting`: no process does, and it has not ended. */
   readonly status: 'running' | 'waiting' | 'done' | 'error' | 'stopped' | 'damaged';
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
-  /** The number of the last entry that a list can read without the others; it grows with the journal. */
+  /** The number of the last entry that can be read without the earlier ones. It grows with the journal. */
   readonly lastSeq: number;
 }
 
@@ -25,7 +25,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
     if (typeof entry.atMs !== 'number')
       throw new Error(`atMs: expected a number; received ${JSON.stringify(entry.atMs)}`);
     if (typeof entry.type !== 'string')
-      throw new Error(`type: expected a text; received ${JSON.stringify(entry.type)}`);
+      throw new Error(`type: expected a string; received ${JSON.stringify(entry.type)}`);
     if (entry.type === 'start' && entry.format !== JOURNAL_FORMAT)
       throw new Error(`format: expected ${JOURNAL_FORMAT}; received ${JSON.stringify(entry.format)}`);
     return value as DurableEntry;
@@ -47,7 +47,7 @@ function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): Ac
   return { id, machine, startedAt, status, forkedFrom, lastSeq };
 }
 
-/** The end of the step that contains an entry: the number of the next external entry, or of entries. */
+/** Returns where the step that contains an entry ends: the number of the next external entry, or the length of the journal. */
 export function endOfStep(entries: readonly DurableEntry[], seq: number): number {
   const next = entries.findIndex((entry, at) => at > seq && isExternal(entry));
   return next < 0 ? entries.length : next;

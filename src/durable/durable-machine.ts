@@ -25,9 +25,9 @@ export interface DurableMachineOptions<Machine extends AnyStateMachine> {
   readonly versions?: Readonly<Record<string, Machine>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
   readonly codecs?: readonly ValueCodec[];
-  /** Whether delays go on while no process holds the actor: `counts` (default), or `pauses`. */
+  /** Whether the time in which no process holds the actor counts toward delays: `counts` (default) or `pauses`. */
   readonly timeWithoutProcess?: 'counts' | 'pauses';
-  /** By default the system's. */
+  /** The time source; by default the system clock. */
   readonly clock?: Clock;
   /** Receives what the action `log` prints; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
@@ -41,34 +41,34 @@ export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJ
 export interface ForkActorOptions<Machine extends AnyStateMachine> {
   /** The entry after whose step the fork begins. */
   readonly at: number;
-  /** Sent to the fork. */
+  /** An event to send to the fork. */
   readonly event?: EventFromLogic<Machine>;
-  /** By default a random one. */
+  /** The id of the fork; by default random. */
   readonly id?: string;
 }
 
-/** What a replay found. */
+/** The result of a replay. */
 export interface ActorReplay<Machine extends AnyStateMachine> {
-  /** Null if the machine did what the journal says. */
+  /** The first difference from the journal; null if there is none. */
   readonly divergence: Divergence | null;
-  /** At the end, or at the divergence. */
+  /** The snapshot at the end of the journal, or at the divergence. */
   readonly snapshot: SnapshotFrom<Machine>;
 }
 
 /** A machine whose actors outlive processes. */
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /**
-   * Starts an actor, or continues one: an actor of this process is returned as it is, one whose process has ended is replayed, its open
-   * activities and effects start again, and its due timers fire. Rejects with `invalid_journal` if another process holds it, or its journal
-   * is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
+   * Starts an actor, or continues one. An actor that is open in this process is returned as it is. One whose process has ended is replayed,
+   * its unfinished activities and effects start again, and its due timers fire. Rejects with `invalid_journal` if another process holds it, or
+   * its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
    */
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
-   * Continues actors that no process holds and that have something to do: a timer that is due, or an activity or effect that its process did
-   * not finish. They are closed when they only wait again. Resolves to their ids when their due timers have fired.
+   * Continues actors that no process holds and that have a due timer, or an activity or effect that did not finish. They are closed once they
+   * are only waiting again. Resolves to their ids when their due timers have fired.
    */
   wake(): Promise<readonly string[]>;
-  /** Evaluates a recorded actor again, without a call or effect. */
+  /** Evaluates a journal again, without calls or effects. */
   replay(id: string): Promise<ActorReplay<Machine>>;
   /** Starts another actor with the same past, up to an entry. */
   fork(id: string, options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
@@ -79,8 +79,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
 }
 
 /**
- * Makes a state machine durable: everything that enters it is journaled first, and an actor continues after a crash where it was. Throws
- * `not_durable`, which names what prevents that.
+ * Makes a state machine durable: everything that enters it is journaled first, and after a crash an actor continues where it left off.
+ * Throws `not_durable` with the reasons if the machine cannot be durable.
  *
  * @example
  * const orders = createDurableMachine(orderMachine, { journals: fileJournals('orders') });
@@ -94,7 +94,7 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   return new MachineHost(machine, options);
 }
 
-/** References to actors are part of contexts, and are not stored with them. */
+/** Contexts may contain references to actors, which a replay creates again. */
 const ACTOR_REFERENCE: ValueCodec = {
   name: 'actor',
   is: (value): value is unknown =>
@@ -110,7 +110,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #codec: Codec;
   readonly #contextCodec: Codec;
   readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
-  /** When waiting actors have something to do, by id: known until their journal grows. */
+  /** When waiting actors are due, by id. Valid until the journal grows. */
   readonly #dueTimes = new Map<string, { readonly lastSeq: number; readonly dueAtMs: number }>();
 
   constructor(machine: Machine, options: DurableMachineOptions<Machine>) {
@@ -256,7 +256,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
   }
 
-  /** Replays a journal on the version of the machine that recorded it, or on the machine of today. */
+  /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
   #replayed(id: string, entries: readonly DurableEntry[]): { replayed: ReplayedSystem; start: StartEntry } {
     const start = startOf(entries);
     const { versions = {} } = this.#options;
@@ -293,7 +293,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return actor?.entries ?? entriesOf(this.#options.journals.read(id));
   }
 
-  /** When a waiting actor has something to do: at once, at a time, or never by itself. */
+  /** Returns when a waiting actor is due: 0 for at once, infinity if it only waits for events. */
   async #dueAtMs(id: string, lastSeq: number): Promise<number> {
     const known = this.#dueTimes.get(id);
     if (known?.lastSeq === lastSeq) return known.dueAtMs;
@@ -319,7 +319,7 @@ interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds
   readonly effects: readonly OpenEffect[];
 }
 
-/** An actor that another process took in the meantime needs no waking. */
+/** Another process has opened the actor in the meantime, so there is nothing to wake. */
 function ifUnavailable(error: unknown): null {
   if (PostChainError.isInstance(error) && error.code === 'invalid_journal') return null;
   throw error;
@@ -330,6 +330,6 @@ function diverged(id: string, { seq, expected, received, cause }: Divergence): P
     event === null ? 'nothing' : JSON.stringify(event).slice(0, 200);
   return new PostChainError(
     'diverged',
-    `actor ${id}: the machine no longer does what its journal says. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version of the machine to "versions", or start a new actor.`,
+    `actor ${id}: the machine no longer does what its journal recorded. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version of the machine to "versions", or start a new actor.`,
   );
 }

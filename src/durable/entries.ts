@@ -4,7 +4,7 @@ import type { Json } from './codec.ts';
 export const JOURNAL_FORMAT = 3;
 
 /**
- * The place of an actor in its system: the ids from the root down, as a JSON pointer (RFC 6901). The root is the empty text, its child
+ * The place of an actor in its system: the ids from the root down, as a JSON pointer (RFC 6901). The root is the empty string; its child
  * `pay` is `/pay`.
  */
 export type ActorPath = string;
@@ -22,12 +22,12 @@ export interface StartEntry {
   readonly startedAt: string;
   readonly node: string;
   readonly icu: string;
-  /** What a product stores with its actors. */
+  /** Data that the host's caller stores with the actor. */
   readonly product: Json;
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
 }
 
-/** What comes in from outside, one at a time. These entries determine the actor: a replay feeds them to the machine again. */
+/** External events, one at a time. They determine the actor: a replay feeds them to the machine again. */
 export type ExternalEvent =
   /** An event that was sent to an actor. With `id`, a repeated send counts once. */
   | { readonly type: 'delivery'; readonly actor: ActorPath; readonly event: Json; readonly id?: string }

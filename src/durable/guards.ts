@@ -10,22 +10,22 @@ import { and, or } from 'xstate';
 import { replaceBehavior } from '../internal/xstate-internals.ts';
 import { guardLabel } from './charts/guard-label.ts';
 
-/** What a guard decided, and the values that it compared. */
+/** A guard's result, and the values that it compared. */
 export interface GuardResult {
   readonly holds: boolean;
   /** JSON. */
   readonly inputs?: unknown;
 }
 
-/** A guard that also gives the values that it compared. */
+/** A guard that also returns the values that it compared. */
 interface ExplainedGuard {
   (args: never, params: never): boolean;
   readonly explain: (args: never, params: never) => GuardResult;
 }
 
 /**
- * Returns a guard for `setup` or `provide` that gives the values that it compared, for the journal. In any other actor it is an ordinary
- * guard.
+ * Returns a guard for `setup` or `provide` whose compared values are recorded in the journal of a durable actor. In any other actor, it is an
+ * ordinary guard.
  *
  * @example
  * guards: {

@@ -6,9 +6,9 @@ const activities = new WeakMap<object, string>();
 export const registerActivity = (ref: AnyActorRef, key: string): void => void activities.set(ref, key);
 
 /**
- * Returns a text that identifies a call of a durable actor: pass the arguments of a promise, callback, observable or custom action. A call that
- * is repeated because its process ended before the result was stored has the same key, so that its receiver can count it once. Throws
- * `invalid_option` outside a durable actor.
+ * Returns a string that identifies a call or effect of a durable actor: pass the arguments of a promise, callback, observable or custom action.
+ * A call that is repeated because its process ended before the result was stored has the same key, so that the receiver can count it once.
+ * Throws `invalid_option` outside a durable actor.
  *
  * @example
  * actors: { pay: fromPromise(({ input, self }) => bank.pay(input, { idempotencyKey: idempotencyKey({ self }) })) }

@@ -2,7 +2,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { chartOf } from './charts/chart.ts';
 
-/** FNV-1a with two offsets: 16 hexadecimal digits. Identifies values, and protects against nothing. */
+/** FNV-1a with two offsets: 16 hexadecimal digits. Identifies values; not cryptographic. */
 export function digestOf(text: string): string {
   let one = 0x811c9dc5;
   let other = 0x01000193;

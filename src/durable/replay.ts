@@ -5,7 +5,7 @@ import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type St
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
 
-/** The first difference between a journal and what the machine does today. */
+/** The first difference between a journal and what the machine does now. */
 export interface Divergence {
   /** The number of the entry. */
   readonly seq: number;
@@ -25,7 +25,7 @@ export interface SystemOwner {
 export interface ReplayedSystem {
   readonly system: DurableActorSystem;
   readonly divergence: Divergence | null;
-  /** What the last step did beyond the journal: the process ended while it was being stored. */
+  /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
   /** The effects that were stored, and may not have been executed. */
   readonly openEffects: ReadonlyMap<number, () => unknown>;
@@ -117,7 +117,7 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
   return { system, divergence, unstored, openEffects, effectPaths, sentIds, owner };
 }
 
-/** Returns the first entry of a journal. Throws `invalid_journal` if it starts no durable actor. */
+/** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */
 export function startOf(entries: readonly DurableEntry[]): StartEntry {
   const [first] = entries;
   if (first?.type === 'start') return first;

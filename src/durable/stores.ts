@@ -5,7 +5,7 @@ import type { JournalStore, JournalStoreOptions } from './journals/journal-store
 import { createMemoryJournals } from './journals/memory-journals.ts';
 import { createSqliteJournals, type SqliteJournals } from './journals/sqlite-journals.ts';
 
-/** A store of the journals of durable actors. */
+/** A store for the journals of durable actors. */
 export type ActorJournals = JournalStore<DurableEntry, ActorSummary>;
 
 type FsyncOption = Pick<JournalStoreOptions, 'fsync'>;

@@ -239,7 +239,7 @@ interface PrivateActor {
   readonly _error: (error: unknown) => void;
 }
 
-/** What the owner of an actor system takes over. */
+/** The hooks of the owner of an actor system. */
 export interface SystemHooks {
   readonly isRoot: boolean;
   readonly sessionId: string;

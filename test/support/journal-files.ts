@@ -16,7 +16,7 @@ export const LONG_HISTORY: readonly Turn[] = [
   { role: 'user', content: longTurn('the garden') },
 ];
 
-/** A run of the offline model over them, in which the first is summarized, the third removed, and the fourth kept. */
+/** A run of the extractive model over them, in which the first is summarized, the third removed, and the fourth kept. */
 export async function runOverHistory() {
   const run = createPostChain({ consent: 'ask', limits: { maxCycles: 3 } }).run({
     request: 'Is the cellar damp?',

@@ -125,7 +125,7 @@ function configOf(state: StatePlan, world: World, isChild: boolean): object {
   };
 }
 
-/** Every transition counts and stops at this count, so that no machine runs for ever. */
+/** Every transition counts and stops at this count, so that no machine runs forever. */
 const MOST = 12;
 
 const atMostTimes =

@@ -42,7 +42,7 @@ export function setup(): void {
   install(PROGRAM_FOLDER, [tarball, ...required]);
 }
 
-/** Installs the tools where they are missing. */
+/** Installs the tools that are missing. */
 function installTools(): void {
   const listed = join(TOOLS_FOLDER, 'installed.json');
   if (!existsSync(listed) || readFileSync(listed, 'utf8') !== JSON.stringify(TOOLS)) {

@@ -71,7 +71,7 @@ export function fakeTerminal(columns = 100): FakeTerminal {
     shown: () => draw(written),
     async press(...keys) {
       for (const key of keys) {
-        // Escape alone is told from the beginning of an arrow key by the time that passes after it.
+        // A pause after Escape distinguishes it from the beginning of an arrow key.
         const read = key === 'escape' ? once(stream, 'keypress') : null;
         stream.write(KEYS[key]);
         await read;

@@ -1,4 +1,4 @@
-/** What every entry of a journal has. */
+/** The fields of every journal entry. */
 export interface StoredEntry {
   /** Counts from 0 without gaps. */
   readonly seq: number;
@@ -68,7 +68,7 @@ export interface JournalStoreOptions {
   readonly fsync?: Fsync;
 }
 
-/** What a list knows of a journal without reading all of it. */
+/** A journal as lists read it, without reading all of it. */
 export interface ListedJournal {
   readonly id: string;
   /** The first and the last entry as they are stored: parsed JSON, not validated. Null if they cannot be read without the others. */
@@ -80,7 +80,7 @@ export interface ListedJournal {
   readonly isWritten: boolean;
 }
 
-/** What a product says about its entries. */
+/** How a kind of journal validates, lists and redacts its entries. */
 export interface JournalFormat<Entry extends StoredEntry, Summary> {
   /** What a journal belongs to, for messages: "run", "actor". */
   readonly noun: string;

@@ -41,7 +41,7 @@ export interface ObservedCandidate {
   readonly result: 'false' | 'taken' | 'not-evaluated';
 }
 
-/** What an actor did. Each snapshot is the one directly after it. */
+/** One observation of an actor. Each snapshot is the one directly after it. */
 export type Observation =
   /**
    * The actor has started, or is observed from here on (`event` is null). `nodes`: the states of a machine before any transition; `snapshot`
@@ -61,7 +61,7 @@ export type Observation =
       readonly event: AnyEventObject;
       readonly sender: ObservedActor | null;
     }
-  /** A transition took effect, also one that only ran actions. The transitions of one microstep share a snapshot. */
+  /** A transition took effect, even if it only ran actions. The transitions of one microstep share a snapshot. */
   | {
       readonly type: 'transition';
       readonly actor: ObservedActor;

@@ -8,7 +8,7 @@ export interface InspectTo extends Inspect {
   close(): void;
 }
 
-/** What is used of a native WebSocket, or of one of `ws`. */
+/** The part of the native WebSocket, and of the one of `ws`, that is used here. */
 interface Socket {
   readonly bufferedAmount: number;
   send(text: string): void;
@@ -60,7 +60,7 @@ interface Connection {
   end(): void;
 }
 
-/** With more unsent text than this, the connection is given up, so that the observed program keeps its memory. */
+/** The connection is closed if more text than this is unsent, to bound the memory of the observed program. */
 const MAX_UNSENT_CHARS = 64_000_000;
 
 /** `failed` is called at most once, and not after `end()`. */

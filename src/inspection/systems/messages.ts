@@ -85,7 +85,7 @@ export const systemMessageSchema = z.discriminatedUnion('type', [
     output: z.optional(z.unknown()),
     error: z.optional(z.unknown()),
   }),
-  /** Everything about the end of the system is sent. */
+  /** The system has ended, and everything about it was sent. */
   z.object({ type: z.literal('closed'), ...common }),
 ]);
 

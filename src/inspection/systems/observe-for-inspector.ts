@@ -140,7 +140,7 @@ const rootOf = (actor: ObservedActor): ObservedActor => (actor.parent === null ?
 
 const idOf = ({ ref }: ObservedActor): string => ref.sessionId;
 
-/** An actor without an id of its own is called like its machine. */
+/** An actor without an id of its own gets the name of its machine. */
 const nameOf = ({ ref, machine }: ObservedActor): string =>
   ref.id === ref.sessionId && machine !== null ? machine.id : ref.id;
 

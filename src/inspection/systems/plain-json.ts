@@ -3,7 +3,7 @@ const LIMITS = { depth: 50, values: 100_000, chars: 1_000_000 };
 const CUT = '[…]';
 
 /**
- * Returns a value as JSON, for display. Anything else than JSON is described: a Map becomes its entries, an Error its name and message, an
+ * Returns a value as JSON, for display. Other values are described: a Map becomes its entries, an Error its name and message, an
  * actor its id. Never throws.
  */
 export function plainJson(value: unknown, limits = LIMITS): unknown {

@@ -8,7 +8,7 @@ import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts
 const countIn = (text: string): number => Number.parseInt(text.replaceAll(',', '') || '0', 10);
 
 describe('the badges of the states', () => {
-  it('count the model calls up to an entry, also if the entries arrive one by one', async () => {
+  it('count the model calls up to an entry, even if the entries arrive one by one', async () => {
     let retries = 0;
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {

@@ -86,7 +86,7 @@ describe('an observed system', () => {
     expect(again?.facts).toContainEqual({ label: 'Current states', text: 'on' });
   });
 
-  it('says that an event made its actor fail', async () => {
+  it('reports that an actor failed while processing an event', async () => {
     const { view, deliveries, entries } = await observedRun(counter, ['BREAK']);
     const entry = entries[deliveries[1] ?? 0];
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');

@@ -39,7 +39,7 @@ describe('postchain run --attach', () => {
   });
 
   it.each([
-    ['photo.png', /^postchain: --attach: the offline model reads text only; add --model NAME$/],
+    ['photo.png', /^postchain: --attach: the extractive model reads text only; add --model NAME$/],
     [
       'notes.txt',
       /^postchain: --attach: expected a file that ends in \.png, .* or \.pdf; received ".*notes\.txt"\. Pass text files with --docs\.$/,

@@ -26,7 +26,7 @@ describe('postchain run --instructions', () => {
     expect(again.filter((text) => text.includes(section)).length).toBeGreaterThan(1);
   });
 
-  it('prints that the offline model ignores them', async () => {
+  it('prints that the extractive model ignores them', async () => {
     const { code, stderr } = await cli('run', 'What is a cycle?', '--docs', 'docs', '--instructions', 'Be brief.');
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('ignores --instructions') });
   });

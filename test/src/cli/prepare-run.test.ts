@@ -6,7 +6,7 @@ import { prepareRun } from '../../../src/cli/prepare-run.ts';
 import { readAttachment } from '../../../src/cli/run-inputs.ts';
 
 describe('the start of postchain run', () => {
-  it('lists the flags that the offline model ignores', async () => {
+  it('lists the flags that the extractive model ignores', async () => {
     const flags = {
       model: 'offline',
       journal: false,
@@ -16,7 +16,7 @@ describe('the start of postchain run', () => {
     } as const;
     const { notes, close } = await prepareRun(flags);
     await close();
-    expect(notes).toContain('The offline model ignores --api, --reasoning-effort, --service-tier');
+    expect(notes).toContain('The extractive model ignores --api, --reasoning-effort, --service-tier');
   });
 
   it('says nothing about flags that were not given', async () => {

@@ -81,13 +81,13 @@ describe('a durable machine', () => {
     expect(await (await orders.open('o-1')).send({ type: 'REJECT' })).toBe(false);
   });
 
-  it('gives the same actor to everybody who opens it in this process', async () => {
+  it('returns the same actor each time it is opened in this process', async () => {
     const orders = createDurableMachine(order, { journals: journals() });
     const [one, other] = await Promise.all([orders.open('o', { input: { amount: 1 } }), orders.open('o')]);
     expect(one).toBe(other);
   });
 
-  it('counts an event with the same id once, also in another process [D1]', async () => {
+  it('counts an event with the same id once, even in another process [D1]', async () => {
     const store = journals();
     const first = await createDurableMachine(order, { journals: store }).open('o', { input: { amount: 400 } });
     expect(await first.send({ type: 'APPROVE' }, { id: 'click-1' })).toBe(true);
@@ -131,7 +131,7 @@ describe('a durable machine', () => {
     });
   });
 
-  it('says what it waits for', async () => {
+  it('reports what it waits for', async () => {
     const clock = clockAt('2026-01-01T00:00:00Z');
     const actor = await createDurableMachine(order, { journals: journals(), clock }).open('o', {
       input: { amount: 1 },
@@ -280,7 +280,7 @@ describe('what cannot be durable', () => {
     });
   });
 
-  it('ends an actor whose context can no longer be stored, also in a replay [D5]', async () => {
+  it('ends an actor whose context can no longer be stored, even in a replay [D5]', async () => {
     const machine = durable({
       context: { f: null },
       on: { GO: { actions: assign({ f: () => () => 1 }) } },
@@ -326,7 +326,7 @@ describe('what cannot be durable', () => {
 });
 
 describe('an actor whose journal fails', () => {
-  it('does nothing that is not stored, and rejects what is sent [D6]', async () => {
+  it('does nothing that is not stored, and rejects sent events [D6]', async () => {
     const calls: string[] = [];
     const machine = setup({
       actors: { call: fromPromise(async () => void calls.push('called')) },

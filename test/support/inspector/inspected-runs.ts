@@ -340,7 +340,7 @@ const documentation: PassageSource = {
   },
 };
 
-/** Starts the README's run with the offline model; the model pauses in the calls with these numbers until the test resumes it. */
+/** Starts the README's run with the extractive model; the model pauses in the calls with these numbers until the test resumes it. */
 export function readmeRun(
   pausedCalls: readonly number[] = [],
   runId = 'readme',

@@ -59,7 +59,7 @@ describe('a fork with an edited prompt', () => {
     expect(JSON.stringify(later.map(({ turns }) => turns))).toContain('Something new');
   });
 
-  it('is refused at an entry that is no prompt', async () => {
+  it('is rejected at an entry that is not a prompt', async () => {
     const { chain, journal, at } = await recorded(() => replies.observation);
     const other = journal.findIndex(({ type }) => type === 'phase-end');
     await expect(chain.fork(journal, { at: other, turns: TURNS })).rejects.toThrow(

@@ -65,7 +65,7 @@ describe('the input of synthesis by itself', () => {
     expect(act).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
 
-  it('[E1] is rejected if it is no object', () => {
+  it('[E1] is rejected if it is not an object', () => {
     expect(() => synthesizeAnswer(null as never)).toThrow('input: expected an object; received null.');
   });
 

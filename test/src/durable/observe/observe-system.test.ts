@@ -341,7 +341,7 @@ describe('observeSystem', () => {
     expect(lines).toContain('root < CALLED of c');
   });
 
-  it('reports the end of an actor whose guard or action throws, of which XState reports nothing', async () => {
+  it('reports the end of an actor whose guard or action throws, which XState does not report', async () => {
     const fails = (): never => {
       throw new Error('broken');
     };

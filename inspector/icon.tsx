@@ -70,7 +70,6 @@ export function IconButton({ icon, label, keys, isPressed, isDisabled, onClick }
   );
 }
 
-/** Icon and word for each guard result. */
 export const GUARD_RESULTS = {
   taken: { icon: 'check', word: 'taken' },
   false: { icon: 'minus', word: 'no' },

@@ -95,7 +95,6 @@ function RunPage({ inspector, view }: PanelProps) {
   );
 }
 
-/** The selected step, or the view of the run that was opened in its place. */
 function StepOrView({ inspector, view }: PanelProps) {
   const name = activePanel.value;
   if (!isRunView(name) || !isAvailable(name, inspector.connection.value))
@@ -135,7 +134,6 @@ const COLORS: Readonly<Record<string, string>> = {
   damaged: 'b0231b',
 };
 
-/** A dot in the color of the run's status. */
 function faviconOf(view: RunView | null): string {
   const color = view === null || view.run.live ? '1450b8' : (COLORS[view.run.status] ?? '77839a');
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#${color}"/></svg>`;

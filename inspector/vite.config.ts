@@ -6,7 +6,6 @@ import { bakedDrawings, strictPolicy } from './vite-plugins.ts';
 
 const here = import.meta.dirname;
 
-/** The page as served by the inspection server. */
 function page(root: string, name: string): UserConfig {
   return {
     root,
@@ -24,7 +23,6 @@ function page(root: string, name: string): UserConfig {
   };
 }
 
-/** A single-file page that data is inserted into. */
 function filePage(root: string, name: string): UserConfig {
   const { plugins = [], ...config } = page(root, name);
   return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };

@@ -108,7 +108,6 @@ export function bringIntoView(view: Viewport, box: Box, size: WindowSize): Viewp
   );
 }
 
-/** Keeps a part of the picture inside the window. */
 export function keepVisible(view: Viewport, picture: WindowSize, size: WindowSize): Viewport {
   const clampTo = (at: number, length: number, room: number): number => Math.min(room - 40, Math.max(40 - length, at));
   return {

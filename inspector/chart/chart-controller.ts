@@ -32,7 +32,6 @@ export interface ChartController {
   readonly follow: (follows: boolean) => void;
   /** Scrolls a selection made elsewhere into view. */
   readonly reveal: (choice: ChartSelection) => void;
-  /** Centers a point of the picture. */
   readonly center: (point: { readonly x: number; readonly y: number }) => void;
   /** Reports the viewport again. */
   readonly refresh: () => void;
@@ -57,7 +56,6 @@ export function createChartController(
   let isFitted = true;
   let follows = false;
 
-  /** The active state of the outermost chart. */
   const activeState = (): number | undefined => {
     const own = [...(highlight?.active ?? [])].filter((number) => copyOf(scene, number) === scene.charts[0]?.copy);
     return own.find((number) => !scene.states[number]?.children.some((child) => own.includes(child)));

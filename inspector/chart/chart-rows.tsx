@@ -13,7 +13,6 @@ import { normalizeChart } from './normalize-chart.ts';
 /** A chart and what to highlight in it, as a picture or in rows. */
 export interface ChartProps {
   readonly charts: RunCharts;
-  /** The id of the outermost chart. */
   readonly root: string;
   readonly marks: Marks;
   readonly selected?: ChartSelection | null | undefined;
@@ -27,7 +26,6 @@ export interface ChartProps {
   readonly neverTaken?: ReadonlySet<string> | undefined;
 }
 
-/** The most rows shown. */
 const MAX_ROWS = 2_500;
 
 /** The chart as a list of states with their transitions. `status`: why it is not drawn. */
@@ -114,7 +112,6 @@ function scrollTo(list: HTMLElement, rows: string): void {
   list.scrollTop += row.top + row.height / 2 - top - height / 2;
 }
 
-/** A state as a row, with its depth and its outgoing transitions. */
 interface Row {
   readonly key: string;
   readonly chartId: string;

@@ -101,7 +101,7 @@ function LineShape({ number, line, scene }: LineProps) {
   );
 }
 
-/** The label of a line. Labels are drawn over all lines. */
+/** Labels are drawn over all lines. */
 function LabelShape({ number, line, scene, place: ofArc }: LineProps & { readonly place: Box | undefined }) {
   const { label, isBranch } = line.edge;
   const place = ofArc ?? label ?? captionPlace(line, scene);
@@ -210,7 +210,6 @@ function arcLabels(
   );
 }
 
-/** Returns the area of a box that others overlap. */
 function sharedArea({ x, y, width, height }: Box, others: readonly Box[]): number {
   return others.reduce((sum, other) => {
     const across = Math.min(x + width, other.x + other.width) - Math.max(x, other.x);
@@ -229,7 +228,6 @@ function borderTowards(box: Box, to: Point): Point {
   return { x: center.x + across * share, y: center.y + down * share };
 }
 
-/** The head of an arrow at the end of a line. */
 function arrowPath(points: readonly Point[]): string {
   const tip = points.at(-1);
   const before = points.at(-2);
@@ -323,7 +321,6 @@ function StateShape({ number, state, scene, hues }: ShapeProps) {
   );
 }
 
-/** The box of a state while its inside is visible. */
 function insideOf({ drawn: { inset, y }, inset: number }: SceneState, { charts }: Scene): Record<string, string> {
   const inner = number === null ? undefined : charts[number];
   if (inset === null || inner === undefined) return {};

@@ -57,7 +57,7 @@ interface ChartPictureProps extends ChartProps {
 const NO_HUES: Hues = {};
 const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
 
-/** The picture of a chart. It is rendered once; highlighting only changes classes. */
+/** Rendered once; highlighting only changes classes. */
 function ChartPicture(props: ChartPictureProps) {
   const { drawings, root, marks, onSelect, hues } = props;
   const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
@@ -142,7 +142,6 @@ function ChartPicture(props: ChartPictureProps) {
 /** Charts with more states can be searched. */
 const MIN_SEARCHED = 20;
 
-/** Finds a state by its name. */
 function StateSearch({ scene, onFind }: { readonly scene: Scene; readonly onFind: (found: ChartSelection) => void }) {
   const names = useMemo(() => {
     const found = new Map<string, ChartSelection>();

@@ -37,9 +37,7 @@ export interface DrawnState extends Box {
   readonly description: string;
   /** The names of the invoked actors. */
   readonly note: string;
-  /** The initial state of its parent. */
   readonly isInitial: boolean;
-  /** A region of a parallel state. */
   readonly isRegion: boolean;
   /** Its children are part of the same level. */
   readonly isOpen: boolean;
@@ -58,11 +56,9 @@ export interface DrawnStub extends Box {
   readonly text: string;
 }
 
-/** Transitions that are drawn as one line. */
 export interface JoinedTransitions {
   /** The label of the line: all its events, if that is short; otherwise the label of its first transition. */
   readonly text: string;
-  /** How many other labels there are. */
   readonly more: number;
   /** One for each transition. */
   readonly labels: readonly string[];
@@ -72,7 +68,6 @@ export interface JoinedTransitions {
   readonly transitions: readonly number[];
 }
 
-/** All transitions between two states, as one line. */
 export interface DrawnEdge extends JoinedTransitions {
   /** Null: a stub. */
   readonly source: string | null;

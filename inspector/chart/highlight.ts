@@ -8,7 +8,6 @@ import { ownOf } from './drawing.ts';
 import { BADGE_LENGTH, countText, labelParts, labelText } from './label-text.ts';
 import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
 
-/** Everything that can change in the picture without a new render. */
 export interface HighlightInput {
   readonly marks: Marks;
   readonly overlay: Overlay | null;
@@ -116,7 +115,6 @@ const isSameChart = (scene: Scene, one: number, other: number): boolean => {
   return copyOf(one) === copyOf(other);
 };
 
-/** The counts of a chart, or of its copy in the picture. */
 function takenIn(marks: Marks, { chartId, copy }: SceneChart): ReadonlyMap<number, number> | undefined {
   return marks.isSum || copy === chartId ? ownOf(marks.taken, chartId) : ownOf(marks.takenIn ?? {}, copy);
 }
@@ -196,7 +194,7 @@ export function heatMark(overlay: Overlay | null, { chartId, stateId }: StateRef
   return (ownOf(overlay, copy) ?? ownOf(overlay, chartId))?.get(stateId) ?? null;
 }
 
-/** The key of a transition in `neverTaken`; `transition` is its index in the chart. */
+/** `transition` is its index in the chart. */
 export function transitionKey(chartId: string, transition: number): string {
   return `${chartId} ${transition}`;
 }
@@ -312,7 +310,6 @@ function lineLabel(scene: Scene, number: number, marks: Marks, count: string): s
   return labelText(edge, { count, shown: counts.indexOf(Math.max(...counts)) });
 }
 
-/** The tooltip of a label: what its number means. */
 function lineTitle({ edge: { labels } }: SceneLine, words: string): string {
   const all = labels.length === 1 ? '' : `${labels.length} transitions: ${excerpt(labels.join(', '), 200)}\n`;
   return `${all}${words}`;

@@ -21,7 +21,7 @@ export const BADGE_LENGTH = 22;
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;
 
-/** Estimates the width of a text. A non-Latin character counts as one em. */
+/** A non-Latin character counts as one em. */
 export function widthOf(text: string, size: number): number {
   let ems = 0;
   for (const character of text) ems += emsOf(character);
@@ -40,7 +40,6 @@ type Label = Pick<JoinedTransitions, 'text' | 'more' | 'labels'>;
 interface LabelOptions {
   /** The index of the label to show; null stands for all of them, like the label of a line that was not taken. */
   readonly shown?: number | null;
-  /** How often the line was taken. */
   readonly count?: string;
 }
 

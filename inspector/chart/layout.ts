@@ -3,7 +3,6 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { chartDigest, type Drawing, LAYOUT_TIMEOUT_MS, type LaidOut, ownOf, tooLarge } from './drawing.ts';
 
 const laidOut = new Map<string, Promise<LaidOut>>();
-/** The most layouts cached. */
 const MAX_CACHED = 20;
 
 /** The drawings made at build time; null if one is missing. */

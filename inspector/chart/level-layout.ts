@@ -94,7 +94,6 @@ const VARIANTS: readonly Options[] = ['RIGHT', 'DOWN'].map((direction) => ({ ...
 /** ELK fails with the order of the model if children are included. */
 const ORDERED: Options = { 'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES' };
 
-/** Less work for large levels. */
 const LARGE: Options = {
   ...LAYERED,
   'elk.direction': 'RIGHT',

@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Viewport, WindowSize } from './camera.ts';
 import type { Scene } from './scene.ts';
 
-/** Shows a viewport in the minimap. */
 export type ShowView = (view: Viewport, size: WindowSize) => void;
 
 /** How much of the picture may be outside the window before the minimap appears, in pixels of the picture. */
@@ -10,7 +9,6 @@ const SLACK = 28;
 
 interface MinimapProps {
   readonly scene: Scene;
-  /** Receives the function that shows a viewport. */
   readonly onReady: (show: ShowView) => void;
   /** The pointer chose a point of the picture; the keyboard moves the chart itself. */
   readonly onCenter: (point: DOMPoint) => void;

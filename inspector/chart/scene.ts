@@ -131,12 +131,10 @@ export function sceneOf(drawings: Readonly<Record<string, Drawing>>, root: strin
   return { width: drawn.width, height: drawn.height + (hasCaption ? CAPTION : 0), charts, states, lines };
 }
 
-/** The chart id and state id of a state. */
 export function stateRefOf({ charts }: Scene, { chart, drawn }: SceneState): StateRef {
   return { chartId: charts[chart]?.chartId ?? '', stateId: drawn.id };
 }
 
-/** Whether a state has children or an inner chart. */
 export function hasInside({ inset, children }: SceneState): boolean {
   return inset !== null || children.length > 0;
 }
@@ -169,13 +167,11 @@ export function lineSelector(selected: ChartSelection | null): (line: SceneLine,
     chartId === selected.chartId && edge.transitions.some((one) => selectedIds.has(one));
 }
 
-/** The index of the state at an event target. */
 export function stateAt(target: EventTarget | null): number | null {
   const element = target instanceof Element ? target.closest('[data-state]') : null;
   return element === null ? null : Number(element.getAttribute('data-state'));
 }
 
-/** The position of a selected state or line in the picture. */
 interface SelectionLocation {
   readonly box: Box;
   /** The scale of the level that contains it. */
@@ -207,7 +203,6 @@ export function locateSelection(scene: Scene, choice: ChartSelection): Selection
   return null;
 }
 
-/** The bounds of a line with its label in the whole picture. */
 function lineBox({ origin, fullScale }: SceneChart, { points, label }: DrawnEdge): Box {
   const boxes = [...points.map(({ x, y }) => ({ x, y, width: 0, height: 0 })), ...(label === null ? [] : [label])];
   const [left, top] = [Math.min(...boxes.map(({ x }) => x)), Math.min(...boxes.map(({ y }) => y))];

@@ -17,7 +17,6 @@ export interface SnakeNode {
 export interface SnakeLine {
   readonly source: string;
   readonly target: string;
-  /** The width of its label. */
   readonly label: number;
   /** The line may have a smaller label, or none. */
   readonly isBranch: boolean;
@@ -30,7 +29,6 @@ interface SnakeLayout extends Placed {
   readonly routes: readonly { readonly points: readonly Point[]; readonly label: Box | null }[];
   /** Length, bends and crossings of all lines; lower is better. */
   readonly cost: number;
-  /** The number of branches without a full label. */
   readonly unlabeled: number;
 }
 
@@ -292,7 +290,6 @@ function portsOf({ x, y, width, height }: Box): readonly Port[] {
   return ports;
 }
 
-/** Keeps only the points where the line turns. */
 function corners(points: readonly Point[]): readonly Point[] {
   return points.filter((point, index) => {
     const [before, after] = [points[index - 1], points[index + 1]];
@@ -323,7 +320,6 @@ function positionsOn(points: readonly Point[], width: number): readonly Box[] {
   return found.sort((one, other) => one.cost - other.cost).map(({ box }) => box);
 }
 
-/** The segments of a line as flat boxes. */
 function sidesAlong(points: readonly Point[]): readonly Box[] {
   return points.slice(1).map((point, index) => {
     const before = points[index] ?? point;

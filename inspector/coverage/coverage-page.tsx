@@ -23,7 +23,6 @@ import { formatPercent, KINDS, percentOf, TITLES } from '../../src/testing/cover
 import { ownOf } from '../chart/drawing.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
 
-/** The coverage of all machines; for the selected one, its chart and uncovered items. */
 export function CoveragePage({ report }: { readonly report: ReadReport }) {
   const { title, charts, machines } = report;
   const [index, setPlace] = useState(0);
@@ -103,7 +102,6 @@ interface SelectedItemsProps {
   readonly onClose: () => void;
 }
 
-/** The coverage of the state or transitions selected in the chart. */
 function SelectedItems({ report, selected, onClose }: SelectedItemsProps) {
   const machine = report.machines.find((one) => one.machine === selected.chartId);
   return (
@@ -125,7 +123,6 @@ interface StateItemsProps {
   readonly stateId: string;
 }
 
-/** A state with the outcomes of its actors and delays. */
 function StateItems({ report, machine, stateId }: StateItemsProps) {
   const chart = report.charts.charts.find(({ id }) => id === machine.machine);
   const state = chart?.states.find(({ id }) => id === stateId);
@@ -156,7 +153,6 @@ interface TransitionItemsProps {
   readonly transitions: readonly number[];
 }
 
-/** Transitions with their guard results. */
 function TransitionItems({ machine, transitions }: TransitionItemsProps) {
   return (
     <ul>
@@ -185,7 +181,6 @@ function Times({ times, is }: { readonly times: number; readonly is: string }) {
   return <span class={times === 0 ? 'not-reached' : 'reached'}>{words.trim()}</span>;
 }
 
-/** Explains the colors of the chart. */
 function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonly chart: Chart }) {
   const ids = new Set(charts.charts.map(({ id }) => id));
   const hasInsets = chart.states.some(({ invokes }) =>
@@ -205,12 +200,10 @@ function CoverageLegend({ charts, chart }: { readonly charts: RunCharts; readonl
 
 interface CoverageTableProps {
   readonly machines: readonly CoveredMachine[];
-  /** The index of the shown machine. */
   readonly shown: number;
   readonly onShow: (index: number) => void;
 }
 
-/** One row per machine; clicking it shows that machine. */
 function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
   return (
     <div class="coverage-table">
@@ -251,7 +244,6 @@ function CoverageTable({ machines, shown, onShow }: CoverageTableProps) {
   );
 }
 
-/** A percentage with its counts. */
 function Share({ items }: { readonly items: readonly ReportItem[] }) {
   if (items.length === 0) return <td class="muted">none</td>;
   const percent = percentOf({ items });

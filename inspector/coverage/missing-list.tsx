@@ -25,7 +25,6 @@ interface MissingListProps {
   readonly onReveal: (choice: ChartSelection) => void;
 }
 
-/** The uncovered items of a machine by kind; clicking one reveals it in the chart. */
 export function MissingList({ machine, chart, isRevealed, onReveal }: MissingListProps) {
   const [revealed, setRevealed] = useState<string | null>(null);
   const missing = machine.items.filter(({ times }) => times === 0);

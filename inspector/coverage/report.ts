@@ -13,7 +13,7 @@ const RECREATE = 'the file is truncated or was changed. Create it again.';
 export type CoveredMachine = CoverageReport['machines'][number];
 export type ReportItem = CoveredMachine['items'][number];
 
-/** The coverage report of a file. A part that was changed is found when it is rendered. */
+/** A part that was changed is found when it is rendered. */
 export interface ReadReport {
   readonly title: string;
   readonly charts: RunCharts;
@@ -21,7 +21,7 @@ export interface ReadReport {
   readonly laidOut: LaidOut;
 }
 
-/** Parses a coverage report. Throws an error with a message for the user if it cannot be read. */
+/** Throws an error with a message for the user if it cannot be read. */
 export function readReport(data: string): ReadReport {
   const parts = parsed(data);
   if (parts['version'] !== REPORT_VERSION)
@@ -60,7 +60,6 @@ export function transitionOf({ key }: ReportItem): number | null {
   return index === undefined ? null : Number(index);
 }
 
-/** The guard result of an item; null for other items. */
 export function guardResultOf({ kind, key }: ReportItem): 'true' | 'false' | null {
   if (kind !== 'guard') return null;
   return key.endsWith(' true') ? 'true' : 'false';
@@ -76,7 +75,6 @@ export function stateOf({ kind, key, name }: ReportItem, { states }: Chart): str
   return named.sort((one, other) => other.length - one.length)[0] ?? null;
 }
 
-/** Where an item is in the picture: its transitions or its state. */
 export function placeOfItem(item: ReportItem, chart: Chart): ChartSelection | null {
   const index = transitionOf(item);
   if (index !== null)
@@ -99,7 +97,6 @@ export function shortName(item: ReportItem, machine: string): string {
   return (item.kind === 'guard' ? name.replace(/: (?:true|false)$/u, '') : name).replace(' → ', ' › ');
 }
 
-/** Marks for the covered parts of a chart. */
 interface CoverageMarks {
   readonly marks: Marks;
   readonly overlay: Overlay;

@@ -55,7 +55,6 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
   const leaf: Record<string, readonly string[]> = { ...empty.leaf };
   const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...notInside };
 
-  /** Records a running chart and the charts inside its active states. */
   function enter({ id: chartId, invoking }: IndexedChart, configuration: Configuration, since: number): void {
     active[chartId] = configuration.active;
     leaf[chartId] = configuration.leaves;

@@ -11,7 +11,6 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 import { runStart } from './story.ts';
 
-/** A value of a run and its limit. */
 export interface Meter {
   readonly name: string;
   readonly value: number;
@@ -21,7 +20,6 @@ export interface Meter {
   readonly note: string | null;
 }
 
-/** The latest evaluation of the context. */
 interface Evaluated {
   readonly seq: number;
   readonly step: number;
@@ -37,7 +35,6 @@ export interface Budget {
 
 const CHARS_PER_TOKEN = 4;
 
-/** The usage and limits of the context and the run at an entry. */
 export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: ContextAt, seq: number): Budget | null {
   const start = runStart(log);
   if (start === null) return null;

@@ -3,7 +3,6 @@ import { chartIndexOf, type IndexedChart } from './chart-index.ts';
 import { countUpTo } from './sorted.ts';
 import type { RecordedTransition, TransitionLog } from './transition-log.ts';
 
-/** A state of a chart. */
 export interface StateRef {
   readonly chartId: string;
   readonly stateId: string;
@@ -17,7 +16,6 @@ export const copyKey = (chartId: string, { chartId: hostChart, stateId }: StateR
 export interface ChartCopies {
   /** The key of the copy that ran at an entry; the chart's id if nothing invokes it. */
   copyAt(chartId: string, seq: number): string;
-  /** The entries of a transition by copy. */
   seqsByCopy(transition: RecordedTransition): ReadonlyMap<string, readonly number[]>;
 }
 
@@ -49,7 +47,6 @@ interface Hosted {
   readonly copy: string;
 }
 
-/** The charts invoked while a chart is in a configuration. */
 function hostedIn(
   chart: IndexedChart,
   targets: readonly string[],

@@ -2,7 +2,6 @@ import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { groupBy } from './group-by.ts';
 
-/** The charts of a run by id. */
 export interface ChartIndex {
   chart(machine: string): IndexedChart | undefined;
   /** The run's own chart; undefined if there is none. */
@@ -13,7 +12,7 @@ export interface ChartIndex {
 const EMPTY: ChartIndex = { chart: () => undefined, first: undefined, all: [] };
 const indexes = new WeakMap<RunCharts, ChartIndex>();
 
-/** Indexes the charts of a run; cached. */
+/** Cached. */
 export function chartIndexOf(charts: RunCharts | null): ChartIndex {
   if (charts === null) return EMPTY;
   const cached = indexes.get(charts);
@@ -28,11 +27,9 @@ export function chartIndexOf(charts: RunCharts | null): ChartIndex {
 /** A transition with its index in `Chart.transitions`. */
 type ChartTransition = Chart['transitions'][number] & { readonly index: number };
 
-/** A chart with lookups by state id. */
 export interface IndexedChart extends StateTree {
   readonly id: string;
   readonly states: readonly ChartState[];
-  /** The states that invoke actors. */
   readonly invoking: readonly ChartState[];
   /** The transitions of a state, in the order in which they are tried for one event. */
   transitionsFrom(id: string): readonly ChartTransition[];
@@ -45,7 +42,7 @@ export interface IndexedChart extends StateTree {
 const NO_TRANSITIONS: readonly ChartTransition[] = [];
 const indexedCharts = new WeakMap<Chart, IndexedChart>();
 
-/** Indexes a chart; cached. */
+/** Cached. */
 export function indexChart(chart: Chart): IndexedChart {
   const cached = indexedCharts.get(chart) ?? createIndexedChart(chart);
   indexedCharts.set(chart, cached);
@@ -68,7 +65,6 @@ function createIndexedChart({ id, states, transitions }: Chart): IndexedChart {
   };
 }
 
-/** The active states of a chart. */
 export interface Configuration {
   /** The innermost states. */
   readonly leaves: readonly string[];
@@ -129,7 +125,6 @@ function innermostFirst(tree: StateTree, ids: ReadonlySet<string>): readonly Cha
   return [...ids].sort((one, other) => depth(other) - depth(one)).flatMap((id) => tree.state(id) ?? []);
 }
 
-/** The states of a chart by id. */
 interface StateTree {
   readonly root: ChartState | undefined;
   state(id: string): ChartState | undefined;
@@ -171,7 +166,6 @@ export const nameIn = (tree: StateTree | undefined, id: string): string => tree?
 /** The last part of a state id: `postChain.cycling.routing` becomes `routing`. */
 export const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
 
-/** Whether two lists of ids are equal. */
 export function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
 }

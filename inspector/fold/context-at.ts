@@ -5,7 +5,6 @@ import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** The context of a run at an entry, and its source. */
 export interface ContextAt {
   /** Known states, or context operations if there are none. */
   readonly by: 'states' | 'operations';

@@ -20,7 +20,6 @@ interface Arrival {
   readonly prunings: { readonly at: number; readonly operation: number }[];
 }
 
-/** All context operations of a run, and every message it ever had. */
 export interface ContextLog {
   readonly operations: readonly ListedOperation[];
   /** The entry that applied each of them. */
@@ -31,11 +30,9 @@ export interface ContextLog {
   readonly prunings: ReadonlyMap<string, { readonly seq: number; readonly pruning: Pruning }>;
   /** The indexes of the operations on a message, ascending. */
   about(messageId: string): readonly number[];
-  /** The number of operations applied up to an entry. */
   appliedAt(seq: number): number;
-  /** The initial messages known at an entry. */
   initialMessagesAt(seq: number): readonly Message[];
-  /** The context at an entry, derived from the operations; repeated calls return the same list. */
+  /** Repeated calls return the same list. */
   messagesAt(seq: number): readonly Message[];
 }
 

@@ -2,7 +2,6 @@ import { diffWordsWithSpace } from 'diff';
 import microdiff from 'microdiff';
 import type { Message } from '../../machines/contracts/message.ts';
 
-/** One message that differs. */
 export interface MessageDifference {
   readonly id: string;
   readonly before: Message | null;
@@ -51,7 +50,6 @@ interface FieldDifference {
   readonly after: unknown;
 }
 
-/** The differences in one top-level field of the state. */
 export interface FieldGroup {
   readonly name: string;
   readonly fields: readonly FieldDifference[];
@@ -59,7 +57,6 @@ export interface FieldGroup {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The differences between two states by top-level field, except for some fields. */
 export function stateDifferences(
   before: unknown,
   after: unknown,

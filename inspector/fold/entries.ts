@@ -97,7 +97,6 @@ export const listOf = (seqs: readonly number[]): EntryList => ({
   indexOf: (seq) => countUpTo(seqs, seq) - 1,
 });
 
-/** How many entries of each group there are. */
 export function groupCounts(entries: EntryIndex): ReadonlyMap<EntryGroup, number> {
   const counts = new Map<EntryGroup, number>();
   for (const type of entries.types) {
@@ -126,7 +125,6 @@ export function createGroupFilter(entries: EntryIndex, hidden: ReadonlySet<Entry
 interface EntrySearch {
   /** The matches so far, ascending. The list grows. */
   readonly found: readonly number[];
-  /** The number of entries searched. */
   readonly reached: number;
   /** Continues until the first `count` entries are searched or time is up; returns whether they all are. */
   advance(count: number, isTimeUp: () => boolean): boolean;

@@ -5,7 +5,6 @@ type EntryType = JournalEntry['type'];
 /** The sequence numbers of the entries of each type, ascending. */
 export interface EntryIndex {
   of(type: EntryType): readonly number[];
-  /** The type of an entry. */
   typeOf(seq: number): EntryType;
   /** The types that occur, in order of first appearance. */
   readonly types: readonly EntryType[];
@@ -33,5 +32,4 @@ export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: 
   };
 }
 
-/** A journal entry of one type. */
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;

@@ -10,7 +10,6 @@ import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
-/** The outcome of an external event. */
 export type EventOutcome =
   /** Transitions, by their entries. */
   | { readonly kind: 'transitions'; readonly transitions: readonly number[] }
@@ -124,11 +123,9 @@ function listeners(index: ChartIndex, entry: ExternalEvent): readonly Listener[]
   }
 }
 
-/** Whether the machine has reached a final state. */
 const isOver = ({ root }: IndexedChart, { possible }: Configuration): boolean =>
   possible.some(({ type, parent }) => type === 'final' && parent === root?.id);
 
-/** An external event: its name and details. */
 interface ExplainedEvent {
   readonly name: string;
   readonly facts: readonly WhyFact[];
@@ -174,7 +171,6 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
   }
 }
 
-/** Describes the outcome in one sentence. */
 export function describeOutcome(outcome: EventOutcome): string {
   switch (outcome.kind) {
     case 'transitions':

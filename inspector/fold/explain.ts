@@ -11,7 +11,6 @@ import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.t
 export type Transition = EntryOf<'transition'>;
 type Candidate = Transition['candidates'][number];
 
-/** A state with its name and path. */
 interface NamedState {
   readonly id: string;
   readonly name: string;
@@ -30,7 +29,6 @@ export interface ExplainedCandidate {
   readonly target: readonly NamedState[];
 }
 
-/** A transition in words. */
 export interface ExplainedTransition {
   readonly seq: number;
   readonly machine: string;
@@ -38,7 +36,6 @@ export interface ExplainedTransition {
   readonly source: NamedState;
   /** Empty if no state was exited. */
   readonly target: readonly NamedState[];
-  /** The description of the resulting state. */
   readonly description: string;
   /** In order; empty if there was only one. */
   readonly candidates: readonly ExplainedCandidate[];

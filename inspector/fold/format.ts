@@ -72,7 +72,6 @@ export function startedText(iso: string): string | null {
   return Number.isNaN(date.getTime()) ? null : TIME.format(date);
 }
 
-/** With a capital first letter. */
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** The six phases in the order of a full cycle; a copy, so that the page does not load the schema. */

@@ -24,7 +24,6 @@ const SHARED: Readonly<Record<string, string>> = {
 const laneName = (actor: string): string =>
   (Object.hasOwn(SHARED, actor) ? SHARED[actor] : null) ?? capitalize(humanize(actor));
 
-/** A row of the timeline. */
 export interface Lane {
   readonly name: string;
   /** How deep it is nested: phases are part of cycles, model calls and tools of phases. */
@@ -243,7 +242,6 @@ function markStrip(seqs: () => readonly number[], kind: 'decision' | 'event'): S
   };
 }
 
-/** The successive states of a machine. */
 function machineStrip({ transitions }: RunFold, machine: string): Strip {
   const positions = () => transitions.positionsOf(machine);
   const from = (index: number): number => positions()[index]?.since ?? 0;

@@ -6,7 +6,6 @@ import { countUpTo } from './sorted.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
-/** What a run highlights in the charts at one entry. */
 export interface Marks {
   /** The marks sum whole runs: inner charts are highlighted everywhere, and there is no state to follow. */
   readonly isSum?: boolean;
@@ -39,7 +38,6 @@ export interface HeatMark {
 /** By chart id or, for the copies of an invoked chart, by `copyKey`; then by state id. */
 export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
 
-/** The latest transition. */
 interface LastTransition {
   readonly chartId: string;
   /** Its index in the chart; null if unknown, then the ends identify it. */
@@ -88,7 +86,6 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   return { active, where: hostsIn(insideOf), taken, takenIn, last, failed: failedIn(exits) };
 }
 
-/** The last time a state was left. */
 interface Exit {
   readonly seq: number;
   readonly isFailure: boolean;

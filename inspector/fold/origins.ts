@@ -3,7 +3,6 @@ import type { RunLog } from '../wire/run-log.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, sourceText } from './text.ts';
 
-/** A text of the run that contains a phrase. */
 export interface Origin {
   readonly seq: number;
   readonly kind: 'request' | 'earlier turn' | 'passage' | 'result' | 'reply' | 'answer';
@@ -68,7 +67,6 @@ const wordsIn = (text: string): readonly string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Returns the text around the first match. */
 function around(content: string, words: readonly string[]): string {
   const start = Math.max(0, (placesOf(content, words)[0]?.from ?? 0) - LEAD_CHARS);
   return `${start > 0 ? '…' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;

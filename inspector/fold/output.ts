@@ -8,7 +8,6 @@ import { completeValue, PartialJsonReader, type PartialMember, type PartialValue
 import { countUpTo } from './sorted.ts';
 import type { AttemptSpan } from './spans.ts';
 
-/** An attempt's status at an entry. */
 export interface AttemptAt {
   readonly span: AttemptSpan;
   readonly status: 'running' | 'valid' | 'discarded' | 'aborted';
@@ -18,7 +17,6 @@ export interface AttemptAt {
   readonly backOffMs: number | null;
 }
 
-/** An attempt as it was at an entry. */
 export function attemptAt(span: AttemptSpan, at: number): AttemptAt {
   const isOver = span.to !== null && span.to <= at;
   const failure = isOver ? span.failure : null;
@@ -29,11 +27,9 @@ export function attemptAt(span: AttemptSpan, at: number): AttemptAt {
   return { span, status: isOver ? ended : 'running', failure, usage, backOffMs };
 }
 
-/** The reply of an attempt, up to an entry. */
 interface ReplyAt {
   /** The object in it; null until it starts. */
   readonly value: PartialValue | null;
-  /** The number of characters received. */
   readonly chars: number;
   /** The whole text; used if it contains no object. */
   readonly text: () => string;

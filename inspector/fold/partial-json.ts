@@ -12,7 +12,6 @@ export interface PartialMember {
   value: PartialValue | null;
 }
 
-/** Converts a complete JSON value. */
 export function completeValue(json: unknown): PartialValue {
   const open = false;
   if (typeof json === 'string') return { kind: 'text', text: json, open };

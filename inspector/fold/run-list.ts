@@ -1,6 +1,5 @@
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 
-/** A column by which the list of runs can be sorted. */
 interface SortColumn {
   readonly name: string;
   readonly title: string;
@@ -117,7 +116,6 @@ function compared(one: string | number | null, other: string | number | null, di
   return one < other ? -direction : direction;
 }
 
-/** Returns the different values of the runs, sorted. */
 export function valuesOf(
   runs: readonly InspectedRun[],
   of: (run: InspectedRun) => readonly string[],

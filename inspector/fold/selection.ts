@@ -17,7 +17,6 @@ export interface Selection {
   readonly stateId?: string;
 }
 
-/** What the user selected in the chart. */
 export type ChartSelection =
   | ({ readonly kind: 'state' } & StateRef)
   | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };

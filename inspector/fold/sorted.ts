@@ -13,7 +13,6 @@ export function countStartedBy(items: readonly { readonly from: number }[], seq:
   return firstIndexWhere(items, ({ from }) => from > seq);
 }
 
-/** The last span that started at or before an entry. */
 export function lastStartedBy<Item extends { readonly from: number }>(
   items: readonly Item[],
   seq: number,

@@ -90,7 +90,6 @@ interface OpenCall {
 
 interface SpanFold {
   readonly spans: Spans;
-  /** Whether a call is running. */
   isBusy(): boolean;
   take(entry: JournalEntry): void;
 }
@@ -103,7 +102,6 @@ export function createSpanFold(): SpanFold {
   const calls: CallSpan[] = [];
   const capabilities: CapabilitySpan[] = [];
   const open = new Map<number, OpenCall>();
-  /** The latest attempt of each id. */
   const newest = new Map<string, AttemptSpan>();
   let prices: readonly (Price | null)[] = [];
   let currency: string | null = null;
@@ -293,7 +291,7 @@ export function createSpanFold(): SpanFold {
   };
 }
 
-/** Sums model calls. `cost` is null without prices, and if the price of a called model is unknown. */
+/** `cost` is null without prices, and if the price of a called model is unknown. */
 export function usageOf(attempts: readonly AttemptSpan[], currency: string | null): Usage {
   return attempts.reduce<Usage>(
     (sum, { usage, cost }) => addUsage(sum, { ...NO_USAGE, ...usage, modelCalls: 1, cost: usage === null ? 0 : cost }),
@@ -301,7 +299,6 @@ export function usageOf(attempts: readonly AttemptSpan[], currency: string | nul
   );
 }
 
-/** What a part of a run used. */
 export interface Sums extends Usage {
   readonly ms: number;
   /** How much of that time was shortened on the time axis, because nothing was running. */

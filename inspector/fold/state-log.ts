@@ -8,7 +8,6 @@ import { countUpTo, lastUpTo } from './sorted.ts';
  * states that a journal records itself.
  */
 export interface StateLog {
-  /** The number of known frames. */
   readonly count: number;
   /** The latest entry up to `seq` after which the state is known; -1 if there is none. */
   lastSeq(seq: number): number;
@@ -18,7 +17,6 @@ export interface StateLog {
   after(seq: number): unknown;
   /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
   add(from: number, frames: readonly string[]): void;
-  /** Adds the state that an entry records. */
   take(entry: JournalEntry): void;
 }
 
@@ -100,7 +98,6 @@ function merged(before: StateFrame, changes: readonly StateChange[]): StateFrame
     : { ...before, changes: [...before.changes, ...changes] };
 }
 
-/** Parses a frame; null if it is invalid. */
 function frameIn(line: string): StateFrame | null {
   try {
     const frame = JSON.parse(line) as StateFrame | null;

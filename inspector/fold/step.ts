@@ -35,7 +35,6 @@ export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at:
   return selected === undefined ? null : { all, selected };
 }
 
-/** The call of an earlier phase that the result of this one is from. */
 function earlierCall({ attempts }: Spans, { source, to }: PhaseSpan, at: number): StepCalls | null {
   if (source === null || to === null || to > at) return null;
   const selected = { number: attempts.indexOf(source) + 1, ...attemptAt(source, at) };
@@ -72,7 +71,6 @@ export type ToolUse =
       readonly result: Retrieval | null;
     };
 
-/** The tools used in a step, up to an entry, in order. */
 export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at: number): readonly ToolUse[] {
   const { spans, entries, timeLine } = fold;
   const until = Math.min(to, at);

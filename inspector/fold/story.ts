@@ -12,7 +12,6 @@ import { type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, type Spans, sumsOf, usageOf } from './spans.ts';
 
-/** What a phase did, in a few words. */
 export interface StoryPhase {
   readonly selection: Selection;
   readonly phase: Phase;
@@ -94,7 +93,6 @@ function decisionAt(log: RunLog, seq: number, thresholds: RunStart['thresholds']
   return decision;
 }
 
-/** The rows of ended phases. */
 const rows = new WeakMap<PhaseSpan, StoryPhase>();
 
 function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): StoryPhase {
@@ -180,7 +178,6 @@ function contextBadges({ statistics, problem }: EntryOf<'context-evaluated'>): S
   ];
 }
 
-/** The entries of one type between two entries. */
 function entriesBetween<Type extends 'retrieval' | 'context-evaluated'>(
   log: RunLog,
   { entries }: RunFold,
@@ -202,7 +199,6 @@ export function runStart(log: RunLog): RunStart | null {
   return start?.type === 'run-start' ? start : null;
 }
 
-/** The answer up to an entry, and its entry; null before it. */
 export function answerUpTo(
   log: RunLog,
   { entries }: RunFold,

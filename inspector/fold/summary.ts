@@ -10,7 +10,7 @@ import type { RunFold } from './run-fold.ts';
 import { type Spans, usageOf } from './spans.ts';
 import { answerUpTo, runStart } from './story.ts';
 
-/** What a run used so far. Cost is null if a price is unknown. */
+/** Cost is null if a price is unknown. */
 export interface RunFigures {
   readonly ms: number;
   readonly cycles: number;
@@ -55,7 +55,6 @@ function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
   return cost === null || currency === null ? null : { amount: cost, currency };
 }
 
-/** Returns the last model call that wrote the text of the answer. */
 const writingOf = ({ attempts }: Spans) =>
   attempts.findLast(({ task, reply }) => task === 'synthesis' && reply !== null) ?? null;
 

@@ -42,7 +42,6 @@ function jsonStart(value: unknown, minChars: number): string {
   return `${text}${isList ? ']' : '}'}`;
 }
 
-/** The first characters of a run's id. */
 export const shortRunId = (runId: string): string => excerpt(runId.slice(0, 8), 8);
 
 /** The name of a run in a list: request, status, start time and short id. */

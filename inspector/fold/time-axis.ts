@@ -15,7 +15,6 @@ export interface TimeAxis {
   entryAt(position: number): number;
 }
 
-/** An axis for the entries received so far. */
 export function timeAxis(timeLine: TimeLine, by: TimeAxis['by']): TimeAxis {
   const last = Math.max(0, timeLine.count - 1);
   return by === 'time'
@@ -34,7 +33,6 @@ export interface TimeWindow {
   readonly to: number;
 }
 
-/** The length of the smallest window. */
 const MIN_LENGTH = 0.05;
 
 const wholeWindow = (end: number): TimeWindow => ({ from: 0, to: Math.max(end, MIN_LENGTH) });
@@ -53,7 +51,6 @@ export function zoomed(window: TimeWindow | null, end: number, times: number, ar
   return within(around - share * length, length, end);
 }
 
-/** Moves the window along the axis. */
 export function panned(window: TimeWindow | null, end: number, by: number): TimeWindow | null {
   return window === null ? null : within(window.from + by, window.to - window.from, end);
 }
@@ -147,17 +144,14 @@ function tickLabel(ms: number, step: number): string {
 const withRest = (number: number, unit: string, rest: string, restUnit: string): string =>
   Number(rest) === 0 ? `${number} ${unit}` : `${number} ${unit} ${rest} ${restUnit}`;
 
-/** The duration of a playback of the whole run. */
 const PLAYBACK_MS = 20_000;
 
 interface Played {
   readonly position: number;
   readonly seq: number;
-  /** Playback has reached the last entry. */
   readonly isOver: boolean;
 }
 
-/** The playback position after more milliseconds. */
 export function played(axis: TimeAxis, position: number, elapsedMs: number): Played {
   const next = Math.min(axis.end, position + (Math.max(0, elapsedMs) * axis.end) / PLAYBACK_MS);
   return { position: next, seq: axis.entryAt(next), isOver: next >= axis.end };

@@ -15,7 +15,6 @@ export interface TimeLine {
   entryAt(drawnMs: number): number;
   /** The entries before which a gap was shortened. */
   readonly gaps: readonly number[];
-  /** The sum of the shortened gaps between two entries. */
   idleMs(from: number, to: number): number;
 }
 

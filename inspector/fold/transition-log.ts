@@ -2,7 +2,6 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** A transition as recorded in the journal, and the entries that took it. */
 export interface RecordedTransition {
   readonly machine: string;
   readonly event: string;
@@ -21,7 +20,6 @@ export interface MachinePosition {
 
 /** The configuration of each machine and the transitions taken. An observed system records the innermost active states itself. */
 export interface TransitionLog {
-  /** The sequence numbers of all transitions. */
   readonly seqs: readonly number[];
   readonly distinct: readonly RecordedTransition[];
   readonly machines: readonly string[];
@@ -30,7 +28,6 @@ export interface TransitionLog {
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
-  /** All positions of a machine, in order. */
   positionsOf(machine: string): readonly MachinePosition[];
 }
 
@@ -113,7 +110,6 @@ const parentOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf(
 const isWithin = (id: string, ancestor: string): boolean =>
   ancestor === '' || id === ancestor || id.startsWith(`${ancestor}.`);
 
-/** The last transition at or before an entry. */
 export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
 
 /** The transitions before and after an entry, optionally of one machine only. */

@@ -6,7 +6,6 @@ interface Way extends WayOfChart {
   readonly machine: string;
 }
 
-/** Maps recorded transitions to transitions of the charts. */
 interface TransitionLookup {
   /** Its index in `Chart.transitions` of the machine's chart; null if the chart has no such transition. */
   indexOf(transition: Way): number | null;

@@ -5,7 +5,6 @@ import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** The user decision a run waits for. */
 export type Waiting =
   | { readonly for: 'consent'; readonly askedAt: number; readonly request: ConsentRequest }
   | {

@@ -20,13 +20,10 @@ import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 import { answerUpTo, runStart } from './story.ts';
 import { transitionAt } from './transition-log.ts';
 
-/** The explanation of an entry. */
 export interface Why {
   readonly heading: string;
   readonly facts: readonly WhyFact[];
-  /** The values a decision compared. */
   readonly compared: readonly ComparedValue[];
-  /** The outcome of an external event; null for other entries. */
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
   /** The transitions of an external event, if there are several. */
   readonly caused: readonly ExplainedTransition[];
@@ -135,7 +132,6 @@ function chartOfEvent(seq: number, { externalEvents }: RunFold, index: ChartInde
   return recorded?.type === 'ignored' ? index.chart(recorded.machine) : index.first;
 }
 
-/** The current states and the events they accept. */
 function currentStateFacts({ fold, at }: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
   const position = chart === undefined ? undefined : fold.transitions.positionAt(chart.id, at);
   if (chart === undefined || position === undefined) return [];

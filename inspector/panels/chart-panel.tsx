@@ -34,7 +34,6 @@ const CHART_KEYS: readonly Key[] = [
   { keys: [' '], description: 'Select the state, and open or close it' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
-/** The chart of the run, with marks for the cursor's entry. */
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
@@ -102,7 +101,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
 }
 
-/** How the run ended, for the color of the end state. */
 function outcomeOf({ run: { status } }: PanelProps['view']): 'completed' | 'degraded' | null {
   return status === 'completed' || status === 'degraded' ? status : null;
 }

@@ -9,7 +9,6 @@ interface EntryLinkProps {
   readonly children?: ComponentChildren;
 }
 
-/** Moves the cursor to an entry. */
 export function EntryLink({ seq, moveTo, isCurrent, children }: EntryLinkProps) {
   return (
     <button type="button" class="link-button" aria-current={isCurrent} onClick={() => moveTo(seq)}>

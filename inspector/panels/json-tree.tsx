@@ -11,7 +11,7 @@ const OPEN_MEMBERS = 12;
 const SHOWN_MEMBERS = 100;
 const SHOWN_CHARS = 240;
 
-/** A JSON value as an expandable tree. Only expanded members are rendered. */
+/** Only expanded members are rendered. */
 export function JsonTree({ value }: { readonly value: unknown }) {
   return <div class="json">{isNest(value) ? <JsonMembers value={value} depth={0} /> : <JsonLeaf value={value} />}</div>;
 }
@@ -72,12 +72,10 @@ function JsonLeaf({ value }: { readonly value: unknown }) {
   return <span class="word">{typeof value === 'object' ? JSON.stringify(value) : String(value)}</span>;
 }
 
-/** A non-empty object or array. */
 const isNest = (value: unknown): value is object => typeof value === 'object' && value !== null && sizeOf(value) > 0;
 
 const sizeOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
 
-/** A short summary of a collapsed value. */
 function outline(value: object, size: number, isOpen: boolean): string {
   if (Array.isArray(value)) return `[${formatNumber(size)}]`;
   return isOpen ? '' : `{${excerpt(Object.keys(value).slice(0, 6).join(', '), 60)}${size > 6 ? ', …' : ''}}`;

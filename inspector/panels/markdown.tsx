@@ -10,7 +10,7 @@ const parser = new MarkdownIt('commonmark', { html: false, maxNesting: 20 }).ena
 /** Longer texts are shown as they are. */
 const MAX_CHARS = 50_000;
 
-/** Markdown of a model as elements. Links are not clickable; their target is shown. */
+/** Links are not clickable; their target is shown. */
 export function Markdown({ text }: { readonly text: string }) {
   const content = useMemo(
     () => (text.length > MAX_CHARS ? <p class="verbatim">{revealHidden(text)}</p> : childrenOf(parser.parse(text, {}))),

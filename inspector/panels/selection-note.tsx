@@ -6,7 +6,6 @@ interface SelectionNoteProps {
   readonly children: ComponentChildren;
 }
 
-/** Details of the selected state or transitions, over a corner of the chart. */
 export function SelectionNote({ onClose, children }: SelectionNoteProps) {
   return (
     <aside class="selection-note" aria-label="Selected in the chart">

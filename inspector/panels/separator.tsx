@@ -57,7 +57,6 @@ export function Separator({ pane }: { readonly pane: PaneName }) {
   );
 }
 
-/** The size of the pane next to a separator. */
 function sizeOf(separator: HTMLElement, isVertical: boolean): number {
   const pane = separator.classList.contains('story') ? separator.previousElementSibling : separator.nextElementSibling;
   const box = pane?.getBoundingClientRect();

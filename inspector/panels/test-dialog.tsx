@@ -27,7 +27,6 @@ interface TestDialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A test (selected if it could not be copied) with instructions, or the problem. */
 export function TestDialog({ title, test: { text, problem, isCopied }, onClose, children }: TestDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);

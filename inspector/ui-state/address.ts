@@ -70,7 +70,6 @@ export const printChartSelection = (selected: ChartSelection): Parameters => ({
   ...(selected.kind === 'state' ? { state: selected.stateId } : { lines: selected.transitions.join('-') }),
 });
 
-/** What is selected in a run, and the settings of the view that is open. */
 function runParameters({ held }: Inspector): Parameters {
   const [step, marked, panel] = [held.value, chartSelection.value, activePanel.value];
   return {
@@ -87,7 +86,6 @@ export const addressParameters = signal<Parameters>({});
 interface Choice {
   readonly runId: string | null | undefined;
   readonly chosen: unknown;
-  /** The view of the whole run that is open. */
   readonly view: PanelName | null;
 }
 

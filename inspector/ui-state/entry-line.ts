@@ -19,7 +19,6 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   available: 'replies again',
 };
 
-/** One-line summaries by entry type. Other types are summarized by their members. */
 const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } = {
   'run-start': ({ request }) => request,
   attachment: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}`,
@@ -62,7 +61,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
 };
 
-/** Summarizes a journal entry in one line. An unknown or malformed entry is summarized by its members. */
+/** An unknown or malformed entry is summarized by its members. */
 export function entryLine(entry: JournalEntry): string {
   const summarize = summaries[entry.type] as ((entry: JournalEntry) => string) | undefined;
   try {
@@ -72,7 +71,6 @@ export function entryLine(entry: JournalEntry): string {
   }
 }
 
-/** Whether the entry records a failure. */
 export function isBad(entry: JournalEntry): boolean {
   if ('failure' in entry && entry.failure) return true;
   if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';

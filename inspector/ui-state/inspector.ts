@@ -11,18 +11,14 @@ export interface RunView {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly charts: RunCharts | null;
-  /** The number of entries received. */
   readonly count: number;
-  /** The number of states received. */
   readonly stateCount: number;
-  /** The entry at the cursor. */
   readonly at: number;
   /** What was selected, or else the step of the entry at the cursor. */
   readonly selection: Selection;
   readonly end: { readonly problem: string | null } | null;
 }
 
-/** The state of the page, and its actions. */
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;
@@ -31,14 +27,12 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly unread: ReadonlySignal<number>;
   /** Null is the list of runs; undefined until the address or the server chooses. */
   readonly selectedRunId: ReadonlySignal<string | null | undefined>;
-  /** The step that was selected last. */
   readonly chosen: Signal<{ readonly selection: Selection; readonly runId: string } | null>;
   /** The chosen step while the cursor is still there. */
   readonly held: ReadonlySignal<Selection | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<RunView | null>;
-  /** The loaded and loading runs. */
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
   /** Null shows the list of runs. */
   selectRun(runId: string | null): void;

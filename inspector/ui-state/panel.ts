@@ -34,7 +34,6 @@ export const isPanel = (name: unknown): name is PanelName =>
 
 export const isRunView = (name: PanelName): name is RunViewName => RUN_VIEWS.some((view) => view.name === name);
 
-/** The views that need the server or other runs. */
 const NEED_SERVER: readonly PanelName[] = ['act', 'compare', 'what-if'];
 export const NOT_IN_A_FILE = 'Not available in an exported file. Open the journal with "postchain inspect".';
 

@@ -13,10 +13,8 @@ import {
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
 
-/** The state of the connection. */
 export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 
-/** Callbacks of a page source. */
 export interface PageListener {
   connection(state: Connection): void;
   events(types: readonly string[]): void;
@@ -195,7 +193,6 @@ export function socketAddress({ protocol, host, pathname }: Location): string {
 const EXPORTED_FILE = 'This page is an exported file. To do this, open the run with "postchain inspect".';
 const DAMAGED = 'the file is truncated or was changed. Export it again.';
 
-/** The data of an exported page. */
 interface EmbeddedRun {
   readonly data: string;
   /** SHA-256 of `data` in hexadecimal, as written by the export. */

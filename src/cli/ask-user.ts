@@ -162,7 +162,6 @@ async function askDirection(proposal: string, terminal: Terminal, signal: AbortS
   return directionEvent(reply.kind === 'chosen' ? reply.value : 'finish');
 }
 
-/** A terminal with a user. */
 export interface Terminal {
   readonly input: NodeJS.ReadStream;
   readonly out: NodeJS.WriteStream;
@@ -197,7 +196,6 @@ export interface SelectOptions<Value> {
   readonly text: string;
   /** A note is shown next to a choice while the prompt is open. */
   readonly choices: readonly { readonly value: Value; readonly label: string; readonly note?: string }[];
-  /** The choice selected at first. */
   readonly initial: Value;
   /** Describes what Escape does. */
   readonly onEscape: string;

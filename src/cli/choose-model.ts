@@ -7,7 +7,6 @@ export interface ChosenModel {
   readonly model: ChatModel;
   /** The `--model` value that selects it again. */
   readonly name: string;
-  /** The base URL of the server, if the model has one. */
   readonly baseUrl?: string;
   /** Rejects with `invalid_key` if the server rejects the key. */
   readonly check?: (timeoutMs: number) => Promise<void>;
@@ -16,16 +15,13 @@ export interface ChosenModel {
 /** How to reach the server of a model, and what to request from it: flags of "postchain run". */
 export interface ServerFlags {
   readonly baseUrl?: string;
-  /** Whether replies are streamed. */
   readonly stream?: boolean;
   readonly api?: OpenAIApi;
   readonly reasoningEffort?: string;
   readonly serviceTier?: string;
 }
 
-/** A source of models. */
 interface Provider {
-  /** Whether the provider serves the model with this name. */
   readonly serves: (name: string) => boolean;
   /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;

@@ -17,7 +17,6 @@ export interface CoverageFlags extends JournalFlags {
   readonly min?: Thresholds;
 }
 
-/** `postchain coverage`: returns how much of the built-in charts recorded runs reached, of what a journal can record. */
 export async function coverageCommand(
   names: readonly string[],
   { json = false, all = false, html, min = {}, ...flags }: CoverageFlags,

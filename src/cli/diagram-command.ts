@@ -8,7 +8,6 @@ export interface DiagramFlags {
   readonly depth?: number;
 }
 
-/** `postchain diagram`: returns a chart as Mermaid or JSON, generated from the machine that runs. */
 export function diagramCommand(name: string, { format, depth }: DiagramFlags): string {
   const machine = Object.hasOwn(machinesByName, name) ? machinesByName[name] : undefined;
   if (machine === undefined)

@@ -17,7 +17,6 @@ import { coverageItems } from '../testing/structure/coverage-items.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
-/** `postchain explore`: returns the size of a chart's state space and the parts never reached, or all states and edges as JSON. */
 export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
   const work = createLongWork();
   try {

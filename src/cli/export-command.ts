@@ -25,7 +25,6 @@ export interface ExportFlags extends JournalFlags {
 
 const MAX_LISTED = 200;
 
-/** `postchain export`: writes a run as one HTML page, or previews its redactions. Returns the text to print. */
 export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
   const redact = flags.redact && redactionOf(flags.redact);
   const { store, runId } = await findRun(name, flags);
@@ -73,7 +72,6 @@ async function writePrivate(path: string, html: string, force: boolean): Promise
   }
 }
 
-/** Lists what would be hidden, and what else may be sensitive. */
 function previewText(
   entries: readonly JournalEntry[],
   redactions: readonly Redaction[],

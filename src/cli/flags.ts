@@ -12,7 +12,6 @@ export const JOURNALS =
   'directory or SQLite file of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';
 
-/** Adds the options that control consent and how the answer is printed. */
 export function withAnswerOptions(command: Command): Command {
   return command
     .addOption(
@@ -23,7 +22,6 @@ export function withAnswerOptions(command: Command): Command {
     .option('--quiet', 'print no progress');
 }
 
-/** Adds the options of a command that can open the inspector. */
 export function withInspectOptions(command: Command): Command {
   return command
     .option('--inspect', 'serve the run in the inspector, a local web page, until Ctrl-C')
@@ -34,7 +32,6 @@ export function withInspectOptions(command: Command): Command {
     );
 }
 
-/** Collects the values of a repeatable option. */
 export function collect(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }

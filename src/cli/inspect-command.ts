@@ -13,11 +13,10 @@ import { openInBrowser } from './open-in-browser.ts';
 
 export interface InspectFlags extends JournalFlags {
   readonly port?: number;
-  /** Opens the page in the browser. */
   readonly open?: boolean;
 }
 
-/** `postchain inspect`: serves recorded runs until Ctrl-C. Returns the exit code. */
+/** Serves until Ctrl-C. Returns the exit code. */
 export async function inspectCommand(
   name: string | undefined,
   flags: InspectFlags,

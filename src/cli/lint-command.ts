@@ -4,7 +4,7 @@ import { exploreChart } from './explore-command.ts';
 import { createLongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
-/** `postchain lint`: checks the properties of a chart. Each failure names the shortest counterexample. */
+/** Each failure names the shortest counterexample. */
 export async function lintCommand(name: string): Promise<{ readonly text: string; readonly holds: boolean }> {
   const work = createLongWork();
   const { exploration, properties } = await exploreChart(name, work).catch((error: unknown) => {

@@ -5,7 +5,6 @@ import { CLEAR_LINE, columnsOf } from './screen.ts';
 export interface LongWork {
   /** Shows the text and the elapsed time, at most five times a second. */
   update(text: string): void;
-  /** Removes the line. */
   end(): void;
 }
 
@@ -30,7 +29,6 @@ export function createLongWork(out: NodeJS.WriteStream = process.stderr, now = (
   };
 }
 
-/** Awaits work that does not report its progress, and shows a status line meanwhile. */
 export async function whileWorking<Value>(
   text: string,
   work: Promise<Value>,

@@ -31,7 +31,6 @@ try {
   process.exitCode = report(error);
 }
 
-/** Prints an error and returns the exit code. */
 function report(error: unknown): number {
   // Commander has printed its own errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : INVALID_USAGE;

@@ -5,7 +5,6 @@ import { exploreChart } from './explore-command.ts';
 import { createLongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
-/** `postchain paths`: returns few, short paths that cover a chart, as scenarios. */
 export async function pathsCommand(name: string): Promise<string> {
   const work = createLongWork();
   try {

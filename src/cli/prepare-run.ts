@@ -63,14 +63,12 @@ export interface PreparedRun {
   readonly chain: PostChain;
   readonly startAt: Phase;
   readonly history: readonly Turn[];
-  /** The files of the request. */
   readonly attachments: readonly ContentPart[];
   readonly sessionId: string | undefined;
   /** What the journal records, so that `resume` and `fork` can prepare the run again. */
   readonly host: { readonly flags: Readonly<Record<string, Json>> };
   /** Closes the sessions and tools of the run. */
   readonly close: () => Promise<void>;
-  /** Lines to print before the run. */
   readonly notes: readonly string[];
 }
 
@@ -164,7 +162,6 @@ async function checkModels(models: readonly ChosenModel[], totalMs: number): Pro
   return Math.max(1, totalMs - Math.floor(performance.now() - startMs));
 }
 
-/** Returns the store for a new run, or null for none. */
 async function journalsOf({ journal, force = false, ...flags }: RunFlags): Promise<JournalStore | null> {
   if (journal === undefined) return journalsForRun(flags);
   if (journal === false) return null;

@@ -18,7 +18,7 @@ import type { BuiltIn } from './run-inputs.ts';
 const PROFILE_NAMES: readonly ProfileName[] = ['thorough', 'balanced', 'lean'];
 const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['current_time', 'search_documents', 'read_passage'];
 
-/** Returns the command line. Each command's code is loaded when it runs: `postchain --version` loads none of it. */
+/** Each command's code is loaded when it runs: `postchain --version` loads none of it. */
 export function createProgram(setExitCode: (code: number) => void): Command {
   const program = new Command('postchain')
     .description(manifest.description)
@@ -103,7 +103,6 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
 
 const CHART = 'chain, attempt, action, or a module that exports "machine" and "outcomes"';
 
-/** Adds the commands about prompts and charts. */
 function addChartCommands(program: Command, setExitCode: (code: number) => void): void {
   program
     .command('prompts')

@@ -13,7 +13,7 @@ export interface PromptsFlags {
   readonly json?: boolean;
 }
 
-/** A prompt in brief. `input` and `output` are the names of the fields of its input and of the reply. */
+/** `input` and `output` are the names of the fields of its input and of the reply. */
 interface PromptSummary {
   readonly name: PromptName;
   readonly version: number;
@@ -24,7 +24,6 @@ interface PromptSummary {
 
 const MAX_COLUMNS = 120;
 
-/** `postchain prompts`: returns a list of the prompts, or one with the JSON Schema of its reply. */
 export function promptsCommand(
   name: string | undefined,
   { json }: PromptsFlags,

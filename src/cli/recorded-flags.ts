@@ -11,7 +11,6 @@ import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
 import type { Streams } from './screen.ts';
 
-/** Flags of `resume` and `fork`. */
 export interface ContinueFlags extends RunFlags {
   /** Opens what a journal that may come from someone else names. */
   readonly trust?: boolean;

@@ -12,7 +12,6 @@ import {
   withInspectOptions,
 } from './flags.ts';
 
-/** Adds the commands that work with recorded runs. */
 export function addRecordedRunCommands(program: Command, setExitCode: (code: number) => void): void {
   program
     .command('runs')
@@ -121,7 +120,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     });
 }
 
-/** Adds the options of a command that continues a recorded run. They override what its journal recorded. */
+/** The options override what the journal recorded. */
 function withContinueOptions(command: Command): Command {
   command
     .argument('<run>', RUN)

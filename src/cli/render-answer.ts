@@ -5,7 +5,7 @@ export type AnswerFormat = 'text' | 'markdown' | 'json';
 
 const MAX_COLUMNS = 120;
 
-/** Returns a function that formats an answer. Text uses the colors and width of the terminal, if stdout is one. */
+/** Text uses the colors and width of the terminal, if stdout is one. */
 export async function rendererFor(
   format: AnswerFormat,
   stdout: NodeJS.WriteStream,

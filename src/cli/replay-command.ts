@@ -21,7 +21,7 @@ export interface ReplayFlags extends JournalFlags {
   readonly vitest?: string;
 }
 
-/** `postchain replay`: replays a run without a model and compares every entry. Returns the exit code: 0 if all are identical. */
+/** Returns the exit code: 0 if all entries are identical. */
 export async function replayCommand(name: string, flags: ReplayFlags, { stdout, stderr } = process): Promise<number> {
   if (flags.update && !existsSync(name))
     throw new PostChainError(

@@ -12,7 +12,6 @@ export interface ForkFlags extends ContinueFlags {
   readonly set?: readonly string[];
 }
 
-/** `postchain resume`: continues an interrupted run with its recorded flags, unless overridden. Returns the exit code. */
 export async function resumeCommand(
   name: string,
   { force = false, ...flags }: ContinueFlags & { readonly force?: boolean },
@@ -27,7 +26,6 @@ export async function resumeCommand(
 
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancelled']);
 
-/** `postchain fork`: starts a new run that is identical up to an entry. Returns the exit code. */
 export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
   const { at, set = [], ...others } = flags;
   const changes = Object.fromEntries(set.map(parseChange));

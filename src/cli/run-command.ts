@@ -15,7 +15,7 @@ import { createProgress, reasonOf } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
-/** `postchain run`: prints progress to stderr and the answer to stdout. Returns the exit code. */
+/** Prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
   return completeRun(
     await prepareRun(flags),
@@ -96,7 +96,6 @@ async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<I
   return openInspector({ journals: openJournals(flags), isFile: false, isForeign, port: flags.inspectPort }, stderr);
 }
 
-/** Prints progress and asks the user questions until the answer. */
 async function follow(
   run: Run,
   { notes }: PreparedRun,

@@ -19,7 +19,6 @@ const MIN_REQUEST_CHARS = 24;
 /** On a terminal. */
 const DEFAULT_LIMIT = 20;
 
-/** `postchain runs`: lists recorded runs, newest first. */
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const all = await openJournals(flags).list();
   const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);

@@ -17,7 +17,6 @@ export interface Streams {
 
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** One line of progress in columns: name, duration and text. */
 export interface Entry {
   readonly name?: string;
   readonly ms?: number;
@@ -54,7 +53,6 @@ export function columnsOf(out: NodeJS.WriteStream): number {
 export const unbroken = (text: string): string => text.replaceAll(' ', NO_BREAK);
 const NO_BREAK = '\u00a0';
 
-/** Wraps a text between words. */
 function wrap(text: string, columns: number): readonly string[] {
   const wrapped = Number.isFinite(columns) ? wrapAnsi(text, columns, { hard: true }) : text;
   return wrapped.replaceAll(NO_BREAK, ' ').split('\n');

@@ -12,7 +12,6 @@ export interface ShowFlags extends JournalFlags {
   readonly json?: boolean;
 }
 
-/** `postchain show`: prints the steps of a run with their entry numbers, and its answer; with `all`, every entry. */
 export async function showCommand(
   name: string,
   flags: ShowFlags,
@@ -65,7 +64,6 @@ function headerLines({
   return [oneLine(request), oneLine(about.join(' · ')), ...(fork ? [oneLine(fork)] : [])];
 }
 
-/** Prefixes lines with the number of their entry. */
 function createNumbering(screen: Screen) {
   let seq = 0;
   const mark = (): string => String(seq).padStart(5);
@@ -84,7 +82,6 @@ function createNumbering(screen: Screen) {
 
 type Transition = Extract<JournalEntry, { type: 'transition' }>;
 
-/** Formats any entry as one line. */
 function detailOf(entry: JournalEntry): Entry {
   const { seq: _, atMs, type, ...fields } = entry;
   const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(fields);
@@ -98,7 +95,6 @@ function detailOf(entry: JournalEntry): Entry {
   };
 }
 
-/** Formats a transition with the result and inputs of each guard evaluated. */
 function transitionText({ event, source, target, candidates }: Transition): string {
   const guards = candidates
     .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')

@@ -17,7 +17,6 @@ interface Result extends WhatIf {
   readonly request: string;
 }
 
-/** `postchain what-if`: prints where recorded runs would have ended with other limits and thresholds. */
 export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const set = Object.fromEntries(flags.set.map(parseChange)) as Record<string, number>;
   readDecidingNumbers(set);
@@ -124,7 +123,6 @@ function totals(results: readonly Result[], unknown: readonly { readonly problem
 /** The most commands printed. */
 const MAX_FORKS = 3;
 
-/** Formats the commands that run what is not recorded. */
 function forks(
   results: readonly Result[],
   shortId: (runId: string) => string,

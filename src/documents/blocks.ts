@@ -41,17 +41,14 @@ export function indentOf(depth: number): string {
 
 const DELIMITER_ROW = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 
-/** Whether a line is the delimiter row below a table's header. */
 export function isDelimiterRow(line: string | undefined): boolean {
   return line?.includes('|') === true && line.includes('-') && DELIMITER_ROW.test(line);
 }
 
-/** Whether a line looks like a row of a table. */
 export function isTableRow(line: string | undefined): boolean {
   return line !== undefined && /^\s*\|.*\|\s*$/.test(line);
 }
 
-/** Returns the trimmed cells of a table row. */
 export function cellsOf(row: string): string[] {
   return row
     .trim()

@@ -25,7 +25,7 @@ export class DocumentCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns the key of a file with this content. `reader` names how it is read. */
+  /** `reader` names how it is read. */
   keyOf(reader: string, content: Uint8Array): string {
     return createHash('sha256').update(`${FORMAT} ${reader}\n`).update(content).digest('hex');
   }

@@ -14,7 +14,6 @@ export interface Block {
   readonly endLine: number;
   readonly kind: BlockKind;
   readonly lines: readonly number[];
-  /** The language that a code fence names. */
   readonly language?: string;
 }
 

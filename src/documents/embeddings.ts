@@ -3,7 +3,7 @@ import type { EmbeddingModel } from '../../machines/contracts/model.ts';
 /** A vector of length 1, or of zeros. The dot product of two is the cosine of their angle. */
 export type UnitVector = Float32Array;
 
-/** Returns the vector with length 1. Single precision halves the memory and is more precise than embeddings are. */
+/** Single precision halves the memory and is more precise than embeddings are. */
 export function unitVector(vector: readonly number[]): UnitVector {
   // Scaled by the largest number first: the square of a large number would be infinite.
   const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

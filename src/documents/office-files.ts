@@ -61,7 +61,6 @@ parentPort.on('message', (file) => parse(file).then(send, () => send(null)));
 
 interface OfficeFile {
   readonly type: 'pdf' | 'docx';
-  /** The name of the package that parses it. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }

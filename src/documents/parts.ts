@@ -81,7 +81,6 @@ export class BlockBuilder {
   }
 }
 
-/** A part as it becomes a block. */
 type Leaf =
   | Extract<Part, { kind: 'prose' | 'code' | 'table' }>
   | { readonly kind: 'list'; readonly lines: readonly Line[] };

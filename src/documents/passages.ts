@@ -6,7 +6,6 @@ import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLi
 import type { Block, ParsedDocument } from './document.ts';
 import { MAX_TITLE_CHARS } from './parts.ts';
 
-/** A passage without a relevance. */
 export type UnrankedPassage = Omit<Passage, 'relevance'>;
 
 const MIN_CHARS = 300;
@@ -113,7 +112,6 @@ function pieceOf(block: Block, lines: readonly LogicalLine[], heading: readonly 
   };
 }
 
-/** Returns the heading path of a block's later pieces. */
 function contextOf(block: Block, lines: readonly LogicalLine[]): readonly string[] {
   const first = lines[0]?.text ?? '';
   const header = block.kind === 'table' && isDelimiterRow(lines[1]?.text) ? headerOf(cellsOf(first)) : '';

@@ -4,7 +4,6 @@ export interface PdfItem {
   readonly x: number;
   readonly width: number;
   readonly fontSize: number;
-  /** Whether it ends a line. */
   readonly hasEOL: boolean;
 }
 

@@ -50,7 +50,6 @@ const blockSchema = z.object(
   'expected a block with text, heading, startLine, endLine, kind and lines',
 );
 
-/** A document to read, or one that is already read. */
 const anyDocumentSchema = z
   .extend(fields, { blocks: z.optional(z.array(blockSchema)) })
   .check(
@@ -92,7 +91,6 @@ const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   docx: 'docx',
 };
 
-/** Returns the format for a path's extension; null if there is none. */
 export function typeOfPath(path: string): DocumentType | null {
   const extension = /(?<=[^/\\]\.)[^./\\]*$/u.exec(path)?.[0].toLowerCase() ?? '';
   return Object.hasOwn(EXTENSIONS, extension) ? (EXTENSIONS[extension] ?? null) : null;
@@ -150,7 +148,6 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** Loads the reader on first use. */
 async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Block[]>> {
   if (type === 'markdown') return (await import('./read-markdown.ts')).readMarkdown;
   if (type === 'html') return (await import('./read-html.ts')).readHtml;

@@ -39,7 +39,6 @@ export function htmlParts(html: string, before: number): Part[] {
   return partsOf(parsed(html), before);
 }
 
-/** Returns the lines of a paragraph of HTML within another text. */
 export function htmlLines(html: string, before: number): readonly Line[] {
   return inlineOf(parsed(html), before).lines;
 }
@@ -123,7 +122,7 @@ function descendants(node: Tree.Node, tag: string): Tree.Element[] {
   );
 }
 
-/** Returns the declarations of the attribute `style`; the last one of a property counts. */
+/** The last declaration of a property counts. */
 function styleOf(element: Tree.Element): ReadonlyMap<string, string> {
   const declarations = (attribute(element, 'style') ?? '').toLowerCase().split(';');
   return new Map(
@@ -167,7 +166,6 @@ function isInline(node: Tree.Node): boolean {
   return inline;
 }
 
-/** Returns the parts of nodes. */
 function partsOf(nodes: readonly Tree.ChildNode[], before: number, struck = false): Part[] {
   const parts: Part[] = [];
   let run: Tree.ChildNode[] = [];
@@ -297,7 +295,6 @@ function cellOf(cell: Tree.Element, before: number, struck: boolean): Cell {
   };
 }
 
-/** Returns the text of nodes as one paragraph. */
 function inlineOf(nodes: readonly Tree.ChildNode[], before = 0, struck = false): InlineText {
   const text = new InlineText();
   if (struck) text.open(STRIKE);

@@ -114,7 +114,6 @@ class SectionReader {
     return { line: this.#lineOf(row), section: 0, isHeader, cells };
   }
 
-  /** Returns the visible text of a paragraph, title or cell. */
   #linesOf(nodes: readonly Nodes[]): readonly Line[] {
     const [first] = nodes;
     if (first === undefined) return [];
@@ -216,7 +215,7 @@ function markdownSections(text: string): MarkdownSection[] {
 
 const labelOf = (label: string): string => label.trim().replace(/\s+/g, ' ').toLowerCase();
 
-/** Returns the labels of a text's link definitions, because a link may be in another section than its definition. */
+/** A link may be in another section than its definition. */
 function definitionsIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(/^ {0,3}\[([^[\]\n]{1,200})\]: *<?\S.{0,500}$/gm);
   return new Set([...found].map(([, label = '']) => labelOf(label)));

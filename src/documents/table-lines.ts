@@ -1,7 +1,6 @@
 import { clipped } from '../../machines/text/clip.ts';
 import type { Line } from './lines.ts';
 
-/** A cell, and how many columns and rows it takes. */
 export interface Cell {
   readonly text: string;
   readonly columns: number;

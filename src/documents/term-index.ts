@@ -111,7 +111,6 @@ export class TermIndex {
   }
 }
 
-/** A passage that matches a query. */
 export interface TermMatch {
   readonly passage: number;
   /** The BM25+ score, times the number of the query's stems that match. */

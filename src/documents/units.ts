@@ -15,7 +15,6 @@ export interface Unit {
 
 const FENCED = /^ *(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?)??(?:\n *\1 *$|(?![\s\S]))/gm;
 
-/** Returns a passage's text without its fenced code. */
 export const withoutCode = (text: string): string => text.replace(FENCED, '');
 
 /** The characters of a passage that are read. */
@@ -31,7 +30,7 @@ export function splitHeadings(content: string): { headings: string; body: string
     : { headings: '', body: content.slice(0, MAX_CHARS) };
 }
 
-/** Returns the units of a passage's text, in order. Code is never a unit: it belongs to the one before it. */
+/** Code is never a unit: it belongs to the one before it. */
 export function unitsOf(text: string): Unit[] {
   const units: Unit[] = [];
   let from = 0;
@@ -77,7 +76,6 @@ function tableUnits(lines: readonly string[]): Unit[] {
   return [...each, { kind: 'table', text: lines.join('\n'), lead: header, parts: rows, code: '' }];
 }
 
-/** Returns the items of a list with their nested items and further lines. */
 function itemsOf(lines: readonly string[]): string[] {
   const indent = (lines[0] ?? '').search(/\S|$/);
   const opens = (line: string): boolean => LIST_ITEM.test(line) && line.search(/\S/) <= indent;

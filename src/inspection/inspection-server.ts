@@ -124,7 +124,7 @@ async function closeAll(server: Server, closeSockets: () => Promise<void>): Prom
   await closed;
 }
 
-/** Returns a handler that serves the page's files. `root` is served without the token. */
+/** `root` is served without the token. */
 function requestHandler(authorizer: RequestAuthorizer, files: PageFiles, root: StaticPage | null) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const authorized = authorizer.authorize(request);
@@ -141,7 +141,6 @@ function requestHandler(authorizer: RequestAuthorizer, files: PageFiles, root: S
 
 interface StaticPage {
   readonly html: string;
-  /** Its content security policy. */
   readonly policy: string;
 }
 

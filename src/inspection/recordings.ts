@@ -26,7 +26,6 @@ import {
 } from './source.ts';
 import { storedRunsOf } from './stored-runs.ts';
 
-/** The runs of a store. */
 export interface Recordings {
   all(): Iterable<RunSource>;
   find(runId: string): RunSource | undefined;

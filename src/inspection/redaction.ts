@@ -163,7 +163,6 @@ function changedState({ path: names, ...change }: StateChange, path: string, by:
   return { path: [...names.slice(0, free), ...freeNames], ...Object.fromEntries(rest) };
 }
 
-/** Yields every text of a journal, in order. */
 function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
   for (const entry of entries) {
     const found: PlacedText[] = [];

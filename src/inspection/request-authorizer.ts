@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A rejected request: the HTTP status and one line of text. */
 export interface Rejection {
   readonly status: 403 | 404 | 405 | 503;
   readonly text: string;

@@ -3,7 +3,6 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import type { RunFigures } from './wire.ts';
 
-/** Computes the figures of a run from its entries. */
 export interface FiguresFold {
   /** Takes the next entry, verified or not. */
   take(entry: unknown): void;

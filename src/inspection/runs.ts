@@ -29,9 +29,7 @@ export interface RunList {
   add(source: RunSource): () => void;
   /** Sets the run that pages open first; by default the one watched last. */
   choose(runId: string): void;
-  /** Notifies the listeners that the summary of a run has changed. */
   changed(runId: string): void;
-  /** Reads the list of recordings again. */
   refresh(runIds?: readonly string[]): Promise<void>;
   /** Deletes a recorded run. Rejects with `invalid_option` or `invalid_journal` if it is in progress, unknown, or cannot be deleted. */
   remove(runId: string): Promise<void>;
@@ -160,11 +158,9 @@ const SUMMARIZED: ReadonlySet<JournalEntry['type']> = new Set(['phase-end', 'dec
 
 interface LiveRun extends RunSource {
   readonly run: Run;
-  /** Resolves when the run has ended. */
   readonly ended: Promise<void>;
 }
 
-/** Returns a run of this process as a source. */
 function liveRun(run: Run, changed: () => void): LiveRun {
   const log = lineLog(run.journal);
   const frames: StateFrame[] = [];

@@ -8,7 +8,6 @@ import { isRejection, notFound, plainHeaders, type Rejection, type RequestAuthor
 export interface SocketEndpoint {
   /** A longer message closes its socket. */
   readonly maxMessageBytes: number;
-  /** How many may be open at once. */
   readonly maxSockets: number;
   /** Whether a socket with this `Origin` header is accepted; only browsers send one. `host` is the request's `Host` header. */
   allows(origin: string | undefined, host: string): boolean;
@@ -42,7 +41,6 @@ export async function openSockets(
 
   let isClosing = false;
 
-  /** Returns the endpoint for a request, or why it is rejected. */
   function endpointFor(
     request: IncomingMessage,
   ): Rejection | { readonly endpoint: SocketEndpoint; readonly server: WebSocketServer } {

@@ -13,9 +13,8 @@ import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
 export interface RunSource {
-  /** Returns the current summary. A source notifies its list of every change. */
+  /** A source notifies its list of every change. */
   info(): InspectedRun;
-  /** Returns the current charts. */
   charts(): RunCharts;
   /**
    * Sends the sink all entries from this number on, including future ones, and then the end. Sends nothing before it returns, or after it is
@@ -28,7 +27,6 @@ export interface RunSource {
   entries?(): Promise<readonly JournalEntry[]>;
 }
 
-/** The receiver of a source's entries. */
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[]): Promise<void>;
@@ -149,7 +147,6 @@ export function lineLog(entries: readonly unknown[]): LineLog {
 /** A whole state is sent once per this many frames, so that reading any state needs few of them. */
 const WHOLE_STATE_FRAMES = 256;
 
-/** Returns a function that turns consecutive states of a run into frames. */
 export function frameWriter(): (after: StateAfter) => StateFrame {
   let count = 0;
   let before: unknown = null;
@@ -164,7 +161,6 @@ export function frameWriter(): (after: StateAfter) => StateFrame {
 
 let runChartsCache: RunCharts | null = null;
 
-/** Returns the charts of PostChain's runs. */
 export function runCharts(): RunCharts {
   runChartsCache ??= {
     charts: [chainMachine, attemptMachine, actionMachine].map(chartOf),
@@ -190,7 +186,6 @@ export function shownPrompt({ name, version, request, isVerified, note }: Rebuil
   };
 }
 
-/** Returns which run a run is a fork of, as part of its summary. */
 export const forkOf = ({ forkedFrom }: Pick<RunSummary, 'forkedFrom'>): Pick<InspectedRun, 'forkedFrom'> =>
   forkedFrom ? { forkedFrom: { runId: forkedFrom.runId, seq: forkedFrom.seq } } : {};
 
@@ -220,7 +215,6 @@ export async function inTurns<Value>(steps: Generator<unknown, Value>): Promise<
 
 const MAX_PROBLEM_CHARS = 500;
 
-/** Returns an error's message as one line for a page. */
 export function problemOf(error: unknown): string {
   return oneLine(error instanceof Error ? error.message : String(error)).slice(0, MAX_PROBLEM_CHARS) || 'unknown error';
 }

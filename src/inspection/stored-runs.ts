@@ -5,7 +5,7 @@ import { repeat, type StoredJournals, storedJournalsOf } from '../durable/journa
 /** How often a store that cannot report changes is listed. */
 const POLL_MS = 1_000;
 
-/** Returns access to the runs of a store. One that is not PostChain's own is polled, and its runs are read from the start each time. */
+/** A store that is not PostChain's own is polled, and its runs are read from the start each time. */
 export function storedRunsOf(store: JournalStore): StoredJournals<JournalEntry> {
   return storedJournalsOf(store) ?? foreignRuns(store);
 }

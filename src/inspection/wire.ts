@@ -12,7 +12,6 @@ export const WIRE_VERSION = 3;
 /** Where the page keeps the token in its own storage. */
 export const TOKEN_KEY = 'postchain-token';
 
-/** A run that a page can open. */
 export interface InspectedRun {
   readonly runId: string;
   /** A PostChain run, or an observed system of other XState actors. */
@@ -37,7 +36,7 @@ export interface InspectedRun {
   readonly problem?: string;
 }
 
-/** What the table of runs shows of a run. A number is null while it is unknown. */
+/** A number is null while it is unknown. */
 export interface RunFigures {
   /** The rule of Yield that ended the run, for example `confidenceReached`; null if no rule did. */
   readonly rule: string | null;
@@ -54,7 +53,6 @@ export interface RunFigures {
   readonly models: readonly string[];
   readonly confidence: number | null;
   readonly sessionId: string | null;
-  /** Whether the run was interrupted and can continue. */
   readonly resumable: boolean;
 }
 
@@ -68,7 +66,6 @@ export interface ShownPrompt {
   readonly turns: readonly ChatTurn[];
   /** The JSON Schema of the reply. */
   readonly schema: unknown;
-  /** The tools that were offered beside the reply. */
   readonly tools: readonly ToolOffer[];
   /** Whether its digest is the recorded one: then the model received exactly this text. */
   readonly verified: boolean;
@@ -76,7 +73,6 @@ export interface ShownPrompt {
   readonly note: string | null;
 }
 
-/** What a page can do with a recorded run. */
 export type RunAction =
   | { readonly type: 'resume' }
   /** Starts a run that repeats this one up to an entry and continues with changes, by path, as `chain.fork` takes them. */
@@ -120,7 +116,6 @@ export interface PromptAnswer {
   readonly problem: string | null;
 }
 
-/** Where a run would have ended with other numbers. */
 export interface RunWhatIf extends WhatIf {
   readonly runId: string;
   readonly request: string;
@@ -181,7 +176,7 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
   | { readonly type: 'run-stopped' }
 );
 
-/** The charts of a run. The first is that of its root machine. */
+/** The first chart is that of the root machine. */
 export interface RunCharts {
   readonly charts: readonly Chart[];
   /** Chart ids by the name (`src`) with which a state invokes the machine. */

@@ -1,4 +1,4 @@
-/** The timers of a clock. Delays are in milliseconds. */
+/** Delays are in milliseconds. */
 export interface Timers {
   setTimeout(fn: () => void, timeoutMs: number): unknown;
   clearTimeout(id: unknown): void;

@@ -1,4 +1,3 @@
-/** The character codes of JSON's syntax. */
 export const SPACE = 0x20;
 export const [QUOTE, BACKSLASH, COLON, COMMA, MINUS] = [0x22, 0x5c, 0x3a, 0x2c, 0x2d] as const;
 export const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d] as const;

@@ -7,7 +7,7 @@ import { describeValue } from './describe-value.ts';
 
 setSchemaLanguage();
 
-/** Returns the value as parsed by its schema. `what` names the value. Throws `invalid_option`. */
+/** `what` names the value. Throws `invalid_option`. */
 export function parseOption<Schema extends z.ZodMiniType>(
   schema: Schema,
   given: unknown,
@@ -102,7 +102,6 @@ function unwrapped(node: SchemaNode): SchemaNode {
   return inner === undefined ? node : unwrapped(inner);
 }
 
-/** A schema for any value with methods of these names. */
 const hasMethods = <Type>(names: readonly string[], hint: string) =>
   z.custom<Type>(
     (value) =>
@@ -110,7 +109,6 @@ const hasMethods = <Type>(names: readonly string[], hint: string) =>
     hint,
   );
 
-/** A schema for any value with a method of this name. */
 export const hasMethod = <Type>(name: string, hint: string) => hasMethods<Type>([name], hint);
 
 export const functionSchema = z.custom((value) => typeof value === 'function', 'expected a function');
@@ -133,7 +131,6 @@ export const modelSchema = hasMethod(
   ),
 );
 
-/** Media types, or patterns of them. */
 export const acceptsSchema = z.array(
   z.string().check(z.regex(/^(?:\*\/\*|[a-z]+\/(?:\*|[\w.+-]+))$/iu, 'expected a media type, for example "image/*"')),
 );

@@ -187,13 +187,11 @@ export function isMachine(logic: unknown): logic is AnyStateMachine {
   return typeof logic === 'object' && logic !== null && 'getStateNodeById' in logic;
 }
 
-/** The snapshot of an actor of any logic. */
 interface LogicSnapshot {
   readonly status: string;
   readonly input?: unknown;
 }
 
-/** Actor logic without its types. */
 export interface HostedLogic {
   readonly start?: (snapshot: LogicSnapshot, scope: ActorScope) => void;
   readonly transition: (snapshot: LogicSnapshot, event: AnyEventObject, scope: ActorScope) => LogicSnapshot;
@@ -215,7 +213,6 @@ interface ActorScope {
 
 type Relay = (source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEventObject) => void;
 
-/** XState's actor with its private members. */
 interface PrivateActor {
   logic: HostedLogic;
   sessionId: string;

@@ -8,11 +8,8 @@ export interface Activity {
   readonly actor: string;
   /** JSON. */
   readonly input: unknown;
-  /** Whether the chart still waits for the result. */
   readonly isWaiting: () => boolean;
-  /** Does the work, and reports what happens. */
   readonly execute: (report: (event: CallEvent) => void) => void;
-  /** Passes an event of the activity to the chart. */
   readonly onEvent: (event: CallEvent) => void;
 }
 

@@ -49,7 +49,6 @@ export const contentSchema = z.custom<Content>(
   'expected a string or an array of parts',
 );
 
-/** The text of a `Content`, and its files in order. */
 export interface ReadContent {
   readonly text: string;
   readonly files: readonly AttachedFile[];
@@ -207,7 +206,7 @@ function withoutContent(url: string): string {
 const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const PADDING = 61;
 
-/** Returns bytes as Base64. `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
+/** `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
 function base64Of(bytes: Uint8Array): string {
   const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
   for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
@@ -297,12 +296,11 @@ export const attachmentOf = ({ data: _, ...attachment }: AttachedFile): Attachme
 const isFile = (entry: JournalEntry): entry is Extract<JournalEntry, { type: 'attachment' }> =>
   entry.type === 'attachment';
 
-/** Returns the files of a run from the first entries of its journal. */
 export function filesIn(entries: readonly JournalEntry[]): readonly AttachedFile[] {
   return entries.filter(isFile).map(({ seq: _, atMs: __, type: ___, ...file }) => file);
 }
 
-/** Returns an attachment with its bytes. Throws `invalid_journal` if the journal does not have them. */
+/** Throws `invalid_journal` if the journal lacks its bytes. */
 export function fileIn(entries: readonly JournalEntry[], attachment: Attachment): AttachedFile {
   const entry = entries.find((one) => isFile(one) && one.digest === attachment.digest);
   const data = entry?.type === 'attachment' ? entry.data : '';

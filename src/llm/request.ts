@@ -15,7 +15,6 @@ export interface ToolCall {
 
 /** How a prompt offers tools that a model may call instead of replying. */
 export interface ToolUse<Input> {
-  /** The tools offered to a model with native tool calls. */
   readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
   /** Converts the calls, and the text before them, to the reply's value. Without it no tools are offered. */
   readonly fromToolCalls?: ((calls: readonly ToolCall[], text: string) => unknown) | undefined;
@@ -81,13 +80,11 @@ export function requestOf(
     : { ...request, turns: complete(TOOL_HINT), tools, turnsWithoutTools: request.turns };
 }
 
-/** Adds files to the first user turn. */
 export function withFiles(turns: readonly ChatTurn[], files: readonly AttachedFile[]): readonly ChatTurn[] {
   const at = files.length === 0 ? -1 : turns.findIndex(({ role }) => role === 'user');
   return turns.map((turn, place) => (place === at ? { ...turn, files } : turn));
 }
 
-/** Tells the model that it may call tools. */
 const TOOL_HINT = 'If some of the tools would help, call them instead of replying. They run at the same time.';
 
 /** What precedes the instructions in the prompt of a task, and in that of a judge. */
@@ -143,7 +140,6 @@ export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = 
   return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
 }
 
-/** Returns the files of a request. */
 export const filesOf = ({ turns }: Pick<ModelRequest, 'turns'>): readonly AttachedFile[] =>
   turns.flatMap(({ files = [] }) => files);
 
@@ -166,7 +162,6 @@ function appendToSystemTurn(turns: readonly ChatTurn[], separator: string, text:
   return [{ ...first, content: `${first.content}${separator}${text}` }, ...others];
 }
 
-/** Appends text to the last user turn. */
 function appendToUserTurn(turns: readonly ChatTurn[], text: string): readonly ChatTurn[] {
   const last = text === '' ? -1 : turns.findLastIndex(({ role }) => role === 'user');
   return turns.map((turn, at) => (at === last ? { ...turn, content: `${turn.content}\n${text}` } : turn));

@@ -230,7 +230,6 @@ interface Segment {
   readonly sendsEmpty?: boolean;
 }
 
-/** Everything that one call sends. */
 interface Transmission {
   readonly segments: readonly Segment[];
   readonly hangs: boolean;
@@ -260,7 +259,6 @@ function transmissionOf(scripted: ScriptedReply, request: ModelRequest, usage: T
 
 interface ScriptedMessage {
   readonly form: ReplyForm;
-  /** The text before a tool call. */
   readonly preamble: readonly Segment[];
   readonly text: string;
   readonly name?: string | undefined;

@@ -77,7 +77,6 @@ interface DocumentLine {
   readonly text: string;
 }
 
-/** A document as its lines with text, in order. */
 interface LinedDocument {
   readonly path: string;
   readonly lines: readonly DocumentLine[];

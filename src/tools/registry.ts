@@ -52,7 +52,6 @@ function duplicate(name: string, taken: string): PostChainError {
 
 type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-/** Validates the arguments of one capability. */
 interface ArgumentValidator {
   /** Resolves to the schema's output, or to what is wrong, in one line. Never rejects. */
   validate(args: Record<string, unknown>): Promise<Validated>;

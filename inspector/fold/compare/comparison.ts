@@ -69,7 +69,6 @@ function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown 
   return parameters;
 }
 
-/** The size of a run in numbers. */
 interface RunTotals extends Pick<Sums, 'ms' | 'modelCalls' | 'failed' | 'inputTokens' | 'outputTokens'> {
   readonly cycles: number;
 }
@@ -173,7 +172,6 @@ export interface FirstContent {
 /** The most characters of entries to read: a few hundred milliseconds. */
 const MAX_CHARS = 3_000_000;
 
-/** Compares the nth record of a kind in one run with the nth in the other. */
 function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
   const others = new Map(recordsOf(right.fold).map(({ kind, nth, seq }) => [`${nth} ${kind}`, seq]));
   let chars = 0;

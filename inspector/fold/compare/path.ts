@@ -3,7 +3,6 @@ import type { RunFold } from '../run-fold.ts';
 import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 
-/** One step of a run: its journal entry and the transition it took. */
 export interface Step {
   readonly seq: number;
   readonly transition: RecordedTransition;

@@ -113,7 +113,6 @@ function PastNote({ inspector, view: { at, count } }: PanelProps) {
   );
 }
 
-/** The events sent from this page, newest first, with their outcome. */
 function SentList({ inspector, view: { run, log, fold, count } }: PanelProps) {
   const all = sent.value.filter(({ runId }) => runId === run.runId);
   const accepted = all.filter(({ answer }) => answer?.problem === null).toReversed();
@@ -148,7 +147,6 @@ function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
   return delivery.isRejected ? 'delivered, but rejected: not a phase' : 'delivered';
 }
 
-/** An event sent from this page. */
 interface Sent {
   readonly id: number;
   readonly runId: string;
@@ -166,7 +164,7 @@ const sent = signal<readonly Sent[]>([]);
 
 let nextId = 1;
 
-/** Whether an event is being sent to a run; only one is sent at a time. */
+/** Only one event is sent at a time. */
 const isSending = (runId: string): boolean => sent.value.some((one) => one.runId === runId && one.answer === null);
 
 /** Sends an event once; resolves to whether the run accepted it. */

@@ -251,7 +251,6 @@ function eventIn(text: string): object | string {
   return isEvent ? (event as object) : 'An event is a JSON object with a string "type".';
 }
 
-/** What is wrong, if anything. */
 export function Problem({ id, text }: { readonly id?: string; readonly text: string }) {
   return text === '' ? null : (
     <p class="wrong verbatim" role="alert" id={id}>

@@ -126,7 +126,6 @@ interface ForkFormProps {
   readonly onFork: (set: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Starts a new run that is identical up to the cursor. */
 function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
   const { at, count } = view;
   const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);

@@ -12,7 +12,6 @@ interface WaitingProps extends EventFormProps {
   readonly keepsAtMs: number | null;
 }
 
-/** Counts the seconds to a time. */
 function Countdown({ toMs }: { readonly toMs: number }) {
   const [nowMs, setNow] = useState(Date.now());
   useEffect(() => {
@@ -28,7 +27,6 @@ function Countdown({ toMs }: { readonly toMs: number }) {
   ) : null;
 }
 
-/** The user's decision that the run waits for, with the form that answers it. */
 export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingProps) {
   if (waiting.for === 'consent')
     return (

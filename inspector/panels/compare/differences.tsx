@@ -14,7 +14,6 @@ interface RunHeadsProps {
   readonly seqs?: Pair<number>;
 }
 
-/** A table head with one column per run. */
 export function RunHeads({ title, seqs }: RunHeadsProps) {
   return (
     <thead>
@@ -55,7 +54,6 @@ function PairRow({ name, values, maxChars = 120 }: PairRowProps) {
 
 const COLUMNS = 3;
 
-/** A value on one line. */
 function cellText(value: unknown): string {
   if (value === undefined) return '–';
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '–');
@@ -68,7 +66,6 @@ interface TotalsProps {
 
 const MAX_STARTS = 30;
 
-/** The runs in numbers, the start parameters that differ, and which run is a fork. */
 export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, runIds } }: TotalsProps) {
   const lines: readonly (readonly [string, readonly string[]])[] = [
     ['Status', runs.map(({ status, live }) => (live ? 'live' : status))],
@@ -123,7 +120,6 @@ export function Totals({ runs, comparison: { totals, starts, forkedFrom, paths, 
   );
 }
 
-/** The first step at which the runs diverge, with its candidates, and the first content that differs. */
 export function FirstDifference({ comparison }: { readonly comparison: Comparison }) {
   const { firstStep, first, firstContent } = comparison;
   return (
@@ -227,7 +223,6 @@ function CandidateRow({ candidate }: { readonly candidate: ComparedCandidate }) 
 
 const MAX_FIELDS = 8;
 
-/** The first reply, event, decision or answer that differs, field by field. */
 function ContentDifference({ difference, cutOff }: FirstContent) {
   if (difference === null)
     return (

@@ -168,12 +168,10 @@ interface StepRowProps {
   readonly row: Row;
   readonly paths: Pair<readonly Step[]>;
   readonly isFirst: boolean;
-  /** The step of run A at the cursor. */
   readonly current: number | null;
   readonly onGo: StepTableProps['onGo'];
 }
 
-/** One step of each run: its transition, its guard and its entry. */
 function StepRow({ at, row: { steps, equal }, paths, isFirst, current, onGo }: StepRowProps) {
   return (
     <tr class={`${equal ? '' : 'differs'}${isFirst ? ' first' : ''}`}>

@@ -14,7 +14,6 @@ import { activePart, base, PARTS, type Part } from './list-parts.tsx';
 import { MessageList } from './message-list.tsx';
 import { OperationList } from './operation-list.tsx';
 
-/** The context at the cursor: messages, operations with reasons, budget, and the difference from another entry. */
 export function ContextPanel({ inspector, view }: PanelProps) {
   const { run, fold, at, selection } = view;
   const pin = (): void => {
@@ -92,7 +91,6 @@ function ContextSize({ context: { messages, by } }: { readonly context: ContextA
   );
 }
 
-/** The contexts of an observed system's actors at the cursor. */
 function ActorContexts({ view: { fold, at } }: { readonly view: RunView }) {
   const contexts = fold.states.at(at);
   if (typeof contexts !== 'object' || contexts === null)
@@ -113,7 +111,6 @@ interface BudgetViewProps extends PanelProps {
   readonly context: ContextAt;
 }
 
-/** The usage and limits of the context and the run at the cursor. */
 function BudgetView({ inspector, view: { log, fold, at }, context }: BudgetViewProps) {
   const budget = useMemo(() => budgetAt(log, fold, context, at), [log, fold, context, at]);
   if (budget === null) return <p class="muted">The journal does not record the limits of this run.</p>;

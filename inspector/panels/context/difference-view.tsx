@@ -21,12 +21,10 @@ const MAX_MESSAGES = 100;
 const MAX_FIELDS = 25;
 
 interface DifferenceViewProps extends PanelProps {
-  /** The compared entries. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The difference between two entries: messages by id, and other state. */
 export function DifferenceView({ inspector, view: { run, fold }, from, to }: DifferenceViewProps) {
   const isSystem = run.kind === 'system';
   const old = contextAt(fold, from);
@@ -156,7 +154,6 @@ interface DifferenceTextProps {
   readonly after: Message;
 }
 
-/** The difference between two versions of a message: words, then other fields. */
 export function DifferenceText({ before, after }: DifferenceTextProps) {
   const members = memberDifferences(before, after);
   return (

@@ -41,7 +41,6 @@ export function Pager({ page, pageSize, count, noun, onPage }: PagerProps) {
 
 export const lastPage = (count: number, pageSize: number): number => Math.max(0, Math.ceil(count / pageSize) - 1);
 
-/** A phase name with a mark in its color. */
 export function PhaseName({ phase }: { readonly phase: Phase }) {
   return (
     <span class="phase-name">
@@ -60,7 +59,6 @@ const VERBS: Readonly<Record<ContextOperation['operation'], string>> = {
   PRIORITIZE: 'prioritized',
 };
 
-/** The past participle for an operation. */
 export const operationVerb = ({ operation }: ContextOperation): string => VERBS[operation];
 
 /** The values it sets (tags, link, importance); empty if there are none. */
@@ -77,7 +75,6 @@ export function operationDetails(operation: ContextOperation): string {
   }
 }
 
-/** How the length of the message changed. */
 export function sizeText({ operation, before, after }: ListedOperation): string {
   if (before === null)
     return after === null ? 'message not found: nothing changed' : `+${formatNumber(after)} characters`;

@@ -24,7 +24,7 @@ interface MessageListProps {
   readonly context: ContextAt;
 }
 
-/** The messages in order, pruned ones in place. Shows fifty at a time; renders only if the context changed. */
+/** Shows fifty at a time; renders only if the context changed. */
 export function MessageList({ view: { fold, at }, context }: MessageListProps) {
   const [filter, setFilter] = useState<Filter>('all');
   // Null: the last page, with the newest messages.
@@ -99,7 +99,6 @@ function isShown({ pruned }: ContextRow, filter: Filter, about: readonly number[
 interface MessageItemProps {
   readonly row: ContextRow;
   readonly log: ContextLog;
-  /** The number of operations applied up to the cursor. */
   readonly applied: number;
   readonly rating: Rating | null;
 }
@@ -134,7 +133,6 @@ function MessageItem({ row, log, applied, rating }: MessageItemProps) {
   );
 }
 
-/** A number from 0 to 1 with a small bar. */
 function Share({ name, value, title }: { readonly name: string; readonly value: number; readonly title?: string }) {
   return (
     <span class="share" title={title}>
@@ -153,7 +151,6 @@ const UnratedShare = () => (
   </span>
 );
 
-/** The message's document position, files, tags, links and sources. */
 function MessageLinks({
   message: { tags, links, references, source, attachments = [] },
 }: {
@@ -260,7 +257,6 @@ interface Rating {
   readonly reason: string;
 }
 
-/** The model's latest relevance ratings, by message. */
 function relevances(state: ChainState | null): ReadonlyMap<string, Rating> {
   const reply = state?.evaluation?.reply ?? state?.results?.understanding?.reply;
   return new Map((reply?.assessments ?? []).map(({ messageId, ...rating }) => [messageId, rating]));

@@ -26,7 +26,6 @@ import {
 
 const PAGE = 50;
 
-/** All context operations up to the cursor, newest first, grouped by step and phase. */
 export function OperationList({ inspector, view }: PanelProps) {
   const { run, fold, at } = view;
   const [requestedPage, setPage] = useState(0);
@@ -148,7 +147,6 @@ const GIVEN_BY = {
 
 const MAX_LISTED = 10;
 
-/** A consent request, and how it was resolved. */
 function ConsentList({ inspector, view: { log, fold, at } }: PanelProps) {
   const consents = consentsAt(log, fold.entries, at, MAX_LISTED);
   if (consents.length === 0) return null;
@@ -183,7 +181,6 @@ const WORDS = { back: 'restored', changed: 'changed', gone: 'removed' } as const
 
 interface UndoPreviewProps {
   readonly view: RunView;
-  /** The ids of the selected operations. */
   readonly undone: ReadonlySet<string>;
 }
 

@@ -14,7 +14,6 @@ interface SearchProps extends PanelProps {
   readonly found: Found | null;
 }
 
-/** The search field, the number of matches, and buttons to move between them. */
 export function EventSearch({ inspector, view, found }: SearchProps) {
   const input = useRef<HTMLInputElement>(null);
   const isFocusRequested = search.isDue.value;

@@ -21,7 +21,6 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { indexAfter, ROW_PX, useRows } from './use-rows.ts';
 
-/** All entries of the run, with the full entry at the cursor. */
 export function EventsPanel({ inspector, view }: PanelProps) {
   const hidden = search.hidden.value;
   const text = search.text.value;
@@ -46,7 +45,6 @@ interface DetailProps {
   readonly onToggle: () => void;
 }
 
-/** The full entry at the cursor. */
 function EntryDetail({ view: { log, at, count }, isCollapsed, onToggle }: DetailProps) {
   const [copyStatus, setCopyStatus] = useState({ at, text: '' });
   if (count === 0) return null;
@@ -80,7 +78,6 @@ function EntryDetail({ view: { log, at, count }, isCollapsed, onToggle }: Detail
   );
 }
 
-/** Filters the list by entry group; shows the number of entries of each group. */
 function EventFilter({ view }: { readonly view: RunView }) {
   const counts = useMemo(() => groupCounts(view.fold.entries), [view.fold, view.count]);
   const hidden = search.hidden.value;
@@ -128,7 +125,7 @@ interface RowsProps extends PanelProps {
 const MARKS = { outside: '»', chart: '•', note: '~' } as const;
 const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'annotation' } as const;
 
-/** The list of entries; only visible rows are rendered. */
+/** Only visible rows are rendered. */
 function EventRows({ inspector, view, list, found }: RowsProps) {
   const { log, fold, at } = view;
   const box = useRef<HTMLDivElement>(null);
@@ -219,7 +216,6 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
 
 const CACHE_SIZE = 1_000;
 
-/** Caches the summaries of entries. */
 function lineMemory(log: RunLog): (seq: number) => { readonly text: string; readonly bad: boolean } {
   const lines = new Map<number, { readonly text: string; readonly bad: boolean }>();
   return (seq) => {

@@ -17,7 +17,6 @@ interface RowsOptions {
   readonly index: number;
   readonly key: unknown;
   readonly mayStay: boolean;
-  /** The height of a row. */
   readonly rowPx?: number;
 }
 
@@ -26,7 +25,6 @@ interface SeenRows {
   readonly end: number;
   /** Whole rows that fit. */
   readonly page: number;
-  /** Scrolls a row into view. */
   show(index: number): void;
 }
 

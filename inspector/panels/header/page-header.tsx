@@ -22,7 +22,6 @@ interface HeaderProps {
   readonly onHelp: () => void;
 }
 
-/** The name of the page, or of the run with its status and figures; the views of the run, and the page's settings. */
 export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   const { connection } = inspector;
   return (
@@ -157,7 +156,6 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
   );
 }
 
-/** What the run used, up to its latest entry. */
 function Figures({ view: { run, log, fold, count } }: { readonly view: RunView }) {
   const { ms, cycles, calls, tokens, cost } = figuresOf(log, fold, count);
   const figures = [

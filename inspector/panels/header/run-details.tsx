@@ -12,7 +12,6 @@ interface RunDetailsProps {
   readonly profile?: string | null;
 }
 
-/** The run's id, its profile, the run that it is a fork of, how its record was checked, and what it omits. */
 export function RunDetails({ inspector, run, profile = null }: RunDetailsProps) {
   const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
   const [copied, setCopied] = useState('');

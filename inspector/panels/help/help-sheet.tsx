@@ -6,12 +6,10 @@ import { type Key, knownKeys } from '../../ui-state/keys.ts';
 const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Timeline', 'Panels', 'Chart', 'Page'];
 
 interface HelpSheetProps {
-  /** Whether there is a chart and a timeline. */
   readonly hasLegend: boolean;
   readonly onClose: () => void;
 }
 
-/** The keyboard shortcuts that work on the page as it is, and the legend of the chart and the timeline. */
 export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before painting, so that the next key reaches the dialog.
@@ -52,7 +50,6 @@ export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
   );
 }
 
-/** The key's label. */
 function keyLabel(name: string): string {
   if (name === ' ') return 'Space';
   return name
@@ -61,7 +58,6 @@ function keyLabel(name: string): string {
     .replace('+', name.length > 1 ? ' ' : '+');
 }
 
-/** The looks of the chart and the timeline. */
 const LEGEND: Readonly<Record<string, ComponentChildren>> = {
   'active state': (
     <>

@@ -17,7 +17,6 @@ const MAX_SHOWN = 100;
 /** The maximum length of an opened text, in characters. */
 const MAX_CHARS = 20_000;
 
-/** Finds where words of the answer come from: every text of the run that contains them, in order. */
 export function OriginsPanel({ inspector: { moveTo }, view }: PanelProps) {
   const [phrase, search] = useState(selectedText);
   const [opened, open] = useState<number | null>(null);
@@ -81,5 +80,4 @@ document.addEventListener('selectionchange', () => {
   selected = (document.getSelection()?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);
 });
 
-/** The words that are selected on the page. */
 const selectedText = (): string => selected;

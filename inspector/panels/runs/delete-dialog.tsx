@@ -13,7 +13,6 @@ interface DeleteDialogProps {
 
 const MAX_LISTED = 8;
 
-/** Asks before it deletes runs: that cannot be undone. */
 export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);

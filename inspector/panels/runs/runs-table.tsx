@@ -145,7 +145,6 @@ interface FiltersProps {
 
 const FORKS: Readonly<Record<string, string>> = { without: 'Without forks', only: 'Forks only' };
 
-/** The search and the filters of a list of runs. */
 function Filters({ runs, unread, query, count }: FiltersProps) {
   const options = useMemo(
     () => ({

@@ -12,7 +12,6 @@ interface CallChipsProps {
 
 const WORDS = { valid: '', running: 'running', discarded: 'failed', aborted: 'stopped' } as const;
 
-/** The model calls of the phase, with the waits between attempts; choosing one selects it. */
 export function CallChips({ inspector, view, calls: { all, selected } }: CallChipsProps) {
   if (all.length === 1)
     return (

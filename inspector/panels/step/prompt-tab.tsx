@@ -10,7 +10,6 @@ import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CallChips } from './call-chips.tsx';
 
-/** What the model was asked: the system text, the turns, the schema of the reply, and the offered tools. */
 export function PromptTab({ inspector, view }: PanelProps) {
   const calls = stepCalls(view.fold, view.selection, view.at);
   if (calls === null) return <p class="muted">This step made no model call.</p>;

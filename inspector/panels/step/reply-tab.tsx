@@ -17,7 +17,6 @@ import type { PanelProps } from '../panel.tsx';
 import { CallChips } from './call-chips.tsx';
 import { IssueList, ValueView } from './value-view.tsx';
 
-/** What came back: the answer at the end of the run, and the reply of the selected model call, field by field. */
 export function ReplyTab({ inspector, view }: PanelProps) {
   const { log, fold, at, selection } = view;
   const calls = stepCalls(fold, selection, at);
@@ -44,7 +43,6 @@ export function ReplyTab({ inspector, view }: PanelProps) {
   );
 }
 
-/** The answer, if the selected step ends the run. */
 export function answerOfStep({ log, fold, at, selection }: RunView): FinalAnswer | null {
   const found = answerUpTo(log, fold, at);
   return found !== null && selection.to >= found.seq ? found.answer : null;
@@ -52,7 +50,6 @@ export function answerOfStep({ log, fold, at, selection }: RunView): FinalAnswer
 
 const MAX_SOURCES = 12;
 
-/** The final answer: text, confidence and why it was capped, missing fields, sources and usage. */
 function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
   const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
@@ -125,7 +122,6 @@ interface AttemptCardProps {
 
 const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> = { valid: 'check', discarded: 'cross' };
 
-/** A model's reply, field by field, with its validation result. */
 function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
   const { number, span, status, failure, usage, backOffMs } = attempt;
   const reply = replyAt(log, span, at);

@@ -21,7 +21,6 @@ const PANELS: Readonly<Record<StepTab, ComponentType<PanelProps>>> = {
   raw: EventsPanel,
 };
 
-/** The tabs that have something to show for the selection. */
 function tabsOf(view: RunView): ReadonlySet<StepTab> {
   const { run, log, fold, selection, at } = view;
   if (run.kind === 'system') return new Set(['why', 'context', 'raw']);
@@ -37,13 +36,11 @@ function tabsOf(view: RunView): ReadonlySet<StepTab> {
   return new Set(all.flatMap(([tab, applies]) => (applies ? [tab] : [])));
 }
 
-/** The most informative tab of a step that does not have the chosen one. */
 function fallback({ selection: { kind } }: RunView, tabs: ReadonlySet<StepTab>): StepTab {
   if (kind === 'operations') return 'context';
   return (['tools', 'reply', 'why'] as const).find((tab) => tabs.has(tab)) ?? 'why';
 }
 
-/** Everything about the selected step, in tabs; those without content are hidden. */
 export function StepPanel(props: PanelProps) {
   const { inspector, view } = props;
   const tabs = tabsOf(view);

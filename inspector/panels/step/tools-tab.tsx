@@ -7,7 +7,6 @@ import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 
-/** The capabilities and searches of the step, each with what went in and what came out. */
 export function ToolsTab({ inspector, view: { log, fold, selection, at } }: PanelProps) {
   const uses = toolUses(log, fold, selection, at);
   return (
@@ -66,7 +65,6 @@ function CapabilityCard({ use: { name, from, result }, moveTo }: CardProps<'capa
   );
 }
 
-/** JSON as a tree, other text as it is. */
 function Output({ text }: { readonly text: string }) {
   const value = valueIn(text);
   return value === undefined ? <LongText text={text} chars={1_200} /> : <JsonTree value={value} />;

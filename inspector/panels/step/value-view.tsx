@@ -14,7 +14,6 @@ interface Props {
 const MAX_ITEMS = 8;
 const MAX_NESTED_ITEMS = 3;
 
-/** A value as far as received, with the issues of each part. */
 export function ValueView({ value, path, issues }: Props) {
   if (value.kind === 'text')
     return value.text === '' && !value.open ? (

@@ -20,7 +20,6 @@ import type { PanelProps } from '../panel.tsx';
 
 /** Up to this many cycles are all open; if there are more, only the selected one is. */
 const MAX_OPEN = 6;
-/** The cycles listed at a time. */
 const MAX_LISTED = 8;
 
 interface RowProps {
@@ -30,7 +29,6 @@ interface RowProps {
   readonly select: (selection: Selection) => void;
 }
 
-/** What happened, from top to bottom: the phases of each cycle, the decision after it, and the answer. */
 export function StoryColumn({ inspector, view }: PanelProps) {
   const { log, fold, count, selection } = view;
   const { currency } = fold.spans;

@@ -41,7 +41,7 @@ export function cleared(canvas: HTMLCanvasElement, width: number, height: number
   return on;
 }
 
-/** Draws the lanes. The cost depends on what is visible, not on the length of the run. */
+/** The cost depends on what is visible, not on the length of the run. */
 export function drawLanes(on: Canvas, fold: RunFold, lanes: readonly Lane[], scale: Scale, paint: Paint): void {
   const height = lanes.length * LANE_PX;
   drawCycles(on, fold, scale, height, paint);
@@ -167,7 +167,6 @@ function drawWait(on: Canvas, left: number, width: number, top: number, paint: P
   on.setLineDash([]);
 }
 
-/** Draws diagonal lines in the fill color. */
 function hatch(on: Canvas, left: number, top: number, width: number, height: number, alpha: number): void {
   on.save();
   on.beginPath();
@@ -324,7 +323,6 @@ function drawTokens(on: Canvas, { spans: { attempts } }: RunFold, scale: Scale, 
   bars(failed, paint.bad);
 }
 
-/** The colors of the page, for the canvas. */
 export type Paint = Readonly<
   Record<Tone | 'text' | 'muted' | 'line' | 'strong' | 'surface' | 'sunken' | 'bad' | 'warn', string>
 >;

@@ -16,7 +16,6 @@ export interface Hovered {
 const RESULT_CHARS = 220;
 const GAP_PX = 12;
 
-/** A card next to a bar: its name, its time, what it used, and its result. */
 export function HoverCard({ view, hovered: { bar, x, y } }: { readonly view: RunView; readonly hovered: Hovered }) {
   const isLeft = x < innerWidth / 2;
   const side = isLeft ? { left: `${x + GAP_PX}px` } : { right: `${innerWidth - x + GAP_PX}px` };
@@ -52,7 +51,6 @@ function placeOf({ fold: { spans } }: RunView, { kind, from, to }: Bar): string 
   return kind === 'phase' || kind === 'decision' || to === from ? cycle : `${cycle} › ${phase.phase}`;
 }
 
-/** When it ran, and what it used. */
 function factsOf({ fold, count, run }: RunView, { kind, from, to, attempt }: Bar): readonly string[] {
   const { timeLine, spans } = fold;
   const start = timeLine.atMs(from);
@@ -71,7 +69,6 @@ function factsOf({ fold, count, run }: RunView, { kind, from, to, attempt }: Bar
 
 const costText = (amount: number, currency: string | null): string => formatCost({ amount, currency: currency ?? '' });
 
-/** Calls, tokens, cost, failures and retries, if there are any. */
 export function sumFacts(sums: Sums, currency: string | null): readonly string[] {
   const { modelCalls, failed, retries, cost } = sums;
   if (modelCalls === 0) return ['no model calls'];
@@ -86,7 +83,6 @@ export function sumFacts(sums: Sums, currency: string | null): readonly string[]
   ];
 }
 
-/** Its result in one line; empty if it is unknown. */
 function resultOf({ log, fold: { entries } }: RunView, { kind, from, to, attempt }: Bar): string {
   if (kind === 'decision' || kind === 'event') return entryLine(log.entry(from));
   if (to === null) return '';

@@ -4,7 +4,6 @@ import { played, type TimeAxis } from '../../fold/time-axis.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 
-/** Cursor movements by key or button. */
 export interface Moves {
   entry(to: Direction): void;
   transition(to: Direction): void;
@@ -55,7 +54,6 @@ export function moveKeys(moves: Moves, player: Player): readonly Key[] {
   ];
 }
 
-/** The keys of the timeline itself. */
 const TRACK_KEYS: readonly (readonly [keys: readonly string[], description: string])[] = [
   [['ArrowUp', 'ArrowDown'], 'Choose a lane'],
   [['PageUp', 'PageDown'], 'Previous or next bar of the lane'],

@@ -5,13 +5,11 @@ interface Entries {
   readonly to: number;
 }
 
-/** The range of entries whose sums are shown. */
 export interface RangeSelection {
   readonly entries: ReadonlySignal<Entries | null>;
   set(entries: Entries): void;
   /** Starts a range at an entry that follows the cursor, or ends it there. */
   mark(seq: number): void;
-  /** Extends a started range to the cursor. */
   follow(seq: number): void;
   clear(): void;
 }

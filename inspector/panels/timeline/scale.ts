@@ -7,12 +7,10 @@ import type { RunView } from '../../ui-state/inspector.ts';
 /** Margin at both ends, so that marks there are visible and clickable. */
 const MARGIN_PX = 6;
 
-/** The positions of entries on screen. */
 export interface Scale {
   readonly axis: TimeAxis;
   readonly window: TimeWindow;
   readonly width: number;
-  /** The position of the last entry. */
   readonly endX: number;
   xOf(seq: number): number;
   xAt(position: number): number;
@@ -48,27 +46,24 @@ export function scaleOf(axis: TimeAxis, window: TimeWindow, width: number): Scal
 /** How many bars may start after another one and end before it. */
 const OVERLAPS = 64;
 
-/** The range of bars that may be visible between two entries; the end is exclusive. */
+/** The end is exclusive. */
 export function visibleRange(strip: Strip, from: number, to: number): readonly [number, number] {
   const first = binarySearch(strip.size, (index) => strip.from(index) > from) - 1;
   return [Math.max(0, first - OVERLAPS), binarySearch(strip.size, (index) => strip.from(index) > to)];
 }
 
-/** The cursor position as text for display. */
 export function positionText({ fold, at, count }: RunView): string {
   const { phase, cycle } = phaseAt(fold.spans.phases, at) ?? {};
   const parts = [`entry ${at} / ${Math.max(0, count - 1)}`, formatTime(fold.timeLine.atMs(at))];
   return [...parts, ...(phase === undefined ? [] : [`cycle ${cycle}`, phase])].join(' · ');
 }
 
-/** The cursor position as text for screen readers. */
 export function spokenPosition({ fold, at, count }: RunView): string {
   const { phase, cycle } = phaseAt(fold.spans.phases, at) ?? {};
   const parts = [`entry ${at} of ${Math.max(0, count - 1)}`, formatDuration(fold.timeLine.atMs(at))];
   return [...parts, ...(phase === undefined ? [] : [phase, `cycle ${cycle}`])].join(', ');
 }
 
-/** The current phase; none between two phases. */
 function phaseAt(phases: RunView['fold']['spans']['phases'], at: number) {
   const phase = lastStartedBy(phases, at);
   return phase !== undefined && (phase.to === null || phase.to >= at) ? phase : undefined;

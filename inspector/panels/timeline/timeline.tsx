@@ -15,7 +15,6 @@ import { createRangeSelection, type RangeSelection } from './range.ts';
 import { Track } from './track.tsx';
 import { zoomOf } from './zoom.ts';
 
-/** The timeline of the run, with the cursor and playback controls. */
 export function Timeline({ inspector, view }: PanelProps) {
   return <TimelineOfRun key={view.run.runId} inspector={inspector} view={view} />;
 }
@@ -90,7 +89,6 @@ interface RangeProps {
   readonly onZoom: (entries: { readonly from: number; readonly to: number }) => void;
 }
 
-/** The sums of the selected range. */
 function RangeSums({ view: { fold, run }, range, onZoom }: RangeProps) {
   const entries = range.entries.value;
   const parts: string[] = [];

@@ -191,7 +191,6 @@ interface OutlinesProps {
 
 const LANES_OF: Readonly<Record<string, number>> = { phase: 1, attempt: 2, retrieval: 3, capability: 4 };
 
-/** The selected step, and the range whose sums are shown. */
 function Outlines({ view: { run, selection }, lanes, scale, range }: OutlinesProps) {
   const lane = run.kind === 'run' ? LANES_OF[selection.kind] : undefined;
   const entries = range.entries.value;
@@ -220,7 +219,7 @@ const MOVE_MS = 150;
 /** Shorter movements are not animated. */
 const JUMP_PX = 8;
 
-/** The line at the cursor. It glides to a new position, unless the lanes move too or the user prefers reduced motion. */
+/** Glides to a new position, unless the lanes move too or the user prefers reduced motion. */
 function Cursor({ x, scale }: { readonly x: number; readonly scale: Scale }) {
   const line = useRef<HTMLDivElement>(null);
   const before = useRef({ x, scale });

@@ -1,7 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { type TimeAxis, type TimeWindow, zoomed } from '../../fold/time-axis.ts';
 
-/** Changes the visible part of the timeline. */
 export interface Zoom {
   /** Multiplies its length, around the cursor. */
   by(times: number): void;
@@ -20,7 +19,6 @@ export function zoomOf(window: Signal<TimeWindow | null>, axisNow: () => TimeAxi
   };
 }
 
-/** Handles the keys that zoom. */
 export function zoomByKey(event: KeyboardEvent, zoom: Zoom): void {
   const acts: Readonly<Record<string, () => void>> = {
     '+': () => zoom.by(0.5),

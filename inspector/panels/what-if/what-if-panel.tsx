@@ -54,7 +54,6 @@ const isPast = (value: number, holds: DecidingNumber[3], limit: number): boolean
 
 type Changes = Readonly<Record<string, number>>;
 
-/** Sliders for the numbers that decisions read, and how this run and all runs would have ended with them. */
 export function WhatIfPanel({ inspector, view }: PanelProps) {
   const [set, change] = useState<Changes>({});
   const { runId } = view.run;
@@ -133,10 +132,8 @@ function withNumber(set: Changes, path: string, value: number, recorded: number)
   return value === recorded ? others : { ...others, [path]: value };
 }
 
-/** The most values shown in words. */
 const MAX_VALUES = 8;
 
-/** The states at the decisions of the run, one for each cycle. */
 function useDecisionStates({ fold, count, stateCount }: RunView): readonly RecordedState[] {
   return useMemo(() => {
     // The states arrive after the entries.
@@ -147,7 +144,6 @@ function useDecisionStates({ fold, count, stateCount }: RunView): readonly Recor
   }, [fold, count, stateCount]);
 }
 
-/** The numbers of the run at its end, by path. */
 function recordedNumbers({ log, fold, count }: RunView): Changes {
   const start = count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start') return {};
@@ -246,7 +242,6 @@ interface AllRunsProps {
 
 const MAX_SHOWN = 50;
 
-/** The same question about every run of the store. */
 function AllRuns({ ask, open }: AllRunsProps) {
   const [answer, setAnswer] = useState<WhatIfAnswer | 'asking' | null>(null);
   if (answer === null || answer === 'asking')

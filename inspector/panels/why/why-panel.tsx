@@ -14,9 +14,6 @@ import { transitionsAround } from '../../fold/transition-log.ts';
 import { entryToExplain, ignoredEvents, type WhyView, why } from '../../fold/why.ts';
 import { LongText } from '../long-text.tsx';
 
-/**
- * Explains the selected step: the event, the candidates with guard results and compared values, and the transition.
- */
 export function WhyPanel({ inspector, view }: PanelProps) {
   const [isOfMachine, setOfMachine] = useState(false);
   const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
@@ -101,7 +98,6 @@ function Step({ to, moveTo, children }: StepProps) {
   );
 }
 
-/** The events ignored up to the cursor. */
 function IgnoredList({ view, moveTo }: { readonly view: WhyView; readonly moveTo: (seq: number) => void }) {
   const { events, more } = ignoredEvents(view);
   if (events.length === 0) return null;
@@ -129,7 +125,6 @@ interface Props {
   readonly moveTo: (seq: number) => void;
 }
 
-/** One transition: source, targets, event and candidates. */
 function TransitionCard({ transition, at, thresholds, moveTo }: Props) {
   const { seq, machine, event, source, target, description, candidates } = transition;
   const by = candidates.length > 1 ? candidates.find(({ result }) => result === 'taken') : undefined;
@@ -250,7 +245,6 @@ interface ComparedValuesProps {
   readonly compared: readonly ComparedValue[];
 }
 
-/** The values a guard compared, each with its meaning and what was needed. */
 function ComparedValues({ guard, compared }: ComparedValuesProps) {
   if (compared.length === 0) return null;
   return (

@@ -35,7 +35,6 @@ export interface ListedOperation {
   readonly undoneAt: number | null;
 }
 
-/** Returns the operations of a run, in order. */
 export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
   const { listed, take } = operationList();
   for (const entry of entries) take(entry);
@@ -98,7 +97,6 @@ export interface ContextChange {
   readonly after: Message | null;
 }
 
-/** Returns the messages that differ between two contexts of one run, in their order. */
 export function contextChanges(before: readonly Message[], after: readonly Message[]): readonly ContextChange[] {
   const beforeById = new Map(before.map((message) => [message.id, message]));
   const afterIds = new Set(after.map(({ id }) => id));

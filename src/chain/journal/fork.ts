@@ -50,7 +50,6 @@ export type ForkChanges = Readonly<Record<string, unknown>>;
 
 interface ForkSource {
   readonly entries: readonly JournalEntry[];
-  /** The id of the fork. */
   readonly runId: string;
 }
 

@@ -27,7 +27,6 @@ export type JournalStore = JournalStoreOf<JournalEntry, RunSummary>;
 /** The entries that are synced with `fsync: 'checkpoint'`. */
 const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'phase-end', 'decision', 'run-end']);
 
-/** The journals of runs. */
 export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   noun: 'run',
   parse: parseEntry,

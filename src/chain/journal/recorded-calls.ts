@@ -8,12 +8,10 @@ import { type Activity, callSubject } from '../../llm/activities.ts';
 import type { ActivityExecutor } from '../runtime/durable-actor.ts';
 import type { OpenRun } from '../runtime/run.ts';
 
-/** An event of a recorded call, or an annotation recorded with it. */
 export type RecordedEvent =
   | { readonly seq: number; readonly actor: string; readonly event: CallEvent }
   | { readonly seq: number; readonly annotation: CallAnnotation };
 
-/** An annotation of a call: of a model's reply, or of a search. */
 type CallAnnotation = Exclude<Annotation, { type: 'resumed' }>;
 
 export interface RecordedCall {
@@ -23,7 +21,6 @@ export interface RecordedCall {
   readonly events: readonly RecordedEvent[];
 }
 
-/** Returns the calls of a recording, in order, each with its events in order. */
 export function recordedCalls(recorded: readonly JournalEntry[]): readonly RecordedCall[] {
   const calls = new Map<number, RecordedCall & { readonly events: RecordedEvent[] }>();
   const byAttempt = new Map<string, RecordedEvent[]>();
@@ -86,19 +83,16 @@ function modelCallOf(activity: Pick<Activity, 'actor' | 'input'>) {
   return { task, model, input, instructions, sharedWith, feedback };
 }
 
-/** Returns the input of a model call, whether it started early or not; null for any other activity. */
 export function modelCallInput({ actor, input }: Pick<Activity, 'actor' | 'input'>): ReadReplyInput | null {
   if (actor === 'readReply') return input as ReadReplyInput;
   return actor === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
 }
 
-/** Whether a call has a recorded result. */
 export function isAnswered({ events }: RecordedCall): boolean {
   const last = events.at(-1);
   return last !== undefined && 'event' in last && LAST_EVENTS.has(last.event.type) && last.event.type !== 'reply.lost';
 }
 
-/** Returns the seq of a call's last event. */
 export const endOf = ({ events }: RecordedCall): number => events.at(-1)?.seq ?? 0;
 
 /** Groups recorded calls by a key; `take` removes and returns the first remaining call of a key. */
@@ -117,11 +111,9 @@ export function callQueues(calls: readonly RecordedCall[], keyOf: (recorded: Rec
 }
 
 export interface Recording {
-  /** Returns the recorded call that answers a call; undefined if there is none. */
   readonly find: (call: number, activity: Activity) => RecordedCall | undefined;
   /** The first seq after the replayed entries. A call that was in flight there has already received its earlier events. */
   readonly from: number;
-  /** Transforms an event before it is delivered. */
   readonly change?: (recorded: RecordedEvent) => RecordedEvent;
 }
 
@@ -152,7 +144,7 @@ export function recordedExecutor(
   };
 }
 
-/** Returns an annotation with the attempt id of the new run, which differs from the recorded one. */
+/** The attempt id of the new run differs from the recorded one. */
 function withAttemptId(annotation: CallAnnotation, attemptId: string): CallAnnotation {
   return 'attemptId' in annotation ? { ...annotation, attemptId } : annotation;
 }

@@ -67,7 +67,6 @@ export interface ReplayEntriesOptions {
   /** How many entries the writer has already. */
   readonly writtenEntries?: number;
   readonly onState?: OpenRunOptions['onState'];
-  /** Receives each entry that the replay appends. */
   readonly onEntry?: (entry: JournalEntry) => void;
   /** Receives the activities that the charts start; no-op by default. */
   readonly executor?: ActivityExecutor;
@@ -180,14 +179,12 @@ function sameEntry({ redacted }: RunStart): SameEntry {
   return (recorded, replayed) => JSON.stringify(compared(recorded)) === JSON.stringify(compared(replayed));
 }
 
-/** Returns the part of an entry that describes the path through the charts. */
 function pathOf(entry: JournalEntry): unknown {
   if (entry.type !== 'transition') return [entry.seq, entry.type];
   const { machine, event, source, target, candidates } = entry;
   return [entry.seq, machine, event, source, target, candidates.map(({ guard, result }) => [guard, result])];
 }
 
-/** Whether this PostChain can replay a run: the same chart recorded it. */
 export function isReplayable({ chart }: RunStart): boolean {
   const { id, digest } = chartVersion();
   return chart.id === id && chart.digest === digest;

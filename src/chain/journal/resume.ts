@@ -69,7 +69,6 @@ function abandonPartialReplies(
   }
 }
 
-/** The event that reports a lost reply to the charts, by actor. */
 const LOST_REPLIES: Readonly<Record<string, CallEvent>> = {
   readReply: { type: 'reply.lost' },
   callAhead: {

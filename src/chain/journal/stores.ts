@@ -49,5 +49,4 @@ export const sqliteJournals = (path: string, options?: JournalStoreOptions): Sql
  */
 export const readJournal = (path: string): AsyncGenerator<JournalEntry> => readJournalFile(path, RUN_JOURNALS);
 
-/** Returns a whole journal as the text of a file with one entry per line. */
 export const linesOf = (journal: readonly JournalEntry[]): string => linesIn(RUN_JOURNALS, journal);

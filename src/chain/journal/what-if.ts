@@ -146,7 +146,6 @@ function recordedEnd(entries: readonly JournalEntry[], states: readonly StateAft
   };
 }
 
-/** Returns where the first decision differs; null if none does. */
 function firstDifference(
   entries: readonly JournalEntry[],
   states: readonly StateAfter[],

@@ -31,7 +31,6 @@ type Root = ReturnType<typeof fromMarkdown>;
 type Block = Root['children'][number];
 type Heading = Extract<Block, { type: 'heading' }>;
 
-/** Replaces a range of the text. */
 interface Edit {
   readonly from: number;
   readonly to: number;
@@ -97,7 +96,6 @@ function demotedHeadings(text: string, headings: readonly Heading[]): readonly E
   });
 }
 
-/** Returns the text of a setext heading on one line. */
 function underlinedText(heading: string): string {
   const lines = heading.split('\n').slice(0, -1);
   return lines.map((line) => line.trim()).join(' ');
@@ -154,7 +152,6 @@ function escapeMarkdown(text: string): string {
     .replace(/^[#>+=-]/, '\\$&');
 }
 
-/** Returns text as a code span, with enough backticks to contain it. */
 function codeSpan(line: string): string {
   const fence = '`'.repeat(longestRun(line) + 1);
   // CommonMark strips one space on both sides.

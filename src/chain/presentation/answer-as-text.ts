@@ -40,7 +40,7 @@ export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = 
 
 type Wrap = (text: string, indent?: string) => string;
 
-/** Returns a function that breaks lines between words. Table rows and fenced code stay as they are. */
+/** Table rows and fenced code stay as they are. */
 function wrapperFor(columns: number): Wrap {
   const width = Number.isFinite(columns) ? Math.max(MIN_COLUMNS, columns) : null;
   return (text, indent = '') => {
@@ -81,7 +81,6 @@ function withSortedKeys(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the key figures of an answer: confidence, status, cycles, model calls and cost. */
 export function factsOf(answer: FinalAnswer): readonly string[] {
   const { cycles, usage } = answer.metadata;
   const cost = costOf(answer);
@@ -109,7 +108,7 @@ export interface Degradation {
   readonly details: string;
 }
 
-/** Returns null if the answer is not degraded. An explanation that the answer's text already has is not repeated. */
+/** An explanation that the answer's text already has is not repeated. */
 export function degradationOf({ answerText, metadata }: FinalAnswer): Degradation | null {
   const { degraded, reason, explanation, missingFields } = metadata;
   if (!degraded) return null;

@@ -18,7 +18,7 @@ export const hasSharedReply = ({ name, system, user, output }: Prompt): boolean 
 
 const specs = new WeakMap<Prompt, PromptSpec>();
 
-/** Returns the spec of a prompt. Cached, because it converts the schema to JSON Schema. */
+/** Cached, because it converts the schema to JSON Schema. */
 export function promptSpec(prompt: Prompt): PromptSpec {
   const known = specs.get(prompt);
   if (known !== undefined) return known;
@@ -71,7 +71,6 @@ function laterTask({ name, task }: Prompt, input: PhaseInput): string | null {
   }
 }
 
-/** Returns a function that returns the spec of a call: of one task, or of a phase and those that share its call. */
 export function createSpecs(
   prompts: Readonly<Record<PromptName, Prompt>>,
 ): (call: { readonly task: string; readonly sharedWith?: readonly Phase[] | undefined }) => PromptSpec {
@@ -130,7 +129,6 @@ function replyWith(prompts: readonly Prompt[]): string {
     : `Reply with the members ${members.join(', ')} and ${last} only.`;
 }
 
-/** Returns the reply to a prompt. */
 function replyOf(prompt: Prompt): Pick<PromptSpec, 'schemaName' | 'shape'> {
   return hasSharedReply(prompt)
     ? { schemaName: 'chain_reply', shape: phaseShape(prompt.name as Phase) }
@@ -167,10 +165,7 @@ const phaseReplies = z.object({
 
 let sharedShape: OutputShape | null = null;
 
-/**
- * Returns the shape of a phase's reply: its member of the reply. Many models leave out the object around the only member, so its value
- * alone is accepted too.
- */
+/** Many models leave out the object around the only member, so its value alone is accepted too. */
 function phaseShape(phase: Phase): OutputShape {
   sharedShape ??= outputShape(phaseReplies, 'reply', zodJsonSchema(phaseReplies));
   const own = replySchemas[phase];

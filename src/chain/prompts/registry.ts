@@ -73,14 +73,11 @@ function foundText({ passages, messages }: PromptInputs['experience']): string {
   return `Passages found: ${areAll ? 'all messages with the role search' : [...found].map(attribute).join(', ') || 'none'}`;
 }
 
-/** Joins the parts that are not empty, with blank lines between them. */
 const paragraphs = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 
-/** Returns the task of a phase: what the cycle is for, what the phase does, and its material besides the context. */
 const phaseTask = ({ request, prompt }: PhaseInput, task: string, ...material: readonly string[]): string =>
   paragraphs(prompt === request ? '' : `Current task: ${prompt}`, ...material, task);
 
-/** Names the files of the messages, in the order in which a model sees them. */
 function filesText(messages: readonly Message[], areShown: boolean): string {
   const files = attachmentsOf(messages).map(
     ({ attachment, messageId }) =>
@@ -98,7 +95,7 @@ const FLAG_TEXTS: Readonly<Record<Flag, string>> = {
   source_failed: 'the documents could not be searched',
 };
 
-/** Returns the progress of a run in lines, as material: failures may quote a model. */
+/** Failures may quote a model, so they count as material. */
 function progressText({ cycle, flags, progress }: PromptInputs['yield']): string {
   const { maxCycles, confidences, decisions, context, modelCalls, tokens, corrections, failures } = progress;
   const lines = [
@@ -138,7 +135,6 @@ function stepText({ capability, arguments: given, success, output }: Continuatio
 const earlierStepText = ({ capability, runs, failed }: ContinuationInput['earlier'][number]): string =>
   `${capability}, ${runs} times${failed === 0 ? '' : ` (${failed} failed)`}`;
 
-/** Returns capabilities as the tools that a model may call. */
 const toolsOf = (capabilities: readonly CapabilityDescriptor[]): readonly ToolOffer[] =>
   capabilities.map(({ name, description, arguments: parameters }) => ({ name, description, parameters }));
 
@@ -416,7 +412,6 @@ function messageBlock(message: Message): string {
   return known;
 }
 
-/** Returns a passage as the message that it becomes. */
 function passageBlock(passage: Passage): string {
   const attributes = messageAttributes({ ...passage, role: 'search', phase: 'experience' });
   return block('message', attributes, passageText(passage));
@@ -429,7 +424,7 @@ function noteBlock(name: string, content: string): string {
 
 const TAG = /<(?=\s*\/?\s*(?:message|passage|note|instructions)\b)/gi;
 
-/** Returns the content as a block. Tags inside it are broken up, so that no text can leave its block. */
+/** Tags inside the content are broken up, so that no text can leave its block. */
 function block(name: string, attributes: string, content: string): string {
   return `<${name} ${attributes}>\n${content.replace(TAG, '< ')}\n</${name}>`;
 }

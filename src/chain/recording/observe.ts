@@ -13,7 +13,6 @@ import { guardLabel } from '../../durable/charts/guard-label.ts';
 import { transitionsTaken } from '../../internal/xstate-internals.ts';
 import type { GuardLog, GuardLogs } from './guard-logs.ts';
 
-/** The types of the inspection events that the inspector below reads. */
 export const OBSERVED_TYPES: ReadonlySet<InspectionEvent['type']> = new Set(['@xstate.microstep', '@xstate.actor']);
 
 /**
@@ -38,7 +37,6 @@ function recordEmitted(actor: ActorRefLike, append: (event: JournalEvent) => voi
 type TransitionEvent = Extract<RuntimeEvent, { type: 'transition' }>;
 type Candidate = TransitionEvent['candidates'][number];
 
-/** Returns one event per transition of a microstep. */
 function transitionEvents(step: InspectedMicrostepEvent, logs: GuardLogs): readonly TransitionEvent[] {
   const events: TransitionEvent[] = [];
   const transitions = transitionsTaken(step);

@@ -20,7 +20,7 @@ export function changesBetween(
   return [{ path, value: after }];
 }
 
-/** Returns the state with the changes applied. It shares what did not change. */
+/** Shares what did not change with the given state. */
 export function withChanges(state: unknown, changes: readonly StateChange[]): unknown {
   return changes.reduce((whole, change) => applyAt(whole, change.path, change), state);
 }

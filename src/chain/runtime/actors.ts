@@ -72,7 +72,6 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
-/** Everything a chain needs for its runs. */
 export interface ChainParts extends Omit<ActorParts, 'scope'> {
   readonly clock: Clock;
   readonly limits: Limits;
@@ -91,7 +90,7 @@ export type WhenJournalFails = 'continue' | 'stop';
 
 const provided = new WeakMap<ChainParts, typeof chainMachine>();
 
-/** Returns the chain machine with its actors provided and its guards recorded: one for all runs with these parts. */
+/** One machine for all runs with these parts. */
 export function provideChain(parts: ChainParts): typeof chainMachine {
   const machine = provided.get(parts) ?? createProvidedChain(parts);
   provided.set(parts, machine);
@@ -108,7 +107,6 @@ function guardLogOf(machineId: string, scope: ScopeSource): () => GuardLog {
   return () => scope().observer.guardLogs.of(machineId);
 }
 
-/** Returns the actors that the chain machine invokes. */
 export function createChainActors(parts: ActorParts): ChainActors {
   const { scope } = parts;
   const dispatcher = scopedDispatcher(scope);
@@ -197,14 +195,12 @@ function parseRetrieval(given: unknown): Retrieval {
   throw new TypeError(`the passage source returned an invalid retrieval (${where}: ${issue?.message ?? 'invalid'})`);
 }
 
-/** The passage source of a chain without documents. */
 export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
 type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'scope'>;
 
-/** Returns the actors that the action machine invokes, except its attempt. */
 export function createActionActors({ capabilities, decider, scope }: ActionActorParts) {
   const dispatcher = scopedDispatcher(scope);
   const decide = typeof decider === 'function' ? decider : noopDecider;

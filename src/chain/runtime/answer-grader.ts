@@ -41,7 +41,6 @@ const ownGradesSchema = z.partial(z.strictObject(answerGradesSchema.shape));
 /** The output of a judge's own prompt may have more fields, for example its reasons. */
 const judgedGradesSchema = z.partial(answerGradesSchema);
 
-/** Returns the grader for a function of the user. */
 export function functionGrader(grade: AnswerGrader): Grader {
   return async (input, { signal }) => {
     try {
@@ -62,7 +61,6 @@ interface Judge {
   readonly policy: RetryPolicy;
 }
 
-/** Returns the grader for a language model that judges answers. */
 export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge): Grader {
   const { turns, shape } = promptSpec(prompt);
   const price = prices !== null && Object.hasOwn(prices.models, model.id) ? (prices.models[model.id] ?? null) : null;

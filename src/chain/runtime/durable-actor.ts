@@ -44,7 +44,6 @@ export function liveExecutor(clock: Clock, deliver: (event: ExternalEvent) => vo
 export interface DurableActorOptions<Machine extends AnyStateMachine> {
   /** The machine with its actors provided, which find their run in its scope. */
   readonly machine: Machine;
-  /** The clock of the activities. */
   readonly activityClock: Clock;
   readonly input: InputFrom<Machine>;
   readonly journal: Journal;
@@ -57,13 +56,10 @@ export interface DurableActorOptions<Machine extends AnyStateMachine> {
    * true; false discards them.
    */
   readonly onStep?: () => boolean | Promise<boolean>;
-  /** The journal that is replayed, if one is. */
   readonly recording?: Recording | undefined;
 }
 
-/** What a replay needs to know in advance. */
 export interface Recording {
-  /** Returns the actor of an activity, by its number. */
   readonly actorOf: (call: number) => string | undefined;
   /** Returns the next recorded result of a retry rule, once, if it is of this rule and attempt. */
   readonly takeRule: (attemptId: string, rule: RetryRule) => RuleResult | undefined;
@@ -316,7 +312,6 @@ export function createInbox<Item>(process: (item: Item) => void | Promise<void>)
     },
     /** Runs `act`, and queues what arrives meanwhile: for the start of the charts. */
     during: run,
-    /** Removes and returns the items that wait. */
     takeEarly: (): Item[] => waiting.splice(0),
   };
 }

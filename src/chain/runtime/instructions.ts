@@ -6,7 +6,6 @@ import { instructionTokens } from '../../../machines/policies/usage.ts';
 const MAX_CHARS = 20_000;
 const EXPECTED = 'expected 1 to 20,000 characters, not all blank';
 
-/** The instructions of a chain or of a run. */
 export const instructionsSchema = z
   .string(EXPECTED)
   .check(z.trim(), z.minLength(1, EXPECTED), z.maxLength(MAX_CHARS, EXPECTED));

@@ -223,7 +223,6 @@ const nodeProcess = globalThis.process as NodeJS.Process | undefined;
 
 const warned = new Set<string>();
 
-/** Emits each process warning once. */
 function warnOnce(message: string): void {
   if (warned.has(message)) return;
   warned.add(message);

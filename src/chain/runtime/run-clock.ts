@@ -2,7 +2,6 @@ import type { Clock } from '../../durable/clock.ts';
 
 /** The clock of a run. It stands still until `start`, so time in a queue, or without a process, does not count. */
 export interface RunClock extends Clock {
-  /** Returns the run's duration so far, in milliseconds. */
   readonly elapsedMs: () => number;
   start(): void;
 }

@@ -32,7 +32,6 @@ export interface RunObserver {
   readonly hasReaders: () => boolean;
 }
 
-/** Ignores everything: for a machine without observers. */
 export const noopObserver: RunObserver = {
   guardLogs: { of: () => new Map() },
   record: () => {},

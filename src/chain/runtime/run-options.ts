@@ -211,10 +211,9 @@ function requireUniqueIds(messages: readonly Message[]): void {
 /** Throws `invalid_option`. */
 export const parseSessionId = (id: string): string => parseOption(sessionIdSchema, id, 'sessionId');
 
-/** Returns the phase with this name. Throws `invalid_option`, listing the phases. */
+/** Throws `invalid_option`, listing the phases. */
 export const parsePhase = (name: string): Phase => parseOption(phaseSchema, name, 'phase');
 
-/** Converts earlier turns to the messages a run starts with. */
 function historyMessages(
   history: readonly (Pick<Turn, 'role'> & ReadContent)[],
   createdAtMs: number,

@@ -4,14 +4,12 @@ import { type Clock, systemClock } from '../../durable/clock.ts';
 import { type ActivityDispatcher, inlineDispatcher } from '../../llm/activities.ts';
 import { noopObserver, type RunObserver } from './run-events.ts';
 
-/** The dispatcher, observer and clock of one run. */
 export interface RunScope {
   readonly dispatcher: ActivityDispatcher;
   readonly observer: RunObserver;
   readonly clock: Clock;
   /** Records what a rule of the retry policy returns; by default rules are only called. */
   readonly applyRule?: ApplyRule;
-  /** Returns an attachment with its bytes, from the journal of the run. */
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
 }
 
@@ -55,7 +53,6 @@ export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () =
   };
 }
 
-/** Returns a dispatcher that forwards each activity to the current run's dispatcher. */
 export function scopedDispatcher(scope: ScopeSource): ActivityDispatcher {
   return {
     dispatch: (activity) => scope().dispatcher.dispatch(activity),

@@ -51,7 +51,6 @@ export interface Run {
 }
 
 export interface StartOptions {
-  /** The bytes of the attachments. */
   readonly files: readonly AttachedFile[];
   readonly signal?: AbortSignal | undefined;
   readonly writer?: JournalWriter | undefined;
@@ -92,7 +91,6 @@ export interface OpenRun {
   readonly journal: Journal;
   /** Stores the entries so far, so that a run that waits is not lost with its process. */
   keepEntries(): void;
-  /** Interrupts the run when the signal aborts. */
   abortOn(signal: AbortSignal | undefined): void;
 }
 
@@ -106,7 +104,6 @@ export interface OpenRunOptions {
   readonly atMs: (seq: number) => number;
   /** Stores the entries of each step before the run continues, and is closed at its end. */
   readonly writer?: JournalWriter | undefined;
-  /** The bytes of the attachments. */
   readonly files?: readonly AttachedFile[];
   /** How many entries the writer has already: those of a resumed run. */
   readonly writtenEntries?: number;
@@ -268,7 +265,6 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
 
 const STOPPED = 'the actor was stopped';
 
-/** Returns the state of a run whose actor was stopped from outside. */
 function afterStop(state: ChainState): ChainState {
   return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
 }
@@ -314,7 +310,6 @@ function createKeyframeRecorder({ entries, append }: Journal) {
   };
 }
 
-/** Returns the first entry of a run's journal. */
 export function createRunStart(
   input: ChainInput,
   { models, prompts }: ChainParts,
@@ -338,7 +333,6 @@ export function createRunStart(
   };
 }
 
-/** Returns the chart's input that a journal's first entry contains. */
 function chainInputFrom(start: RunStart): ChainInput {
   const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
   return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
@@ -346,7 +340,7 @@ function chainInputFrom(start: RunStart): ChainInput {
 
 let version: RunStart['chart'] | null = null;
 
-/** Returns the chart's id and digest. The digest covers the three machines; descriptions do not change it. */
+/** The digest covers the three machines; descriptions do not change it. */
 export function chartVersion(): RunStart['chart'] {
   version ??= { id: chainMachine.id, digest: chartDigest([chainMachine, actionMachine, attemptMachine]) };
   return version;

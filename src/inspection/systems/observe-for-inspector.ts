@@ -32,7 +32,6 @@ export function observeForInspector(send: (message: SystemMessage) => void): Ins
   };
 }
 
-/** Emits a process warning. */
 export function warn(message: string): void {
   const { process } = globalThis as { readonly process?: Pick<NodeJS.Process, 'emitWarning'> };
   process?.emitWarning(message, { code: 'POSTCHAIN_INSPECTOR' });

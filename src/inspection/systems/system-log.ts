@@ -11,7 +11,6 @@ import type { SystemMessage } from './messages.ts';
 export interface ObservedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
   /** Takes the next message. Messages that contradict earlier ones, as only a hostile program sends them, are ignored. */
   take(message: SystemMessage): void;
-  /** Ends the log: no more messages follow. */
   close(): void;
 }
 
@@ -240,7 +239,6 @@ function createCharts() {
 }
 
 const LEAST_ENTRIES = 256;
-/** The approximate size of an entry. */
 const ENTRY_CHARS = 150;
 
 /** Records the contexts of all actors, by name, as one state: changes, and regular keyframes. */

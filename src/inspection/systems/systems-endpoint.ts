@@ -11,7 +11,7 @@ import { type ObservedSystem, observedSystem } from './system-log.ts';
 const MAX_SYSTEMS = 100;
 const MAX_ENDED = 32;
 
-/** Adds the systems of one program to the list of runs. `close` ends those that are still running. */
+/** `close` ends the systems that are still running. */
 function systemsOf(runs: RunList, program: string) {
   const running = new Map<string, ObservedSystem>();
   const ended: (() => void)[] = [];
@@ -43,7 +43,6 @@ function systemsOf(runs: RunList, program: string) {
   };
 }
 
-/** Returns a function for XState's `inspect` option that adds the systems of this process to the list. */
 export const inspectHere = (runs: RunList): Inspect => observeForInspector(systemsOf(runs, 'actors').take);
 
 /** One message may hold a machine's whole chart, or a context. */
@@ -55,7 +54,7 @@ const NO_LIMIT = Number.POSITIVE_INFINITY;
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-/** Returns the endpoint for the programs that use `inspectTo`. An invalid message closes the connection. */
+/** For programs that use `inspectTo`. An invalid message closes the connection. */
 export function systemsEndpoint(runs: RunList): SocketEndpoint {
   let programs = 0;
 

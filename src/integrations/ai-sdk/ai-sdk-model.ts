@@ -116,7 +116,6 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
   };
 }
 
-/** Opens the stream of one reply. */
 type Open = (request: ModelRequest, signal: AbortSignal) => AsyncGenerator<AiSdkStreamPart, void>;
 
 /**
@@ -226,7 +225,7 @@ async function* partsOf(
   }
 }
 
-/** Returns warnings as text. V2 has `setting` and `tool` in place of `feature`. */
+/** V2 has `setting` and `tool` in place of `feature`. */
 function warningsOf(warnings: unknown): readonly string[] {
   if (!Array.isArray(warnings)) return [];
   return warnings.map((warning: Warning | null) => {

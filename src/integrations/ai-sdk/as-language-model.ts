@@ -11,7 +11,6 @@ import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest, textIn } from './chain-request.ts';
 import { jsonAnswer } from './json-answer.ts';
 
-/** The part of a chain that the language model uses. */
 export interface ChainRunner {
   run(options: RunOptions): Run;
 }

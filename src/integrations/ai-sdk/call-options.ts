@@ -26,7 +26,7 @@ export interface Features {
 
 export const ALL_FEATURES: Features = { format: 'schema', toolChoice: 'required', offers: 'native' };
 
-/** Returns the options of one call. If the schema is not sent, the prompt includes it unless it already does. */
+/** If the schema is not sent, the prompt includes it unless it already does. */
 export function callOptions(
   request: ModelRequest,
   features: Features,

@@ -3,7 +3,7 @@ import { redactSecrets } from '../../internal/secrets.ts';
 import { failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
 import { type ServerError, serverError } from '../../models/openai/server-errors.ts';
 
-/** The settings for creating a failure. No message contains one of `secrets`. */
+/** No failure message contains one of `secrets`. */
 export interface FailureSettings {
   readonly secrets: readonly string[];
   readonly now: () => number;
@@ -37,7 +37,6 @@ export function failureOf(given: unknown, settings: FailureSettings): Failure {
   return failure('unexpected', `the call failed: ${name === '' ? '' : `${name}: `}${text}`, { stage: 'unexpected' });
 }
 
-/** The failure of a reply that was cut off. */
 export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
 
 /** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
@@ -51,7 +50,6 @@ const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponse
 /** The request cannot be sent in the provider's format. */
 const REJECTED = /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel|TooManyEmbedding\w*)Error$/u;
 
-/** The members of `APICallError` that a failure uses. */
 interface CallError extends Error {
   readonly url?: unknown;
   readonly statusCode?: unknown;
@@ -121,7 +119,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the response's headers. Google sends its wait in the body, as the `retryDelay` of an error detail. */
+/** Google sends its wait in the body, as the `retryDelay` of an error detail. */
 function headersOf({ responseHeaders, responseBody }: CallError): Headers {
   const headers = new Headers();
   for (const name of ['retry-after-ms', 'retry-after']) {

@@ -46,7 +46,7 @@ export async function jsonAnswer(
   return { text: JSON.stringify(await output.value), usage: output.execution.usage };
 }
 
-/** Returns a validator for the schema. If zod cannot read the schema, any value passes here, and the AI SDK validates it. */
+/** If zod cannot read the schema, any value passes here, and the AI SDK validates it. */
 function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodType {
   try {
     return z.fromJSONSchema(schema);

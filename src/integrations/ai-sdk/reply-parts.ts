@@ -6,11 +6,9 @@ import { failure } from '../../models/openai/failures.ts';
 import { CUT, EMPTY, maskKeys } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
 
-/** The properties of the model and the request that are needed to read a reply. */
 export interface ReplyContext {
   readonly version: string;
   readonly provider: string;
-  /** Returns the original name of a tool. */
   readonly nameOf: (wire: string) => string;
   readonly failureOf: (thrown: unknown) => Failure;
 }
@@ -128,7 +126,7 @@ function sentError({ error }: AiSdkStreamPart): unknown {
   return error instanceof Error ? error : { error: error ?? 'an error without a description' };
 }
 
-/** A tool call; `sent` are the arguments so far. */
+/** `sent` are the arguments so far. */
 interface Call {
   readonly index: number;
   readonly name: string;

@@ -117,7 +117,6 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         spans.end(span, ABORTED);
       }
     },
-    /** Measures the tokens of aborted calls. */
     settleTokens: tokens.settle,
   };
 }

@@ -9,7 +9,6 @@ import {
   type SpanLog,
 } from './spans.ts';
 
-/** The phase in progress. */
 interface Phase {
   readonly span: OpenSpan;
   readonly step: number;

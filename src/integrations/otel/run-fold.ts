@@ -148,7 +148,6 @@ function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilte
 /** The state whose transitions are the rules of Yield, in order. */
 const DECIDING = 'postChain.cycling.yield.deciding';
 
-/** Records each evaluated rule of a decision: whether it held, and the values it saw. */
 function addGuardEvents(
   { source, candidates }: EntryOf<'transition'>,
   spans: SpanLog,

@@ -27,7 +27,7 @@ export interface SpanError {
 /** The error of a span that was stopped before it finished. */
 export const ABORTED: SpanError = { code: 'aborted', message: null };
 
-/** An open span. `shared` are the attributes that its measurements have too. */
+/** `shared` are the attributes that its measurements have too. */
 export interface OpenSpan {
   readonly parent: OpenSpan | null;
   readonly startMs: number;

@@ -120,7 +120,6 @@ function workflowTimeouts(limits: Limits): WorkflowOptions {
 
 interface HostedRunOptions {
   readonly parts: ChainParts;
-  /** The files of the request; by default none. */
   readonly files?: readonly AttachedFile[];
   readonly host: Host;
   /** Stores new entries: at least one, in order. */

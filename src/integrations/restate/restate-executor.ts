@@ -65,7 +65,6 @@ export interface RestateExecutorOptions {
   readonly time: RecordedTime;
   /** The real clock: it supplies the end time of a call, which is recorded with the outcome. */
   readonly clock: Clock;
-  /** Appends what a call reported besides its result. */
   readonly append: (event: RuntimeEvent) => void;
 }
 

@@ -77,7 +77,6 @@ export function journalKeeper(ctx: WorkflowContext): (entries: readonly JournalE
   };
 }
 
-/** Returns the status of a run; null if it has not started. */
 export function readStatus(ctx: WorkflowSharedContext): Promise<WorkflowStatus | null> {
   return ctx.get<WorkflowStatus>(STATUS_KEY);
 }
@@ -122,7 +121,7 @@ export interface Sent {
   readonly repeated: boolean;
 }
 
-/** Returns the name of the promise for an event. A promise can be resolved once, so no event overwrites another. */
+/** A promise can be resolved once, so no event overwrites another. */
 export function promiseName(number: number): string {
   return `event-${number}`;
 }

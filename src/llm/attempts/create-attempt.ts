@@ -64,13 +64,11 @@ interface AttemptParts {
   readonly machine: typeof attemptMachine;
   /** The user's schema, not wrapped in an object. */
   readonly jsonSchema: JsonSchema;
-  /** The error that a rule of the retry policy threw. */
   readonly thrown: HookError;
-  /** Returns the machine's input for one value. */
   readonly input: (prompt: AttemptPrompt) => AttemptInput;
 }
 
-/** Returns the attempt machine for these options. Throws `invalid_option` or `invalid_schema`. */
+/** Throws `invalid_option` or `invalid_schema`. */
 export function resolveAttempt<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   observer: CallObserver,

@@ -150,7 +150,6 @@ export class UpdateQueue<Update> {
     this.#read = 0;
   }
 
-  /** Removes and returns the oldest unread update. */
   take(): Update | undefined {
     if (this.isEmpty) return undefined;
     const update = this.#updates[this.#read];

@@ -111,7 +111,6 @@ export interface AttemptRun {
   /** Starts the actor; further calls do nothing. */
   start(): void;
   cancel(reason?: string): void;
-  /** All attempts so far. */
   readonly execution: AttemptExecution;
 }
 

@@ -38,7 +38,7 @@ interface AttemptParts extends Omit<ReadReplyParts, 'dispatcher'> {
   readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
 }
 
-/** Returns the attempt machine, connected to models and prompts. It runs on its own and in the chain. */
+/** Runs on its own and in the chain. */
 export function provideAttempt({
   hooks = NO_HOOKS,
   guards = {},
@@ -64,7 +64,7 @@ interface Validator {
   readonly withValidation: (event: ReplyEvent, call: ReadReplyInput) => AttemptEvent;
 }
 
-/** Returns what validates replies against the schema of their prompt. A schema is called once per reply. */
+/** A schema is called once per reply. */
 export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatcher): Validator {
   const pending = new WeakMap<object, Promise<Validation>>();
   const validate = (input: ValidateReplyInput) => {
@@ -142,14 +142,13 @@ function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortS
   });
 }
 
-/** Identifies a call in progress. `attempt` counts from 1. */
+/** `attempt` counts from 1. */
 interface CallInfo {
   readonly attemptId: string;
   readonly task: string;
   readonly attempt: number;
 }
 
-/** Receives each item of an array when it is complete. */
 export interface ItemObserver {
   /** Whether the items have readers; otherwise `onItem` is not called. */
   readonly hasReaders: boolean;
@@ -176,7 +175,6 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-/** Returns the spec of a call. */
 export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
 
 interface CallScope {
@@ -192,7 +190,6 @@ interface ReadReplyParts {
   readonly models: readonly ChatModel[];
   readonly specFor: SpecSource;
   readonly replyForm: ReplyForm;
-  /** Returns the clock and the observer of a call that starts, and how it reads the files of the run. */
   readonly callScope: () => CallScope;
   readonly dispatcher: ActivityDispatcher;
 }

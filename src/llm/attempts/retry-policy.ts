@@ -22,7 +22,6 @@ export interface RetryPolicy extends Omit<RetryHooks, 'finalizeOrThrow'>, Partia
   readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => unknown;
 }
 
-/** Returns the rules of a policy as the attempt machine calls them. */
 export function hooksOf({ finalizeOrThrow, shouldRetry, recordFailure, prepareRetry }: RetryPolicy): RetryHooks {
   return {
     ...(shouldRetry && { shouldRetry }),
@@ -46,7 +45,6 @@ export const retryPolicySchema = z.strictObject({
   finalizeOrThrow: z.optional(functionSchema),
 });
 
-/** Returns the numbers that a valid policy sets. */
 export function numbersOf(policy: RetryPolicy): Readonly<Record<string, number | boolean>> {
   const names = Object.keys(policyNumbersSchema.shape) as (keyof PolicyNumbers)[];
   return Object.fromEntries(names.flatMap((name) => (policy[name] === undefined ? [] : [[name, policy[name]]])));

@@ -100,7 +100,6 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** The stack frames of a function's caller. */
 interface Caller {
   readonly stack?: string;
 }

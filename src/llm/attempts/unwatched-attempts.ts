@@ -10,7 +10,6 @@ import type { StructuredOutputOptions } from './structured-output.ts';
 interface UnwatchedAttempts {
   /** Rejects with `AttemptsExhausted`, or with PostChainError `cancelled`. */
   readonly value: Promise<unknown>;
-  /** Returns all attempts so far. */
   readonly execution: () => AttemptExecution;
 }
 

@@ -29,7 +29,7 @@ export function outputShape(
   };
 }
 
-/** Validates a value against a Standard Schema. A schema that throws or returns no result fails the validation. Never throws or rejects. */
+/** A schema that throws or returns no result fails the validation. Never throws or rejects. */
 export function validate(schema: StandardSchemaV1, name: string, value: unknown): Validation | Promise<Validation> {
   const { vendor, validate: check } = schema['~standard'];
   const toValidation = (result: StandardSchemaV1.Result<unknown>): Validation => {
@@ -55,7 +55,6 @@ const PROPERTY = 'value';
  */
 interface RootObject {
   readonly jsonSchema: JsonSchema;
-  /** Whether the value is wrapped in an object. */
   readonly isWrapped: boolean;
   /** Whether the value may be an array, which a model may then return without the object. */
   readonly mayBeList: boolean;
@@ -103,7 +102,6 @@ function isWrapper(reply: unknown, allowsOthers: boolean): reply is { readonly [
   return names.includes(PROPERTY) && (allowsOthers || names.length === 1);
 }
 
-/** Whether the root of a schema accepts values of a type. */
 function mayBe(expected: 'array' | 'object', { type = expected }: JsonSchema): boolean {
   return Array.isArray(type) ? type.includes(expected) : type === expected;
 }

@@ -26,7 +26,7 @@ function beginNumber(code: number): NumberPhase | null {
   return isDigit(code) ? 'digits' : null;
 }
 
-/** Returns the state after one more character, or null if the character is not part of the number. */
+/** Null if the character is not part of the number. */
 function continueNumber(phase: NumberPhase, code: number): NumberPhase | null {
   switch (phase) {
     case 'minus':
@@ -53,7 +53,6 @@ function mayEndAt(phase: NumberPhase): boolean {
   return phase === 'zero' || phase === 'digits' || phase === 'fraction' || phase === 'exponent';
 }
 
-/** Whether a character can be part of a number. */
 function isNumeric(code: number): boolean {
   return isDigit(code) || isE(code) || code === POINT || code === PLUS || code === MINUS;
 }
@@ -324,7 +323,6 @@ export class JsonCandidate {
     return chunk.length;
   }
 
-  /** Ends the text. */
   end(): void {
     if (this.#state === 'open' && this.#grammar.isWhole) this.#state = 'whole';
   }

@@ -17,7 +17,6 @@ export interface PartSourceOptions {
   /** Records a part and returns whether its characters belong to the reply. Called once per part, in order. */
   readonly claim: (part: DeltaPart) => boolean;
   readonly maxChars: number;
-  /** When the next part may be read. */
   readonly takeTurn: TakeTurn;
   /** Receives a function that stops reading: cheaper per call than a listener on a signal. */
   readonly onStoppable: (stop: () => void) => void;
@@ -215,7 +214,6 @@ class CharLimit {
     this.#maxChars = maxChars;
   }
 
-  /** The number of characters received within the limit. */
   get chars(): number {
     return this.#chars;
   }
@@ -224,7 +222,6 @@ class CharLimit {
     return this.#isExceeded;
   }
 
-  /** Returns the characters that are within the limit. */
   take(characters: string, kind: CharKind): string {
     const remaining = this.#maxChars - this.#chars;
     this.#counts[kind] += characters.length;
@@ -234,7 +231,6 @@ class CharLimit {
     return kept;
   }
 
-  /** Returns the failure, naming what was too long. */
   failure(): Failure {
     const counted = KIND_NAMES.filter(([kind]) => this.#counts[kind] > 0);
     const [most] = counted.toSorted(([a], [b]) => this.#counts[b] - this.#counts[a]);

@@ -50,7 +50,6 @@ export interface ReadStreamOptions extends StreamObserver {
   /** Returns the value for a reply in prose; without it, a reply without JSON has failed. */
   readonly fromProse?: ((text: string) => unknown) | undefined;
   readonly maxChars: number;
-  /** When the next part may be read. */
   readonly takeTurn: TakeTurn;
   /** Receives a function that stops reading at once, even if the stream ignores its signal. */
   readonly onStoppable: (stop: () => void) => void;

@@ -8,7 +8,7 @@ import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 /** A part with content, unlike the last part of a stream. */
 export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
 
-/** A range of the reply's text; `to` is exclusive. */
+/** `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,6 @@ export interface Span {
 export interface JsonFinder {
   /** Reads the next chunk. Returns the text to pass to the current candidate's parser. */
   push(chunk: string): string;
-  /** Ends the text. */
   end(): void;
   /** The number of the current candidate; a parser of an earlier one is obsolete. */
   readonly candidate: number;
@@ -49,15 +48,12 @@ export interface FoundValue {
 export interface OfferedCalls {
   /** Adds the characters of the part that was claimed last. */
   push(chunk: string): void;
-  /** Returns the value so far. */
   soFar(): unknown;
   /** Returns the value at the end of the stream, or null if the output limit cut it off. */
   whole(reason: FinishReason | null): FoundValue | null;
-  /** Returns the text and the calls as one text. */
   describe(): string;
 }
 
-/** A reply without a value. */
 export interface MissingValue {
   readonly text: string;
   readonly miss: Miss;

@@ -23,11 +23,9 @@ const NOTHING_FOUND = 'No passage answers this question';
 /** The answer before any search. */
 export const NOTHING_GATHERED = 'Nothing has been gathered yet.';
 
-/** Whether an answer states that nothing was found. */
 export const isEmptyAnswer = (answer: string): boolean =>
   ['', NOTHING_GATHERED].includes(answer.trim()) || answer.trim().startsWith(NOTHING_FOUND);
 
-/** Returns up to eight words as a list in quotation marks. */
 export const quoted = (words: readonly string[]): string =>
   new Intl.ListFormat('en').format(words.slice(0, 8).map((word) => `"${word}"`));
 

@@ -11,9 +11,7 @@ export type Text = Pick<Message, 'id' | 'role' | 'content'>;
 /** The words of a question that say what it is about. A set of them is a number with a bit for each. */
 export interface Question {
   readonly all: number;
-  /** The number of words. */
   readonly count: number;
-  /** Returns the words that a text contains. */
   readonly wordsIn: (text: string) => number;
   /** Returns the weight of a set of words relative to the whole question, 0..1: the rarer a word, the more it weighs. */
   readonly share: (set: number) => number;

@@ -84,7 +84,7 @@ const chunkSchema = z.object({
   usage: usageSchema,
 });
 
-/** Returns a reader of the chunks of one chat completion. A whole `message` counts only if nothing came before it. */
+/** A whole `message` counts only if nothing came before it. */
 export function chatReader(): ReplyReader {
   let hasContent = false;
   return (value): ReplyChunk => {
@@ -106,7 +106,7 @@ function firstOf(values: unknown, most: number): unknown {
   return Array.isArray(values) ? values.slice(0, most) : values;
 }
 
-/** Returns the choice with the index 0 or without one: some servers send several although one is requested. */
+/** Some servers send several choices although one is requested. */
 function ownChoice(choices: unknown): unknown {
   if (!Array.isArray(choices)) return choices;
   const isOwn = (choice: unknown): boolean => choice !== null && ((choice as { index?: unknown }).index ?? 0) === 0;
@@ -114,8 +114,8 @@ function ownChoice(choices: unknown): unknown {
 }
 
 /**
- * Returns what one chunk adds. Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq, OpenRouter), in both
- * (vLLM), or in a part of the content (Mistral). Parts of unknown types are ignored.
+ * Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq, OpenRouter), in both (vLLM), or in a part of the content
+ * (Mistral). Parts of unknown types are ignored.
  */
 function contentOf({ content, refusal, function_call: call, ...delta }: Delta): Content {
   const reasoning = delta.reasoning_content || delta.reasoning;

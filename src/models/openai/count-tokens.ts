@@ -1,7 +1,6 @@
 import { nextTurn } from '../../internal/async.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 
-/** The byte-pair encodings of OpenAI's chat models. */
 export type Encoding = 'o200k_base' | 'cl100k_base';
 
 /** GPT-4 and GPT-3.5 including their turbo and fine-tuned models; not GPT-4o, GPT-4.1 and GPT-4.5. */

@@ -14,7 +14,6 @@ import {
   serverError,
 } from './server-errors.ts';
 
-/** The stable codes of a model's failures. */
 type ModelFailureCode =
   | 'unauthorized'
   | 'bad_request'
@@ -57,10 +56,7 @@ export function failure(code: ModelFailureCode, message: string, details: Detail
   };
 }
 
-/**
- * Returns a failure for an error thrown by a call. Recognizes the openai client's errors by their members, because the client is loaded
- * lazily and may be installed twice.
- */
+/** Recognizes the openai client's errors by their members, because the client is loaded lazily and may be installed twice. */
 export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
   const reported = serverError(thrown);
   if (reported !== null) {
@@ -205,7 +201,7 @@ function decimal(text: string | null | undefined): number | null {
   return text && /^\s*\d{1,12}(\.\d+)?\s*$/u.test(text) ? Number(text) : null;
 }
 
-/** Returns the failure of a request for a tool call. If the model does not support tools, its message suggests `replyForm: 'text'`. */
+/** If the model does not support tools, the message suggests `replyForm: 'text'`. */
 export function toolCallFailure(failure: Failure): Failure {
   const { status, message } = failure;
   const isRejection = status !== null && (REJECTION_STATUSES.has(status) || status === 500);

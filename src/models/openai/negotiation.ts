@@ -23,7 +23,6 @@ const RICHEST = {
   anyChoice: 'required',
 } as const;
 
-/** Sends one request and returns the JSON values of the reply. */
 type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
 
 /**
@@ -179,7 +178,6 @@ function fallbackFormat(format: Dialect['format'], aboutSchema: boolean): Dialec
 const ABOUT_STRICT = /\bstrict\b|invalid schema|invalid_function_parameters|additional_?properties|not permitted/iu;
 const ABOUT_TOOLS = /\btools?\b|\btool_?(calls?|use|choice)\b|\bfunctions?\b|function[- _]?call/iu;
 
-/** A rejected request for a tool call. */
 interface RejectedCall {
   readonly text: string;
   readonly namesParam: boolean;

@@ -97,7 +97,7 @@ async function checkKey(
   }
 }
 
-/** Returns a reader of one reply. Each value decides which API it is from: some gateways translate a request to the other API. */
+/** Each value decides which API it is from: some gateways translate a request to the other API. */
 function replyReader(): ReplyReader {
   const readers = { chat: chatReader(), responses: responsesReader() };
   return (value) => (isResponseEvent(value) ? readers.responses : readers.chat)(value);

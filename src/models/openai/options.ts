@@ -74,7 +74,7 @@ export interface OpenAIModelOptions {
   readonly clock?: Timers;
 }
 
-/** The validated options with defaults. No message may contain one of `secrets`. */
+/** No message may contain one of `secrets`. */
 export interface OpenAISettings {
   readonly model: string;
   readonly api: OpenAIApi | null;

@@ -102,7 +102,6 @@ interface JsonValues {
   readonly isWhole: boolean;
 }
 
-/** Reads one object. */
 class ObjectReader implements JsonValues {
   readonly #balance = new BracketBalance();
   readonly #maxChars: number;
@@ -129,7 +128,6 @@ class ObjectReader implements JsonValues {
 
 const DONE = '[DONE]';
 
-/** Reads server-sent events. */
 class EventReader implements JsonValues {
   readonly #parser;
   readonly #maxChars: number;

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 
-/** What one chunk of a reply adds to it. */
 export interface Content {
   readonly text: string;
   readonly reasoning: string;
@@ -21,7 +20,6 @@ export interface ReplyChunk {
 /** Reads the JSON values of one reply, in order. Throws a ZodError for a value that does not belong to its API. */
 export type ReplyReader = (value: unknown) => ReplyChunk;
 
-/** Text; missing or invalid text becomes empty. */
 export const textOrEmpty = z.pipe(
   z.catch(z.nullish(z.string()), null),
   z.transform((text) => text ?? ''),
@@ -38,7 +36,6 @@ export const toolCallSchema = z.catch(
 );
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
-/** A token count; missing or invalid ones are null. */
 export const countOrNull = z.catch(z.nullish(z.int().check(z.gte(0))), null);
 
 /** Returns the usage that a server reports; null if there is none. Missing counts of cached and reasoning tokens are left out. */
@@ -64,7 +61,7 @@ export const MAX_CALLS = 1_000;
 /** An array whose entries are not checked: a hostile one may have millions. */
 export const uncheckedList = z.custom<readonly unknown[]>(Array.isArray);
 
-/** An error that the server reported within a stream; `error` is what it sent. */
+/** `error` is what the server sent. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
   readonly error: unknown;

@@ -30,7 +30,7 @@ export interface Dialect {
   readonly offers: 'strict' | 'plain' | 'prompt';
   /** How a call is requested if other tools are offered, too. */
   readonly anyChoice: 'required' | 'auto' | 'omitted';
-  /** Whether token counts are requested. The Responses API always sends them. */
+  /** The Responses API always sends them. */
   readonly usage: boolean;
   /** The parameter for the maximum length of a reply in a chat completion. */
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
@@ -64,8 +64,8 @@ type Effort = NonNullable<ChatBody['reasoning_effort']>;
 type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readonly stream: boolean };
 
 /**
- * Returns the JSON body of a chat completion. OpenAI stores those of new accounts by default. `parallel_tool_calls` is never
- * sent, because reasoning models and many servers reject it.
+ * OpenAI stores chat completions of new accounts by default. `parallel_tool_calls` is never sent, because reasoning models and many servers
+ * reject it.
  */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
   const { turns, format, tools, choice } = promptFor(request, settings, dialect);
@@ -123,7 +123,7 @@ function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
   return { type: 'function', function: { ...tool, ...(strict && { strict }) } };
 }
 
-/** Returns the JSON body of a request to the Responses API, which by default stores replies and makes tools strict. */
+/** The Responses API by default stores replies and makes tools strict. */
 export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
   const { turns, format, tools, choice } = promptFor(request, settings, dialect);
   const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
@@ -157,8 +157,8 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
 }
 
 /**
- * Returns the content of a request. If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI
- * gets a strict schema only as a parameter.
+ * If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI gets a strict schema only as a
+ * parameter.
  */
 function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
   const request = withoutNativeTools(given, dialect);
@@ -282,11 +282,9 @@ function strictArguments(schema: ToolOffer['parameters']): ToolOffer['parameters
 
 /** The names of a request's tools on the wire, which are unique. */
 export interface ToolNames {
-  /** The tool of the reply. */
   readonly reply: string;
-  /** The offered tools, in order. */
   readonly offered: readonly string[];
-  /** Returns the original name of a tool. An unknown name is returned as it is. */
+  /** Returns an unknown name as it is. */
   nameOf(wire: string): string;
 }
 

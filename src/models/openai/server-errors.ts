@@ -61,13 +61,11 @@ export function serverError(thrown: unknown): ServerError | null {
   };
 }
 
-/** The statuses with which servers reject a parameter. */
 export const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
 const UNSUPPORTED =
   /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;
 
-/** Whether a server reports that something is unsupported. */
 export function isUnsupported(text: string): boolean {
   return UNSUPPORTED.test(text);
 }
@@ -79,7 +77,6 @@ const NOT_SUPPORTED =
   /n[o']t support|unsupported|unknown|unrecogni[sz]ed|not (allowed|permitted|enabled|implemented|available)/iu;
 const NOT_SERVED = /no endpoints|requires? --|extra (inputs|fields)/iu;
 
-/** Whether a rejection is about how a tool call was requested. */
 export function isAboutToolChoice(text: string): boolean {
   return CHOICE.test(text);
 }

@@ -36,7 +36,7 @@ export class ToolCalls {
     this.#names = names;
   }
 
-  /** Returns the deltas of one chunk. A call is reported once its name is known. */
+  /** A call is reported once its name is known. */
   read(entries: readonly (ToolCallEntry | null)[]): ToolCallDelta[] {
     return entries.flatMap((entry) => (entry === null ? [] : this.#readOne(this.#entryOf(entry))));
   }

@@ -54,7 +54,6 @@ const SUCCEEDED: CapabilityResult = {
 };
 const FAILED: CapabilityResult = { ...SUCCEEDED, success: false, output: '', code: 'threw', error: 'out of order' };
 
-/** What a model or a function may decide after a call. */
 const CONTINUATIONS = {
   'stop there': { done: true, finalOutput: null, next: [] },
   'stop with an output': { done: true, finalOutput: 'It is so.', next: [] },

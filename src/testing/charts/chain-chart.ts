@@ -96,7 +96,6 @@ function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): 
   };
 }
 
-/** Returns the outcomes of an early call: a valid reply, an invalid one, and an error. */
 function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
   const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
   const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };

@@ -9,7 +9,6 @@ import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { defineCapability } from '../../tools/capability.ts';
 import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
 
-/** A clock that never advances. */
 export const CLOCK = new SimulatedClock();
 
 /** The only capability. No exploration executes it. */
@@ -32,12 +31,10 @@ const FAILURES: Readonly<Record<string, Failure>> = {
 
 const report: UsageReport = { type: 'usage.reported', finished: USAGE, call: null };
 
-/** An attempt reports its usage to its parent and continues. */
 export const reportsUsage: Outcome = sends(report, 'reports its usage');
 
 const models: ModelsReport = { type: 'models.learned', models: newModels(0) };
 
-/** An attempt reports what is known of the models and continues. */
 export const reportsModels: Outcome = sends(models, 'reports its models');
 
 /** Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call. */
@@ -51,7 +48,6 @@ export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<str
   ];
 }
 
-/** An attempt whose model answered in prose, with this reply. */
 export function proseOutcome(input: AttemptInput, value: unknown, name: string): Outcome {
   return done({ ok: true, prose: true, value, execution: { ...newExecution(input), usage: USAGE } }, name);
 }

@@ -4,7 +4,6 @@ import type { CoveredItem } from './coverage.ts';
 
 export const REPORT_VERSION = 1;
 
-/** The data embedded in a coverage page. */
 export interface CoverageReport extends RunCharts {
   readonly version: typeof REPORT_VERSION;
   readonly title: string;

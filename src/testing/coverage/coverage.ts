@@ -103,7 +103,7 @@ type TransitionEntry = Extract<JournalEntry, { readonly type: 'transition' }>;
 /** The event type of the steps that a machine takes at its start. */
 const INIT = 'xstate.init';
 
-/** Counts how often each item of one machine is reached. Transitions are indexes into its chart; null for an unknown one. */
+/** Transitions are indexes into its chart; null for an unknown one. */
 function createChartCounter(machine: AnyStateMachine) {
   const chart = chartOf(machine);
   const times = new Map<string, number>();

@@ -24,7 +24,7 @@ export function reportCoverage(collector: CoverageCollector): (context: object, 
 
 const reported = new WeakMap<CoverageCollector, readonly MachineCoverage[]>();
 
-/** Returns what a collector counted since its previous report. Several suites and test files may share a collector. */
+/** Several suites and test files may share a collector. */
 function newIn(collector: CoverageCollector): readonly MachineCoverage[] {
   const before = reported.get(collector) ?? [];
   const now = collector.coverage();

@@ -44,11 +44,9 @@ export interface Occurrence {
   readonly actor: string | null;
 }
 
-/** An actor that a state invokes, or that an action has spawned. */
 export interface RunningActor {
   /** Id of the invoking state, or of the machine. */
   readonly state: string;
-  /** Id of the actor. */
   readonly id: string;
   readonly src: string;
 }
@@ -98,7 +96,6 @@ export function occurrencesOf(
   }
 }
 
-/** Returns all actors that a machine invokes. */
 export function actorsOf(machine: AnyStateMachine): readonly RunningActor[] {
   return nodesOf(machine).flatMap(invokedBy);
 }
@@ -108,7 +105,6 @@ export function activeActors(snapshot: AnyMachineSnapshot): readonly RunningActo
   return [...activeNodes(snapshot).flatMap(invokedBy), ...spawnedActors(snapshot)];
 }
 
-/** Returns the actors that actions have spawned and not stopped. */
 export function spawnedActors({ children, machine }: AnyMachineSnapshot): readonly RunningActor[] {
   const ids = Object.keys(children);
   if (ids.length === 0) return [];

@@ -63,7 +63,6 @@ export function applyEvent(actor: AnyActorRef, occurrence: Occurrence): string |
   return null;
 }
 
-/** Returns why an event cannot occur on an actor whose children are stubs, or null if it can. */
 export function whyImpossible(actor: AnyActorRef, { kind, event, name, actor: id }: Occurrence): string | null {
   if (kind === 'delay') return isScheduled(actor, event.type) ? null : `No timer is running for "${name}"`;
   if (id === null) return null;

@@ -22,7 +22,6 @@ export interface CandidateGroup {
   readonly first: number;
 }
 
-/** Returns all candidate groups of a machine in chart order. */
 export function candidateGroups(machine: AnyStateMachine): readonly CandidateGroup[] {
   let first = 0;
   return nodesOf(machine).flatMap((node) =>

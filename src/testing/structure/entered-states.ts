@@ -1,7 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { stateKey } from './coverage-items.ts';
 
-/** Returns the keys of the states that a machine enters when it starts. */
 export const statesAtStart = ({ root }: AnyStateMachine): readonly string[] => keysOf(withInitial(root));
 
 /**
@@ -23,7 +22,6 @@ export function statesEnteredBy({ source, target, reenter }: AnyTransitionDefini
   return keysOf(entered);
 }
 
-/** Returns the active states that a transition exits. */
 export function statesLeftBy({ source, target, reenter }: AnyTransitionDefinition, active: readonly AnyStateNode[]) {
   if (target === undefined || target.length === 0) return [];
   const domain = domainOf(source, target, reenter);
@@ -47,7 +45,6 @@ const withOtherRegions = (parallel: AnyStateNode, targets: readonly AnyStateNode
     .flatMap(withInitial),
 ];
 
-/** A state and its initial descendants. */
 function withInitial(node: AnyStateNode): readonly AnyStateNode[] {
   if (node.type === 'parallel') return [node, ...Object.values(node.states).flatMap(withInitial)];
   if (node.type !== 'compound') return [node];

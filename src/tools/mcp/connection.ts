@@ -5,7 +5,6 @@ import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
 import { type McpSettings, mcpError } from './options.ts';
 import { httpTransport, type Sdk, type ServerTransport, stdioTransport } from './transport.ts';
 
-/** A connected server. */
 export interface Connection extends Pick<ServerTransport, 'gone' | 'isSessionLost' | 'end'> {
   readonly client: Client;
 }
@@ -55,7 +54,7 @@ async function connectBy(
   }
 }
 
-/** Calls a tool. Only the signals limit its time, not the SDK's default timeout of a minute. */
+/** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
 export async function callTool(
   { client, gone }: Connection,
   { name, inputSchema }: Pick<ListedTool, 'name' | 'inputSchema'>,

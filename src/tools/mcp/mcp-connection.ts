@@ -1,6 +1,5 @@
 import type { Capability } from '../capability.ts';
 
-/** A tool that cannot be used, and why. */
 export interface LeftOut {
   readonly tool: string;
   readonly reason: string;

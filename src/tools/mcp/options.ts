@@ -61,7 +61,7 @@ const httpSchema = z.strictObject({
   headers: z._default(z.record(z.string(), z.string()), {}),
 });
 
-/** The validated options with defaults. No message may contain one of `secrets`. */
+/** No message may contain one of `secrets`. */
 export type McpSettings = (z.output<typeof stdioSchema> | z.output<typeof httpSchema>) & {
   readonly secrets: readonly string[];
 };

@@ -10,7 +10,6 @@ import { type McpSettings, mcpError } from './options.ts';
 import { listTools, type Reconnecting, selectTools, type Tool, toolCapability } from './tools.ts';
 import { loadSdk } from './transport.ts';
 
-/** Connects a server with validated options. */
 export async function connectServer(settings: McpSettings): Promise<McpConnection> {
   const { name } = settings;
   const sdk = await loadSdk();
@@ -34,7 +33,7 @@ export async function connectServer(settings: McpSettings): Promise<McpConnectio
   }
 }
 
-/** Returns the selected tools of a server; disconnects it if it does not list them. */
+/** Disconnects the server if it does not list them. */
 async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: McpSettings, signal: AbortSignal) {
   try {
     const { tools, leftOut } = await listTools(first.client, signal);

@@ -26,7 +26,6 @@ const toolSchema = z.object({
   execution: z.catch(z.optional(z.object({ taskSupport: z.optional(z.string()) })), undefined),
 });
 
-/** A tool as listed by its server. */
 export type Tool = z.output<typeof toolSchema>;
 
 /** Lists all tools, page by page. An invalid tool is left out. */
@@ -45,7 +44,6 @@ export async function listTools(
   return { tools: [...tools.values()], leftOut };
 }
 
-/** Returns why a tool cannot be used, or null. */
 function whyUnusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
   if (others.has(name)) return 'another tool has the same name';
   if (execution?.taskSupport === 'required') return 'it runs as a task, which is not supported';
@@ -251,7 +249,6 @@ function described(kind: string, ...words: readonly (string | undefined)[]): str
   return `[${[kind, ...known.map((word = '') => clipped(word, MAX_WORD_CHARS))].join(', ')}]`;
 }
 
-/** Returns the decoded size of base64 data. */
 function bytesOf(data: string): string {
   return sized(Math.floor((data.replace(/=+$/u, '').length * 3) / 4));
 }

@@ -9,7 +9,6 @@ import type { HttpSettings, StdioSettings } from './options.ts';
 
 export type Sdk = Awaited<ReturnType<typeof importSdk>>;
 
-/** Loads the official SDK, an optional peer dependency. */
 export function loadSdk(): Promise<Sdk> {
   return loadOptional('@modelcontextprotocol/client', 'connectMcp', importSdk, 'mcp_failed');
 }
@@ -40,7 +39,6 @@ export interface ServerTransport {
   end(isFailing: boolean): Promise<void>;
 }
 
-/** The time limit for ending a session. */
 const TERMINATION_MS = 500;
 
 /** A broken response stream is resumed up to twice if the server supports it. */
@@ -114,7 +112,6 @@ function isSessionError(error: unknown): boolean {
 
 type Outgoing = Extract<JSONRPCMessage, { method: string }>;
 
-/** Whether a message is a request or notification. */
 function isOutgoing(message: JSONRPCMessage | JSONRPCMessage[]): message is Outgoing {
   return !Array.isArray(message) && 'method' in message;
 }
@@ -241,7 +238,6 @@ interface ServerProcess {
   watch(child: ChildProcess): void;
   /** Sets the reason that is reported unless the process exits with a more specific one. */
   setReason(error: Error): void;
-  /** Marks the process as no longer reachable. */
   close(): void;
   /** Stops reading its output and ends it. */
   abandon(): void;

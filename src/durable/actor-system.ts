@@ -274,7 +274,8 @@ export class DurableActorSystem {
     this.#nextSession += 1;
     const actor = hostActor(ref, {
       isRoot,
-      sessionId: `x:${session}`,
+      // Inspectors tell systems apart by it. The ids of actors without one are those of their creation, which forks share.
+      sessionId: `${this.#options.actorId}/x:${session}`,
       nextSessionId: () => `x:${this.#nextSession}`,
       relay: this.#relay,
       schedule: (source, event) => {

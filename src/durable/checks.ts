@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { isMachine } from '../internal/xstate-internals.ts';
 import type { Codec } from './codec.ts';
 import { PostChainError } from './error.ts';
 import { machinesOf } from './machine-digest.ts';
@@ -49,6 +50,22 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
   try {
     contextCodec.check(context ?? {}, 'context', new WeakSet());
   } catch (error) {
-    yield (error as Error).message;
+    yield (error as Error).message.replace(/\.$/u, '');
   }
+}
+
+const OPTIONS = ['journals', 'versions', 'codecs', 'timeWithoutProcess', 'clock', 'logger'];
+
+/** Throws `invalid_option` for options that JavaScript cannot check. */
+export function requireOptions(machine: unknown, options: object): void {
+  const invalid = (what: string, expected: string, received: unknown): PostChainError =>
+    new PostChainError('invalid_option', `${what}: expected ${expected}; received ${String(received)}.`);
+  if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
+  const { journals, timeWithoutProcess = 'counts' } = Object(options) as Record<string, unknown>;
+  const unknown = Object.keys(Object(options)).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) throw invalid('options', `only ${OPTIONS.join(', ')}`, unknown);
+  if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
+    throw invalid('journals', 'a journal store, for example fileJournals("orders")', journals);
+  if (timeWithoutProcess !== 'counts' && timeWithoutProcess !== 'pauses')
+    throw invalid('timeWithoutProcess', '"counts" or "pauses"', timeWithoutProcess);
 }

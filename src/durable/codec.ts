@@ -4,13 +4,14 @@ import { PostChainError } from './error.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** How values of one class are stored. The first codec whose `is` holds for a value stores it. */
-export interface ValueCodec<Value = unknown> {
+// biome-ignore lint/suspicious/noExplicitAny: a list of codecs has one for each class
+export interface ValueCodec<Value = any, Stored = any> {
   /** Stored beside the value. Journals contain it: never change it. */
   readonly name: string;
-  readonly is: (value: unknown) => value is Value;
+  readonly is: (value: unknown) => boolean;
   /** Converts a value to JSON, or to another value that a codec stores. */
-  readonly encode: (value: Value) => unknown;
-  readonly decode: (stored: never) => Value;
+  readonly encode: (value: Value) => Stored;
+  readonly decode: (stored: Stored) => Value;
 }
 
 /** Converts values to JSON and back. */
@@ -30,12 +31,12 @@ interface Tagged {
   readonly value: Json;
 }
 
-const codec = <Value>(
+const codec = <Value, Stored>(
   name: string,
   is: (value: unknown) => value is Value,
-  encode: (value: Value) => unknown,
-  decode: (stored: never) => Value,
-): ValueCodec => ({ name, is, encode, decode }) as ValueCodec;
+  encode: (value: Value) => Stored,
+  decode: (stored: Stored) => Value,
+): ValueCodec => ({ name, is, encode, decode });
 
 const BUILT_IN: readonly ValueCodec[] = [
   codec(

@@ -41,7 +41,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly output: Promise<OutputFrom<Machine>>;
   /** Ends the actor, with the status `stopped`. */
   stop(): Promise<void>;
-  /** Releases the actor: it leaves memory, its activities are aborted, and any process may open it again. */
+  /** Releases the actor: its activities are aborted, its effects end, it leaves memory, and any process may open it again. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,8 @@ export interface HostOptions {
   readonly id: string;
   readonly codec: Codec;
   readonly clock: Clock;
-  readonly startedAtMs: number;
+  /** When the actor's clock stood at 0, in milliseconds since the epoch. */
+  readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
   readonly onClose: () => void;
@@ -93,6 +94,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #timer: unknown;
   /** Effects that have not returned yet. */
   #runningEffects = 0;
+  readonly #whenEffectsEnd: (() => void)[] = [];
   #closesWhenIdle = false;
   #whenDrained: (() => void)[] = [];
 
@@ -110,7 +112,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.entries = [...entries];
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
-    this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.startedAtMs : this.#atMs;
+    this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
     let settle: SettleOutput<Machine> | undefined;
     this.output = new Promise((resolve, reject) => {
       settle = { resolve, reject };
@@ -148,7 +150,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   get pending(): Pending {
-    const atEpoch = (ms: number): number => this.#options.startedAtMs + ms;
+    const atEpoch = (ms: number): number => this.#options.clockStartMs + ms;
     const nodes = this.#hasEnded ? [] : activeNodes(this.#system.root.getSnapshot());
     const events = nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.'));
     return {
@@ -167,6 +169,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   async send(event: EventFromLogic<Machine>, { id }: SendOptions = {}): Promise<boolean> {
+    requireEvent(event, this.id);
     const stored = this.#options.codec.encode(event, `event for ${this.id}`);
     return this.#offer({ type: 'delivery', actor: '', event: stored, ...(id !== undefined && { id }) });
   }
@@ -186,6 +189,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     if (!this.#hasEnded) this.#settleOutput.reject(this.#failure ?? closed(this.id));
     for (const resolve of this.#whenDrained.splice(0)) resolve();
+    // An effect cannot be aborted. Its end is stored, so that it is not executed again.
+    if (this.#runningEffects > 0 && this.#failure === null) {
+      await new Promise<void>((resolve) => this.#whenEffectsEnd.push(resolve));
+      await this.#write();
+    }
     this.#options.onClose();
     await this.#writer.close();
   }
@@ -222,7 +230,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #offer(event: ExternalEvent): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) reject(this.#failure);
-      else if (this.#isClosed) resolve(false);
+      else if (this.#isClosed && this.#hasEnded) resolve(false);
+      else if (this.#isClosed) reject(closed(this.id));
       else {
         this.#inbox.push({ event, resolve, reject });
         this.#drain();
@@ -338,6 +347,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const end = (): void => {
       this.#runningEffects -= 1;
       this.#endEffects([number]);
+      if (this.#runningEffects === 0) for (const resolve of this.#whenEffectsEnd.splice(0)) resolve();
     };
     result.then(
       () => {
@@ -353,7 +363,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   /** Records that effects have ended, so that they are not executed again. */
   #endEffects(effects: readonly number[]): void {
-    if (effects.length > 0 && !this.#isClosed) this.#push({ type: 'effect-end', effects });
+    if (effects.length === 0 || this.#failure !== null) return;
+    if (this.#isClosed) {
+      this.#append({ type: 'effect-end', effects });
+      void this.#write();
+    } else this.#push({ type: 'effect-end', effects });
   }
 
   /** Settles the output, and closes the actor when its effects have ended. */
@@ -373,6 +387,16 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));
     this.#timer = clock.setTimeout(() => this.#drain(), waitMs);
   }
+}
+
+/** XState would end the actor with an error. */
+function requireEvent(event: unknown, id: string): void {
+  const { type } = Object(event) as { type?: unknown };
+  if (typeof type === 'string' && !type.startsWith('xstate.')) return;
+  throw new PostChainError(
+    'invalid_option',
+    `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${JSON.stringify(event)?.slice(0, 100)}.`,
+  );
 }
 
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>

@@ -44,7 +44,8 @@ function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): Ac
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
   const { machine = null, startedAt = '', forkedFrom = null } = start;
   const status = end.type === 'end' ? (end.status ?? 'damaged') : isWritten ? 'running' : 'waiting';
-  return { id, machine, startedAt, status, forkedFrom, lastSeq };
+  const origin = forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
+  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq };
 }
 
 /** Returns where the step that contains an entry ends: the number of the next external entry, or the length of the journal. */

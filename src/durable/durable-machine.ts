@@ -1,5 +1,5 @@
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
-import { requireDurable } from './checks.ts';
+import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor } from './durable-actor.ts';
@@ -18,11 +18,11 @@ import {
   startOf,
 } from './replay.ts';
 
-export interface DurableMachineOptions<Machine extends AnyStateMachine> {
+export interface DurableMachineOptions {
   /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `memoryJournals()`, or your own store. */
   readonly journals: JournalStore<DurableEntry, ActorSummary>;
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
-  readonly versions?: Readonly<Record<string, Machine>>;
+  readonly versions?: Readonly<Record<string, AnyStateMachine>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
   readonly codecs?: readonly ValueCodec[];
   /** Whether the time in which no process holds the actor counts toward delays: `counts` (default) or `pauses`. */
@@ -89,7 +89,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
  */
 export function createDurableMachine<Machine extends AnyStateMachine>(
   machine: Machine,
-  options: DurableMachineOptions<Machine>,
+  options: DurableMachineOptions,
 ): DurableMachine<Machine> {
   return new MachineHost(machine, options);
 }
@@ -105,7 +105,7 @@ const ACTOR_REFERENCE: ValueCodec = {
 
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
   readonly #machine: Machine;
-  readonly #options: DurableMachineOptions<Machine>;
+  readonly #options: DurableMachineOptions;
   readonly #clock: Clock;
   readonly #codec: Codec;
   readonly #contextCodec: Codec;
@@ -113,16 +113,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** When waiting actors are due, by id. Valid until the journal grows. */
   readonly #dueTimes = new Map<string, { readonly lastSeq: number; readonly dueAtMs: number }>();
 
-  constructor(machine: Machine, options: DurableMachineOptions<Machine>) {
+  constructor(machine: Machine, options: DurableMachineOptions) {
     this.#machine = machine;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#codec = createCodec(options.codecs);
     this.#contextCodec = createCodec([ACTOR_REFERENCE, ...(options.codecs ?? [])]);
+    requireOptions(machine, options);
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
   }
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
+    requireId(id);
     const actor = await this.#once(id, () => this.#startOrResume(id, options));
     actor.keepOpen();
     return actor;
@@ -158,8 +160,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         'invalid_option',
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
-    const start: DurableEntry = { ...startOf(entries), seq: 0, atMs: 0, forkedFrom: { actorId: id, seq: at } };
-    const past = [start, ...entries.slice(1, endOfStep(entries, at))].filter(({ type }) => type !== 'end');
+    requireId(forkId);
+    if (this.#open.has(forkId))
+      throw new PostChainError('invalid_journal', `id: actor ${forkId} exists; choose another id for the fork.`);
+    const shared = entries.slice(1, endOfStep(entries, at)).filter(({ type }) => type !== 'end');
+    const forkedFrom = { actorId: id, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) };
+    const past = [{ ...startOf(entries), seq: 0, atMs: 0, forkedFrom }, ...shared];
     const actor = await this.#once(forkId, async () => {
       const writer = this.#options.journals.create(forkId);
       await writer.write(past);
@@ -169,8 +175,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return actor;
   }
 
-  list(): Promise<readonly ActorSummary[]> {
-    return this.#options.journals.list();
+  async list(): Promise<readonly ActorSummary[]> {
+    const all = await this.#options.journals.list();
+    return all.filter(({ machine }) => machine === null || machine.id === this.#machine.id);
   }
 
   async delete(id: string): Promise<void> {
@@ -190,21 +197,25 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #startOrResume(id: string, { input, ...options }: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const { journals } = this.#options;
-    const begun = this.#begin(id, input);
     let writer: JournalWriter<DurableEntry>;
     try {
       writer = journals.create(id);
-    } catch (cause) {
-      begun.system.close();
-      const { entries, writer: next } = await journals.open(id, options).catch((error: unknown) => {
-        throw error instanceof Error && error.cause === undefined ? Object.assign(error, { cause }) : error;
-      });
+    } catch (error) {
+      if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
+      const { entries, writer: next } = await journals.open(id, options);
       return this.#resume(id, entries, next);
     }
-    const { startedAt } = begun.start;
-    const host = new ActorHost<Machine>(begun, [], writer, this.#hostOptions(id, startedAt));
-    await host.begin(begun.events, begun.effects);
-    return host;
+    try {
+      const begun = this.#begin(id, input);
+      const host = new ActorHost<Machine>(begun, [], writer, this.#hostOptions(id, begun.start));
+      await host.begin(begun.events, begun.effects);
+      return host;
+    } catch (error) {
+      // Nothing was written.
+      await writer.close();
+      await Promise.resolve(journals.delete?.(id)).catch(() => {});
+      throw error;
+    }
   }
 
   /** Executes the first step of a new actor, without its effects. */
@@ -214,8 +225,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const owner = { current: { record: (event: DurableEvent) => void events.push(event), receive: () => {} } };
     const system = createSystem(start, this.#parts(id, this.#machine), owner);
     system.begin();
-    const { error } = system.root.getSnapshot() as { error?: unknown };
-    if (PostChainError.isInstance(error) && error.code === 'not_durable') throw error;
+    const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
+    if (status === 'error') throw error;
     const effects = system.effects.map(({ number, path, run }): OpenEffect => [number, path, run]);
     return { start, events, system, owner, effects, sentIds: new Set() };
   }
@@ -226,7 +237,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       type: 'start',
       format: JOURNAL_FORMAT,
       machine: { id, version, digest: machineDigest(this.#machine) },
-      input: input === undefined ? null : this.#codec.encode(input, 'input'),
+      input: this.#codec.encode(input, 'input'),
       seed: Math.floor(Math.random() * 2 ** 32),
       startedAt: new Date(this.#clock.now()).toISOString(),
       ...runtimeVersions(),
@@ -244,7 +255,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const { replayed, start } = this.#replayed(id, entries);
       const { divergence, openEffects, effectPaths, unstored } = replayed;
       if (divergence !== null) throw diverged(id, divergence);
-      const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start.startedAt));
+      const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start));
       const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
       const hasEnded = entries.some(({ type }) => type === 'end');
       const effects = [...openEffects].map(([number, run]): OpenEffect => [number, effectPaths.get(number) ?? '', run]);
@@ -259,6 +270,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
   #replayed(id: string, entries: readonly DurableEntry[]): { replayed: ReplayedSystem; start: StartEntry } {
     const start = startOf(entries);
+    if (start.machine.id !== this.#machine.id)
+      throw new PostChainError(
+        'invalid_journal',
+        `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
+      );
     const { versions = {} } = this.#options;
     const { version } = start.machine;
     const { version: current } = this.#machine as { readonly version?: string };
@@ -277,12 +293,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     };
   }
 
-  #hostOptions(id: string, startedAt: string) {
+  #hostOptions(id: string, start: StartEntry) {
     return {
       id,
       codec: this.#codec,
       clock: this.#clock,
-      startedAtMs: Date.parse(startedAt),
+      clockStartMs: clockStartOf(start),
       doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
       onClose: () => void this.#open.delete(id),
     };
@@ -303,12 +319,21 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const isUnfinished = system.activities.size > 0 || openEffects.size > 0;
     const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));
     const pausedMs = this.#options.timeWithoutProcess === 'pauses' ? Number.POSITIVE_INFINITY : 0;
-    const nextMs = isUnfinished ? 0 : Date.parse(start.startedAt) + sinceStartMs + pausedMs;
+    const nextMs = isUnfinished ? 0 : clockStartOf(start) + sinceStartMs + pausedMs;
     const dueAtMs = divergence === null ? nextMs : Number.POSITIVE_INFINITY;
     system.close();
     this.#dueTimes.set(id, { lastSeq, dueAtMs });
     return dueAtMs;
   }
+}
+
+/** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
+const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
+  forkedFrom?.clockStartMs ?? Date.parse(startedAt);
+
+function requireId(id: unknown): void {
+  if (typeof id === 'string' && id !== '') return;
+  throw new PostChainError('invalid_option', `id: expected a text that is not empty; received ${JSON.stringify(id)}.`);
 }
 
 type OpenEffect = [number, ActorPath, () => unknown];

@@ -24,7 +24,8 @@ export interface StartEntry {
   readonly icu: string;
   /** Data that the host's caller stores with the actor. */
   readonly product: Json;
-  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
+  /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. */
+  readonly forkedFrom: { readonly actorId: string; readonly seq: number; readonly clockStartMs: number } | null;
 }
 
 /** External events, one at a time. They determine the actor: a replay feeds them to the machine again. */

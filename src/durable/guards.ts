@@ -83,8 +83,11 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
   if (known !== undefined) return known;
   const copy = machine.provide({ guards: explainedGuards(machine) } as never) as AnyStateMachine;
   for (const transition of guardedTransitions(copy.root)) {
-    labels.set(transition, guardLabel(transition.guard));
-    replaceBehavior(transition, { guard: recorded(transition), actions: transition.actions });
+    const label = guardLabel(transition.guard);
+    labels.set(transition, label);
+    // Charts name a guard by its function.
+    const guard = Object.defineProperty(recorded(transition), 'name', { value: label });
+    replaceBehavior(transition, { guard, actions: transition.actions });
   }
   instrumented.set(machine, copy);
   instrumented.set(copy, copy);

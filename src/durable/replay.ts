@@ -134,7 +134,7 @@ function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyS
   const versions = runtimeVersions();
   if (node !== versions.node || icu !== versions.icu)
     return `another runtime: recorded on Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
-  return 'the machine is not deterministic: it depends on something besides its input, its events, Date, Math.random and crypto.randomUUID';
+  return 'its functions were edited without a new "version" (the digest covers states and transitions only), or the machine is not deterministic: it depends on something besides its input, its events, Date, Math.random and crypto.randomUUID';
 }
 
 export function runtimeVersions(): { readonly node: string; readonly icu: string } {

@@ -288,13 +288,13 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
       hooks.schedule(source, event);
       schedule(source, target, event, delay, id);
     };
-    actor.sessionId = hooks.sessionId;
-    scope.sessionId = hooks.sessionId;
     actor.stop = () => {
       hooks.stop();
       return actor;
     };
   }
+  actor.sessionId = hooks.sessionId;
+  scope.sessionId = hooks.sessionId;
   const { subscribe, on } = actor;
   const outside =
     <Args extends unknown[]>(call: ((...args: Args) => void) | undefined) =>

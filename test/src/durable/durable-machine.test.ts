@@ -219,7 +219,7 @@ describe('another version of a machine', () => {
   }
 
   it('does not open a journal that it would continue differently, and names the first difference [D9]', async () => {
-    const durable = createDurableMachine(newer as typeof older, { journals: await recorded() });
+    const durable = createDurableMachine(newer, { journals: await recorded() });
     await expect(durable.open('x')).rejects.toMatchObject({
       code: 'diverged',
       message: expect.stringMatching(
@@ -230,7 +230,7 @@ describe('another version of a machine', () => {
   });
 
   it('continues a journal on its own version [D9]', async () => {
-    const durable = createDurableMachine(newer as typeof older, {
+    const durable = createDurableMachine(newer, {
       journals: await recorded(),
       versions: { '1': older },
     });
@@ -240,7 +240,7 @@ describe('another version of a machine', () => {
   });
 
   it('continues a journal whose replay does not differ [D9]', async () => {
-    const durable = createDurableMachine(same as typeof older, { journals: await recorded() });
+    const durable = createDurableMachine(same, { journals: await recorded() });
     expect((await durable.open('x')).getSnapshot().value).toBe('b');
   });
 });
@@ -312,8 +312,8 @@ describe('what cannot be durable', () => {
       {
         name: 'Money',
         is: (value: unknown): value is Money => value instanceof Money,
-        encode: (value: unknown) => (value as Money).cents,
-        decode: (stored: never) => new Money(stored),
+        encode: (money: Money) => money.cents,
+        decode: (cents: number) => new Money(cents),
       },
     ];
     const first = await createDurableMachine(machine, { journals: store, codecs }).open('x');

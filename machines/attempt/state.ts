@@ -13,17 +13,9 @@ import type {
 } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
-import type { ModelStatus } from '../contracts/model-status.ts';
+import { type ModelStatus, NEW_MODEL, newModels } from '../contracts/model-status.ts';
 import { aborted } from '../policies/failures.ts';
-import {
-  type ModelRoute,
-  mayBeProse,
-  NEW_MODEL,
-  newModels,
-  noModelFailure,
-  startRoute,
-  statusOf,
-} from '../policies/model-status.ts';
+import { type ModelRoute, mayBeProse, noModelFailure, startRoute, statusOf } from '../policies/model-status.ts';
 import { newExecution, recordAttempt } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 import type { ReadReplyInput, ValidateReplyInput } from './actors.ts';

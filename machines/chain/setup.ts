@@ -11,17 +11,14 @@ import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
-import { withComparison } from '../policies/assessment.ts';
-import { readChoice, resolveConsent } from '../policies/consent.ts';
+import { settleGrading, withComparison } from '../policies/assessment.ts';
+import { overrule, readChoice, resolveConsent, settleOverrides, undoOperation } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
-import { earlyCall, failedEarlyReply, settleEarly } from '../policies/early-calls.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
-import { settleGrading } from '../policies/grading.ts';
-import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
-import { overrule, settleOverrides, undoOperation } from '../policies/overrides.ts';
-import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
+import { earlyCall, failedEarlyReply, settleEarly } from '../policies/phase-calls.ts';
 import * as progress from '../policies/progress.ts';
+import { DEFAULT_PHASE, isPhase } from '../policies/progress.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
 import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
@@ -33,7 +30,7 @@ import {
   NOT_RATED,
   proposedEvaluation,
 } from '../policies/understanding.ts';
-import { usageSoFar } from '../policies/usage.ts';
+import { adjust, deadlines, phaseDeadlineMs, usageSoFar } from '../policies/usage.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';

@@ -1,4 +1,4 @@
-import type { ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
+import type { Approval, ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 
 /**
@@ -145,6 +145,14 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
+
+/** Marks operations for consent: with approval of all, each that shortens or removes a message needs consent. */
+export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
+  if (approval !== 'all') return operations;
+  return operations.map((operation) =>
+    isLoss(operation) ? { ...operation, metadata: { ...operation.metadata, requiresConsent: true } } : operation,
+  );
+}
 
 /** Marks a message that the user decided to keep, so that the user is not asked about it again. */
 export const KEPT_BY_USER = 'kept-by-user';

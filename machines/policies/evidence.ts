@@ -6,9 +6,9 @@ import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
-import { withLabels } from './attachments.ts';
 import { FAILED_TAG } from './context.ts';
-import { instructionsFor } from './instructions.ts';
+import { withLabels } from './message-parts.ts';
+import { instructionsFor } from './usage.ts';
 
 type Scores = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 

@@ -1,16 +1,8 @@
 import type { AttemptPolicy, CallInFlight, CallProgress, Reply } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
-import { type ModelChange, type ModelStatus, PROSE_FORM } from '../contracts/model-status.ts';
+import { type ModelChange, type ModelStatus, NEW_MODEL, PROSE_FORM } from '../contracts/model-status.ts';
 import { TASKS } from '../contracts/phase.ts';
 import { failureOf } from './failures.ts';
-
-/** The status of a model that has not been called yet. */
-export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
-
-/** Returns the statuses of a model and its fallbacks before any call. */
-export function newModels(fallbacks: number): readonly ModelStatus[] {
-  return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
-}
 
 /** The models of one attempt. */
 export interface ModelRoute {

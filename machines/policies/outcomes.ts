@@ -6,17 +6,21 @@ import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
-import { earlyReply, settleEarly } from './early-calls.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { phaseDeadlineMs } from './limits.ts';
-import { withAborted } from './model-status.ts';
+import { wasNotMade, withAborted } from './model-status.ts';
+import { earlyReply, phasesSharedWith, policyReply, settleEarly, sharedReply } from './phase-calls.ts';
 import { phaseOutput } from './phase-output.ts';
-import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
-import { informativeFailure } from './recovery.ts';
-import { phasesSharedWith, policyReply, sharedReply } from './shared-calls.ts';
+import {
+  chargeExecution,
+  completePhase,
+  DEFAULT_PHASE,
+  failPhase,
+  NOTHING_IN_FLIGHT,
+  phaseAfter,
+  visibleMessages,
+} from './progress.ts';
 import { proposedEvaluation } from './understanding.ts';
-import { addCost, addUsage, usageSoFar } from './usage.ts';
+import { addCost, addUsage, phaseDeadlineMs, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
@@ -181,4 +185,52 @@ export function phaseTimeout({ limits }: ChainState, phase: Phase): Failure {
 
 function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {
   return results[phase]?.step === recursion.step;
+}
+
+/** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
+export function phaseSaved({ failure, direction }: ChainState): GuardResult {
+  return { holds: failure === null, inputs: { direction } };
+}
+
+/**
+ * The failure to report for a phase. If the last model was unreachable but an earlier one answered with an invalid
+ * reply, the latter is more informative: models are available, and the next phase may succeed. So is any failure of a
+ * call, compared with that of a model that was not called.
+ */
+export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
+  if (!isUnreachable(failure)) return failure;
+  const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
+  const called = [...lastOf.values()].filter((last) => last !== null && !wasNotMade(last));
+  const answered = called.find((last) => last !== null && !isUnreachable(last));
+  return answered ?? (wasNotMade(failure) ? called.at(-1) : failure) ?? failure;
+}
+
+/** Whether a call did not reach its model. A prompt that is too long fails only its own phase: another one is shorter. */
+function isUnreachable({ stage, code }: Failure): boolean {
+  return stage === 'transport' && code !== 'prompt_too_long';
+}
+
+/**
+ * Whether the model's calls never succeeded: the attempt machine already retried them, so the next phase would fail
+ * too.
+ */
+export function modelUnavailable({ failure }: ChainState): GuardResult {
+  const { stage = null, code = null } = failure?.failure ?? {};
+  return { holds: failure !== null && isUnreachable(failure.failure), inputs: { stage, code } };
+}
+
+/** Whether the phase is repeated: its failure may be temporary, or its shared prompt is too long, and its own is shorter. */
+export function phaseMayRepeat(state: ChainState): GuardResult {
+  const { failure, phaseRetries, limits } = state;
+  const isSharedTooLong =
+    failure?.failure.code === 'prompt_too_long' && phasesSharedWith(state, state.phase).length > 0;
+  const retryable = isSharedTooLong || (failure?.failure.retryable ?? false);
+  const { maxPhaseRetries } = limits;
+  return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };
+}
+
+/** Whether the run can continue without the phase: any but Yield, which decides. */
+export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
+  const phase = failure?.phase ?? null;
+  return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }

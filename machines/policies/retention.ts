@@ -5,8 +5,15 @@ import type { UnderstandingReply } from '../contracts/phase-io.ts';
 import { roundDown } from '../text/clip.ts';
 import { extractSummary } from '../text/summary.ts';
 import { duplicateIds, isProtected, type OperationList, operationsOfStep } from './context.ts';
-import { type Duplicate, nearDuplicates } from './near-duplicates.ts';
-import { phaseNumber, type Relevance, relevanceOf, type Use, usesOf } from './relevance.ts';
+import {
+  type Duplicate,
+  nearDuplicates,
+  phaseNumber,
+  type Relevance,
+  relevanceOf,
+  type Use,
+  usesOf,
+} from './relevance.ts';
 import { estimateTokens, summaryTokens } from './usage.ts';
 
 export interface RetentionInputs {

@@ -11,10 +11,11 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import { newModels } from '../contracts/model-status.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { fitsTask, isAvailable, type ModelRoute, newModels, statusOf, successor, wasNotMade } from './model-status.ts';
+import { fitsTask, isAvailable, type ModelRoute, statusOf, successor, wasNotMade } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';

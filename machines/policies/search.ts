@@ -2,7 +2,7 @@ import type { ChainState, Search, SourceError, SourceRetry } from '../contracts/
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Retrieval, RetrievePassagesInput } from '../contracts/passage.ts';
 import { unexpectedFailure } from './failures.ts';
-import { phaseDeadlineMs } from './limits.ts';
+import { phaseDeadlineMs } from './usage.ts';
 
 /** Returns the search of the current cycle. It starts with Action, because it does not depend on what Action answers. */
 export function searchInput({ request, results, thresholds }: ChainState): RetrievePassagesInput {

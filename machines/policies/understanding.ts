@@ -12,10 +12,8 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { tokensOfFiles } from './attachments.ts';
-import { withApproval } from './consent.ts';
-import { applyOperations, isLoss, type Loss } from './context.ts';
-import { addedTokens, attributeChars } from './message-attributes.ts';
+import { applyOperations, isLoss, type Loss, withApproval } from './context.ts';
+import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { excessMessages, planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';

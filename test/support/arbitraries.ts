@@ -8,8 +8,7 @@ import type { UnderstandingReply } from '../../machines/contracts/phase-io.ts';
 import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../machines/contracts/synthesis.ts';
 import { decideToComplete, decideToContinue } from '../../machines/policies/decisions.ts';
 import { applyEvaluation, settleEvaluation, settlePhase, timeOutPhase } from '../../machines/policies/outcomes.ts';
-import { isPhase } from '../../machines/policies/phase-selection.ts';
-import { enterPhase, initialState } from '../../machines/policies/progress.ts';
+import { enterPhase, initialState, isPhase } from '../../machines/policies/progress.ts';
 import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from '../../machines/policies/yield-rules.ts';
 import {
   aCapabilityResult,

@@ -157,7 +157,7 @@ function citations(messages: readonly Message[], used: readonly string[]): reado
 const STOPPED = { cancelled: 'canceled', interrupted: 'interrupted' } as const;
 
 /** One reason why an answer is degraded. */
-export interface Shortfall {
+interface Shortfall {
   readonly reason: Degradation;
   readonly text: string;
 }

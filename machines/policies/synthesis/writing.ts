@@ -11,11 +11,9 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
-import { instructionsFor } from '../instructions.ts';
-import { deadlines } from '../limits.ts';
-import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
+import { type CallBounds, callLimits, executionId } from '../phase-calls.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import { instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
+import { deadlines, instructionsFor, instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 import { type AnswerBasis, basisOf } from './basis.ts';
 import { composeAnswer } from './compose.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { phaseInputSchema } from '../../../machines/contracts/phase-io.ts';
 import { applyEvaluation, settleEvaluation, settlePhase } from '../../../machines/policies/outcomes.ts';
-import { executionId, phaseInput } from '../../../machines/policies/phase-input.ts';
+import { executionId, phaseInput } from '../../../machines/policies/phase-calls.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
 import { searchInput } from '../../../machines/policies/search.ts';
 import { tokensAllowed } from '../../../machines/policies/usage.ts';

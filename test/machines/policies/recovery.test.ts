@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { deadlines } from '../../../machines/policies/limits.ts';
-import { failByError, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
-import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
 import {
+  failByError,
   informativeFailure,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,
-} from '../../../machines/policies/recovery.ts';
+  settlePhase,
+  timeOutPhase,
+} from '../../../machines/policies/outcomes.ts';
+import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
+import { deadlines } from '../../../machines/policies/usage.ts';
 import {
   aFailure,
   anAttempt,

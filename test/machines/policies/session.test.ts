@@ -13,8 +13,8 @@ import {
   readTurns,
   recallMessages,
   recallWanted,
+  turnOf,
 } from '../../../machines/policies/session.ts';
-import { turnOf } from '../../../machines/policies/session-turn.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import {
   aCapabilityResult,

@@ -325,13 +325,13 @@ export const chainMachine = chainSetup.createMachine({
                 },
                 onError: {
                   target: 'consulting',
-                  actions: { type: 'settleAborted', params: { cause: 'its actor failed' } },
+                  actions: { type: 'closeAborted', params: { cause: 'its actor failed' } },
                 },
               },
               after: {
                 phaseDeadline: {
                   target: 'consulting',
-                  actions: { type: 'settleAborted', params: { cause: 'it took too long' } },
+                  actions: { type: 'closeAborted', params: { cause: 'it took too long' } },
                 },
               },
             },

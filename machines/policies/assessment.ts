@@ -204,7 +204,7 @@ export function answerToGrade(state: ChainState): GradingInput {
 }
 
 /** Assesses the answer again with the grades of the user's grader, and charges the usage of a judge. */
-export function settleGrading(state: ChainState, { grades, problem, usage }: Grading): Partial<ChainState> {
+export function applyGrading(state: ChainState, { grades, problem, usage }: Grading): Partial<ChainState> {
   const assessment = withGrades(state, visibleMessages(state), grades);
   return {
     assessment: assessment && { ...assessment, gradingProblem: problem && clipped(problem, PROBLEM_CHARS) },

@@ -223,7 +223,7 @@ export function undoOperation(state: ChainState, operationId: string): Overruled
 }
 
 /** Applies the user's decisions that still wait for a phase when the run ends, so that its history is complete. */
-export function settleOverrides(state: ChainState): Partial<ChainState> {
+export function applyOverrides(state: ChainState): Partial<ChainState> {
   const { envelope, history, messages } = state;
   const applied = envelope.operations.filter(isOverride);
   if (applied.length === 0) return {};

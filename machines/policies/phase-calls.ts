@@ -412,7 +412,7 @@ export function callIsDue(state: ChainState): GuardResult {
 }
 
 /** Returns the changes when the early call is used or discarded: it is charged to its task. */
-export function settleEarly(state: ChainState): Partial<ChainState> {
+export function finishEarlyCall(state: ChainState): Partial<ChainState> {
   const { early, usage, costs, lastMessageAtMs } = state;
   if (early === null) return {};
   const used = addCall(NO_USAGE, usageOfEarly(early), early.call.price);

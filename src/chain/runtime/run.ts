@@ -11,8 +11,8 @@ import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../m
 import { JOURNAL_VERSION, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
-import { settleEarly } from '../../../machines/policies/phase-calls.ts';
+import { closeAborted, failByError } from '../../../machines/policies/outcomes.ts';
+import { finishEarlyCall } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
@@ -270,7 +270,7 @@ const STOPPED = 'the actor was stopped';
 
 /** Returns the state of a run whose actor was stopped from outside. */
 function afterStop(state: ChainState): ChainState {
-  return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
+  return { ...state, ...closeAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
 }
 
 interface Ended {
@@ -283,7 +283,7 @@ interface Ended {
 function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
   const { early } = before;
   try {
-    const running = { ...before, ...settleEarly(before) };
+    const running = { ...before, ...finishEarlyCall(before) };
     const state = after(running);
     const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
     return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };

@@ -88,7 +88,6 @@ export function usageInFlight(state: AttemptState): UsageInFlight {
   return { finished: state.execution.usage, call: state.isInFlight ? currentCall(state) : null };
 }
 
-/** Returns what the usage of the current call is computed from. */
 export function currentCall({ input, progress, reply, policy, model }: AttemptState): CallInFlight {
   const price = policy.prices[model] ?? null;
   return {
@@ -102,7 +101,6 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
   };
 }
 
-/** Returns the input of the next call. */
 export function callInput(state: AttemptState): ReadReplyInput {
   const { id, task, execution, model, policy } = state;
   return {
@@ -121,7 +119,6 @@ export function callInput(state: AttemptState): ReadReplyInput {
   };
 }
 
-/** Returns the input of the validation of a value. */
 export function validationInput({ task, sharedWith }: AttemptState, value: unknown): ValidateReplyInput {
   return { task, ...(sharedWith !== undefined && { sharedWith }), value };
 }
@@ -138,7 +135,6 @@ export function progressOf({ openedAtMs, atMs, chars, promptChars = null }: Call
   return { openedAtMs, atMs, chars, promptChars };
 }
 
-/** Returns the wait before the next call. */
 export function waitMs({ next }: Pick<AttemptState, 'next'>): number {
   return next?.waitMs ?? 0;
 }
@@ -148,7 +144,6 @@ export function elapsed({ elapsedMs, execution }: Pick<AttemptState, 'elapsedMs'
   return elapsedMs + (execution.attempts.at(-1)?.durationMs ?? 0);
 }
 
-/** Returns the record of the current attempt. */
 export function attemptRecord(state: AttemptState): AttemptRecord {
   const { execution, reply, failure, progress } = state;
   return {

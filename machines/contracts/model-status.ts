@@ -19,7 +19,6 @@ export type ModelStatus = Readonly<z.infer<typeof modelStatusSchema>>;
 /** The status of a model that has not been called yet. */
 export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
 
-/** Returns the statuses of a model and its fallbacks before any call. */
 export function newModels(fallbacks: number): readonly ModelStatus[] {
   return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
 }

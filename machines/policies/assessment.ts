@@ -220,7 +220,6 @@ export function ungraded(error: unknown): Grading {
   return { grades: {}, problem: unexpectedFailure(error).message, usage: NO_USAGE };
 }
 
-/** Returns the result of a grader that took longer than the deadline of Yield. */
 export function ungradedInTime({ limits, phase }: ChainState): Grading {
   const problem = `it did not finish within ${phaseDeadlineMs(limits, phase)} ms`;
   return { grades: {}, problem, usage: NO_USAGE };

@@ -39,7 +39,6 @@ function placesById(messages: readonly Message[]): Map<string, number> {
   return places;
 }
 
-/** Returns the ids that several messages have. */
 export function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set([...placesById(messages)].flatMap(([id, place]) => (place === AMBIGUOUS ? [id] : [])));
 }
@@ -65,12 +64,10 @@ type Link = Message['links'][number];
 
 const isSameLink = (one: Link, other: Link): boolean => one.to === other.to && one.relation === other.relation;
 
-/** Returns a context document without operations. */
 export function contextDocument(initial: readonly Message[]): ContextDocument {
   return { initial, operations: [], undone: [] };
 }
 
-/** Returns the document with more operations at its end. */
 export function append(document: ContextDocument, operations: readonly ContextOperation[]): ContextDocument {
   return { ...document, operations: [...document.operations, ...operations] };
 }

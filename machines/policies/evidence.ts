@@ -61,7 +61,6 @@ export function checkAgainstEvidence(
   };
 }
 
-/** Returns what a grader judges after Yield. */
 export function gradingInput(
   state: Pick<ChainState, 'request' | 'attachments' | 'instructions'>,
   messages: readonly Message[],

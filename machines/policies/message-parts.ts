@@ -53,7 +53,6 @@ function attachmentTokens({ mediaType, bytes }: Attachment): number {
   return Math.ceil(IS_TEXT.test(mediaType) ? bytes * TOKENS_PER_CHAR : bytes / BYTES_PER_TOKEN);
 }
 
-/** Returns the estimated tokens of all files. */
 export function tokensOfFiles(attachments: readonly Attachment[] = []): number {
   return attachments.reduce((sum, attachment) => sum + attachmentTokens(attachment), 0);
 }
@@ -70,7 +69,6 @@ export function attachmentLabels(attachments: readonly Attachment[]): string {
   return `[Attached: ${attachments.map(attachmentLabel).join('; ')}]`;
 }
 
-/** Returns a text, followed by a line that lists its files. */
 export function withLabels(text: string, attachments: readonly Attachment[] = []): string {
   return attachments.length === 0 ? text : `${text}\n${attachmentLabels(attachments)}`;
 }
@@ -161,7 +159,6 @@ function attributeSize(message: Message): Size {
   return size;
 }
 
-/** Returns the characters that the most detailed prompt adds to a message's content. */
 export const attributeChars = (message: Message): number => attributeSize(message).chars;
 
 /** Attributes are mostly ids, numbers and punctuation, which have more tokens per character than prose. */

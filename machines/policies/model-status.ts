@@ -55,7 +55,6 @@ function mayReturnTo(model: number, gaveUp: readonly number[]): boolean {
   return gaveUp.at(-1) !== model && gaveUp.filter((one) => one === model).length < 2;
 }
 
-/** Returns the model that would take over from the current one, or null. */
 export function successor(route: ModelRoute, rules: Rules): number | null {
   return nextModel({ ...route, gaveUp: [...route.gaveUp, route.model] }, rules);
 }
@@ -77,7 +76,6 @@ export function startRoute(
   };
 }
 
-/** Returns the failure of an attempt without an available model. */
 export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'models'>): Failure {
   if (models.some(isProseOnly))
     return failureOf(
@@ -185,7 +183,6 @@ function statusAfter(
   return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
 }
 
-/** Returns how a call changed the use of its model, or null. */
 export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
   const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
   if (hung !== hangs) return hangs ? 'unavailable' : 'available';

@@ -38,7 +38,6 @@ import {
 
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
-/** Returns the input of a phase. */
 export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
   return INPUTS[phase](state) as InputOf<P>;
 }
@@ -97,7 +96,6 @@ function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInpu
   return { ...action, reply: null, prose: false };
 }
 
-/** Returns the input of the current phase's attempt. */
 export function phaseAttempt(state: ChainState): AttemptInput {
   const { phase } = state;
   const sharedWith = phasesSharedWith(state, phase);
@@ -113,7 +111,6 @@ export function phaseAttempt(state: ChainState): AttemptInput {
   };
 }
 
-/** Returns the input of the attempt that writes Understanding's summaries. */
 export function summaryAttempt(state: ChainState): AttemptInput {
   return {
     id: executionId(state, 'summary'),
@@ -184,7 +181,6 @@ function flags({ results, retrieval }: ChainState): readonly Flag[] {
   return raised;
 }
 
-/** Returns the limits of one task's model calls: the calls and tokens that the run has left. */
 export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   const { limits, usage, phase, early } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
@@ -192,7 +188,6 @@ export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   return { ...callLimits(state, task), parentMs, maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
 }
 
-/** Returns the tokens that the run has left for its phases. */
 function remainingTokens({ limits, usage }: ChainState): number {
   return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
@@ -223,7 +218,6 @@ export function callLimits({ limits, prices, fallbackModels, policies }: CallBou
   };
 }
 
-/** Returns the id of an execution, made from its step and task. */
 export function executionId({ recursion }: ChainState, task: string): string {
   return `s${recursion.step}.${task}`;
 }
@@ -300,7 +294,6 @@ export function phasesSharedWith(state: ChainState, phase: Phase): readonly Phas
   return next.filter((each) => callModeOf(state, each) === 'shared' && sharedReply(state, each) === undefined);
 }
 
-/** Returns the reply that an earlier call of the cycle gave to a phase; undefined if there is none. */
 export function sharedReply({ shared, recursion }: ChainState, phase: Phase): unknown {
   return shared?.cycle === recursion.cycle ? shared.replies[phase] : undefined;
 }
@@ -320,7 +313,6 @@ const POLICY_REPLIES: { readonly [P in Phase]?: (state: ChainState) => Replies[P
   understanding: () => NOT_RATED,
 };
 
-/** Returns the reply of a phase that runs by policy; undefined for any other. */
 export function policyReply(state: ChainState, phase: Phase): unknown {
   return callModeOf(state, phase) === 'policy' ? POLICY_REPLIES[phase]?.(state) : undefined;
 }
@@ -363,7 +355,6 @@ function charsOfEarlierPrompts({ usage }: ChainState): number {
 
 const entered = (state: ChainState, phase: Phase): ChainState => ({ ...state, ...enterPhase(state, phase) });
 
-/** Returns the state after Understanding if the user keeps everything. */
 function afterKeeping(state: ChainState): ChainState {
   const { evaluation } = state;
   const kept = evaluation && { ...evaluation, operations: resolveConsent(evaluation.operations, 'keep') };
@@ -371,7 +362,6 @@ function afterKeeping(state: ChainState): ChainState {
   return { ...consented, ...completePhase(consented, phaseOutput(consented, 'understanding', kept?.reply)) };
 }
 
-/** Returns the result of a call whose actor failed. */
 export function failedEarlyReply(error: unknown): EarlyReply {
   const usage = { inputTokens: 0, outputTokens: 0, estimated: true };
   return { value: null, failure: unexpectedFailure(error), usage, openedAtMs: 0, atMs: 0 };
@@ -424,5 +414,4 @@ export function finishEarlyCall(state: ChainState): Partial<ChainState> {
   };
 }
 
-/** Returns the usage of an early call: an estimate if it is still in progress. */
 export const usageOfEarly = ({ call, result }: EarlyCall) => result?.usage ?? callUsage(call);

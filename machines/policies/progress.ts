@@ -299,7 +299,6 @@ export function isPhase(name: string): name is Phase {
   return (PHASES as readonly string[]).includes(name);
 }
 
-/** Returns the next phase of a cycle; null after Yield. */
 export function phaseAfter(phase: Phase): Phase | null {
   return PHASES[PHASES.indexOf(phase) + 1] ?? null;
 }

@@ -21,7 +21,6 @@ export function searchToStart(state: ChainState): Search | null {
   return isStarted || !state.hasDocuments ? null : { input, result: null };
 }
 
-/** Returns the changes when a search has ended. */
 export function endSearch({ search }: ChainState, result: Search['result']): Partial<ChainState> {
   return { search: search && { ...search, result } };
 }
@@ -77,7 +76,6 @@ function nextSourceRetry(state: ChainState): SourceRetry {
   return { retries: retries + 1, waitMs, waitedMs: (sourceRetry?.waitedMs ?? 0) + waitMs };
 }
 
-/** Returns the rate limit that the search reported, or null. */
 function limitOf({ search }: ChainState): Pick<SourceError, 'retryAfterMs'> | null {
   const error = search?.result?.error ?? null;
   if (error === null) return null;

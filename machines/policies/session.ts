@@ -49,13 +49,10 @@ export function readTurns(given: unknown, limit: number, reported: string | null
   return { turns, problem: problems.length === 0 ? null : problems.join('; ') };
 }
 
-/** Returns an empty session with the reason. */
 export const emptySession = (problem: string): RecalledSession => ({ turns: [], problem });
 
-/** Returns why a store failed, in one line. */
 export const problemOf = (error: unknown): string => boundedProblem(unexpectedFailure(error).message);
 
-/** Returns the problem of a store that did not respond in time. */
 export const timeoutProblem = (ms: number): string => `the session store did not respond within ${ms} ms`;
 
 /** The run was stopped while its turn was being stored: it may be stored or not. */
@@ -394,7 +391,6 @@ function rememberedRuns(memory: readonly MemoryEntry[]): SessionTurn['runs'] {
   return runs.slice(-KEPT_RUNS).map(({ capability, success, summary }) => boundedRun({ capability, success, summary }));
 }
 
-/** Returns a run with its texts shortened. */
 function boundedRun<Run extends SessionTurn['runs'][number]>(run: Run): Run {
   return { ...run, capability: clipped(run.capability, NAME_CHARS), summary: clipped(run.summary, SUMMARY_CHARS) };
 }

@@ -134,7 +134,6 @@ function fittedOperations(
   return [...operations.filter((operation) => !isLoss(operation) || !replaced.has(operation.target)), ...further];
 }
 
-/** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const planned = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   // The user may have changed the context since it was measured.
@@ -249,7 +248,6 @@ interface Evaluated {
   readonly maxMessages: number;
 }
 
-/** Returns the size of the context before and after the operations. */
 export function statistics({
   messages,
   measures,

@@ -62,7 +62,6 @@ const addKnown = (a: number | undefined, b: number | undefined): number | undefi
 
 export const NOTHING_USED: UsageInFlight = { finished: NO_USAGE, call: null };
 
-/** Returns the usage of the finished calls and of the one in flight. */
 export function usageSoFar({ finished, call }: UsageInFlight): Usage {
   return call === null ? finished : addCall(finished, callUsage(call), call.price);
 }
@@ -87,7 +86,6 @@ export function textChars(json: unknown): number {
 /** Estimated tokens per character of English text, for use without a tokenizer. */
 export const TOKENS_PER_CHAR = 0.25;
 
-/** Returns the estimated tokens of this many characters of English text. */
 export function tokensOfChars(chars: number): number {
   return Math.ceil(chars * TOKENS_PER_CHAR);
 }
@@ -122,7 +120,6 @@ export function estimateTokens(text: string): number {
   return tokensOfChars(text.length);
 }
 
-/** Returns the estimated tokens of instructions. */
 export function instructionTokens({ instructions }: Instructed): number {
   const text = instructions ?? '';
   return Math.ceil(text.length * tokensPerCharOf([text]));
@@ -143,7 +140,6 @@ type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
 /** Milliseconds to store the turn of a stopped run: whoever stopped it should not wait longer. */
 const STOPPED_MS = 250;
 
-/** Returns the deadline of a phase in milliseconds. */
 export function phaseDeadlineMs({ phaseMs }: Pick<Limits, 'phaseMs'>, phase: Phase): number {
   return typeof phaseMs === 'number' ? phaseMs : phaseMs[phase];
 }

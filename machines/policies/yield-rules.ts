@@ -136,7 +136,6 @@ export function ruleResult({ rules: results }: ChainState, rule: YieldRule): Gua
   return results[rule] ?? { holds: false, inputs: {} };
 }
 
-/** Returns why a rule completes the run, with the values that it compared. */
 export function rationaleOf(state: ChainState, rule: YieldRule): string {
   const { rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
   return `${rationale} (${describe(ruleResult(state, rule).inputs)})`;

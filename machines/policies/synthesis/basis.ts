@@ -228,7 +228,6 @@ function stepOf(step: Dictionary, at: number): Step {
   };
 }
 
-/** Returns a dictionary in lines, without its empty members. */
 function linesOf(dictionary: Dictionary): string {
   return Object.entries(dictionary)
     .filter(([, value]) => value != null && value !== '' && !(Array.isArray(value) && value.length === 0))

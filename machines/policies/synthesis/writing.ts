@@ -255,7 +255,6 @@ export function modelMayWrite(state: ChainState): GuardResult {
   };
 }
 
-/** Returns the input of the attempt that writes the answer. */
 export function writingInput(state: ChainState): AttemptInput {
   const plan = planOf(state);
   if (!plan.asks) throw new TypeError('writingInput was called although modelMayWrite does not hold');
@@ -284,7 +283,6 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   };
 }
 
-/** Returns the final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.written === null ? planOf(state) : null;
   const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));

@@ -1,7 +1,7 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
-import { attachmentLabel } from '../../machines/policies/attachments.ts';
+import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';

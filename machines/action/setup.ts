@@ -2,6 +2,7 @@ import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
 import type { ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
+import { newModels } from '../contracts/model-status.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
 import {
@@ -22,7 +23,6 @@ import {
 } from '../policies/capability-loop.ts';
 import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
-import { newModels } from '../policies/model-status.ts';
 import { newExecution } from '../policies/retry.ts';
 import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';

@@ -81,13 +81,11 @@ function replied(state: AttemptState, { reply, validation, ...progress }: ReplyE
     : changes;
 }
 
-/** Returns the changes by a valid value. */
 function completed(state: AttemptState, value: unknown): Partial<AttemptState> {
   const execution = recordAttempt(state.execution, attemptRecord(state), state.policy.prices);
   return { value, execution, ...learn(state), isInFlight: false };
 }
 
-/** Returns the fields that the next call starts with. */
 function callAfter(context: AttemptState) {
   const { next, feedback } = context;
   return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };

@@ -13,17 +13,9 @@ import type {
 } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
-import type { ModelStatus } from '../contracts/model-status.ts';
+import { type ModelStatus, NEW_MODEL, newModels } from '../contracts/model-status.ts';
 import { aborted } from '../policies/failures.ts';
-import {
-  type ModelRoute,
-  mayBeProse,
-  NEW_MODEL,
-  newModels,
-  noModelFailure,
-  startRoute,
-  statusOf,
-} from '../policies/model-status.ts';
+import { type ModelRoute, mayBeProse, noModelFailure, startRoute, statusOf } from '../policies/model-status.ts';
 import { newExecution, recordAttempt } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 import type { ReadReplyInput, ValidateReplyInput } from './actors.ts';
@@ -96,7 +88,6 @@ export function usageInFlight(state: AttemptState): UsageInFlight {
   return { finished: state.execution.usage, call: state.isInFlight ? currentCall(state) : null };
 }
 
-/** Returns what the usage of the current call is computed from. */
 export function currentCall({ input, progress, reply, policy, model }: AttemptState): CallInFlight {
   const price = policy.prices[model] ?? null;
   return {
@@ -110,7 +101,6 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
   };
 }
 
-/** Returns the input of the next call. */
 export function callInput(state: AttemptState): ReadReplyInput {
   const { id, task, execution, model, policy } = state;
   return {
@@ -129,7 +119,6 @@ export function callInput(state: AttemptState): ReadReplyInput {
   };
 }
 
-/** Returns the input of the validation of a value. */
 export function validationInput({ task, sharedWith }: AttemptState, value: unknown): ValidateReplyInput {
   return { task, ...(sharedWith !== undefined && { sharedWith }), value };
 }
@@ -146,7 +135,6 @@ export function progressOf({ openedAtMs, atMs, chars, promptChars = null }: Call
   return { openedAtMs, atMs, chars, promptChars };
 }
 
-/** Returns the wait before the next call. */
 export function waitMs({ next }: Pick<AttemptState, 'next'>): number {
   return next?.waitMs ?? 0;
 }
@@ -156,7 +144,6 @@ export function elapsed({ elapsedMs, execution }: Pick<AttemptState, 'elapsedMs'
   return elapsedMs + (execution.attempts.at(-1)?.durationMs ?? 0);
 }
 
-/** Returns the record of the current attempt. */
 export function attemptRecord(state: AttemptState): AttemptRecord {
   const { execution, reply, failure, progress } = state;
   return {

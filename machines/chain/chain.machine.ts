@@ -1,10 +1,9 @@
-import { answerToGrade, ungraded, ungradedInTime } from '../policies/grading.ts';
-import { deadlines } from '../policies/limits.ts';
-import { actionInput, phaseAttempt, summaryAttempt } from '../policies/phase-input.ts';
+import { answerToGrade, ungraded, ungradedInTime } from '../policies/assessment.ts';
+import { actionInput, phaseAttempt, summaryAttempt } from '../policies/phase-calls.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
-import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem } from '../policies/session.ts';
-import { turnOf } from '../policies/session-turn.ts';
+import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
 import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
+import { deadlines } from '../policies/usage.ts';
 import type { ChainActors } from './actors.ts';
 import { chainSetup } from './setup.ts';
 
@@ -326,13 +325,13 @@ export const chainMachine = chainSetup.createMachine({
                 },
                 onError: {
                   target: 'consulting',
-                  actions: { type: 'settleAborted', params: { cause: 'its actor failed' } },
+                  actions: { type: 'closeAborted', params: { cause: 'its actor failed' } },
                 },
               },
               after: {
                 phaseDeadline: {
                   target: 'consulting',
-                  actions: { type: 'settleAborted', params: { cause: 'it took too long' } },
+                  actions: { type: 'closeAborted', params: { cause: 'it took too long' } },
                 },
               },
             },

@@ -1,15 +1,19 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
+import { gradingWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { directionPossible } from '../policies/decisions.ts';
-import { callIsDue } from '../policies/early-calls.ts';
-import { gradingWanted } from '../policies/grading.ts';
-import { ratingsAreKnown, replyIsKnown } from '../policies/outcomes.ts';
-import { isPhase, proposes } from '../policies/phase-selection.ts';
-import { visibleMessages } from '../policies/progress.ts';
-import { contextMustShrink, modelMayRate } from '../policies/prompt-window.ts';
-import { modelUnavailable, phaseMayBeSkipped, phaseMayRepeat, phaseSaved } from '../policies/recovery.ts';
+import {
+  modelUnavailable,
+  phaseMayBeSkipped,
+  phaseMayRepeat,
+  phaseSaved,
+  ratingsAreKnown,
+  replyIsKnown,
+} from '../policies/outcomes.ts';
+import { callIsDue, contextMustShrink, modelMayRate } from '../policies/phase-calls.ts';
+import { isPhase, proposes, visibleMessages } from '../policies/progress.ts';
 import { searchHasFailed, searchIsDone, sourceMayRecover } from '../policies/search.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
 import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';

@@ -11,17 +11,14 @@ import type { Phase } from '../contracts/phase.ts';
 import type { RecalledSession } from '../contracts/session.ts';
 import type { FinalAnswer } from '../contracts/synthesis.ts';
 import { guardsOf } from '../guards.ts';
-import { withComparison } from '../policies/assessment.ts';
-import { readChoice, resolveConsent } from '../policies/consent.ts';
+import { applyGrading, withComparison } from '../policies/assessment.ts';
+import { applyOverrides, overrule, readChoice, resolveConsent, undoOperation } from '../policies/consent.ts';
 import { decideAsDirected, decideToComplete, decideToContinue, direct } from '../policies/decisions.ts';
-import { earlyCall, failedEarlyReply, settleEarly } from '../policies/early-calls.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
-import { settleGrading } from '../policies/grading.ts';
-import { adjust, deadlines, phaseDeadlineMs } from '../policies/limits.ts';
 import * as outcomes from '../policies/outcomes.ts';
-import { overrule, settleOverrides, undoOperation } from '../policies/overrides.ts';
-import { DEFAULT_PHASE, isPhase } from '../policies/phase-selection.ts';
+import { earlyCall, failedEarlyReply, finishEarlyCall } from '../policies/phase-calls.ts';
 import * as progress from '../policies/progress.ts';
+import { DEFAULT_PHASE, isPhase } from '../policies/progress.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
 import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
@@ -33,7 +30,7 @@ import {
   NOT_RATED,
   proposedEvaluation,
 } from '../policies/understanding.ts';
-import { usageSoFar } from '../policies/usage.ts';
+import { adjust, deadlines, phaseDeadlineMs, usageSoFar } from '../policies/usage.ts';
 import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';
@@ -157,11 +154,11 @@ export const chainSetup = base.extend({
       ),
     ),
     completePhase: enqueueActions(
-      assignThenEmit((state, outcome: AttemptOutcome) => outcomes.settlePhase(state, state.phase, outcome), phaseEnds),
+      assignThenEmit((state, outcome: AttemptOutcome) => outcomes.finishPhase(state, state.phase, outcome), phaseEnds),
     ),
     failPhase: enqueueActions(
       assignThenEmit(
-        (state, outcome: AttemptOutcome) => outcomes.settlePhase(state, state.phase, outcome),
+        (state, outcome: AttemptOutcome) => outcomes.finishPhase(state, state.phase, outcome),
         (state) => [emittedEvents.phaseEnd(state)],
       ),
     ),
@@ -177,17 +174,17 @@ export const chainSetup = base.extend({
         (state, _, before) => abortEvents(before, state, outcomes.phaseTimeout(before, before.phase).message),
       ),
     ),
-    settleAborted: assign(({ context }, { cause }: { cause: string }) => outcomes.settleAborted(context, cause)),
+    closeAborted: assign(({ context }, { cause }: { cause: string }) => outcomes.closeAborted(context, cause)),
     abortPhase: enqueueActions(
       assignThenEmit(
-        (state, { cause }: { cause: string }) => outcomes.settleAborted(state, cause),
+        (state, { cause }: { cause: string }) => outcomes.closeAborted(state, cause),
         (state, { cause }, before) => abortEvents(before, state, cause),
       ),
     ),
     interruptRun: enqueueActions(
       assignThenEmit(
         (state, stop: Stop) => ({
-          ...outcomes.settleAborted(state, ABORT_CAUSES[stop.kind]),
+          ...outcomes.closeAborted(state, ABORT_CAUSES[stop.kind]),
           interruption: interruptionOf(stop),
         }),
         (state, { kind }, before) => abortEvents(before, state, ABORT_CAUSES[kind]),
@@ -208,7 +205,9 @@ export const chainSetup = base.extend({
       ),
     ),
 
-    completeKnownPhase: enqueueActions(assignThenEmit((state, _: unknown) => outcomes.settleKnown(state), phaseEnds)),
+    completeKnownPhase: enqueueActions(
+      assignThenEmit((state, _: unknown) => outcomes.completeKnownPhase(state), phaseEnds),
+    ),
     startSearch: enqueueActions(({ context, enqueue }) => {
       const search = searchToStart(context);
       if (search === null) return;
@@ -245,7 +244,7 @@ export const chainSetup = base.extend({
         enqueue.stopChild('early');
         enqueue.emit(emittedEvents.earlyEnd(early));
       }
-      enqueue.assign(settleEarly(context));
+      enqueue.assign(finishEarlyCall(context));
     }),
     stopSearch: enqueueActions(({ context, enqueue }) => {
       if (context.search === null) return;
@@ -260,8 +259,8 @@ export const chainSetup = base.extend({
     evaluateByPolicy: assign(({ context }) => ({
       evaluation: proposedEvaluation(context, NOT_RATED),
     })),
-    assignKnownEvaluation: assign(({ context }) => outcomes.settleKnownEvaluation(context)),
-    assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.settleEvaluation(context, outcome)),
+    assignKnownEvaluation: assign(({ context }) => outcomes.recordKnownEvaluation(context)),
+    assignEvaluation: assign(({ context }, outcome: AttemptOutcome) => outcomes.recordEvaluation(context, outcome)),
     assignSummaries: assign(({ context }, outcome: AttemptOutcome) => assignSummaries(context, outcome)),
     assignConsent: enqueueActions(
       assignThenEmit(
@@ -299,7 +298,7 @@ export const chainSetup = base.extend({
     assignChange: assign(({ context }, { change }: { change: number | null }) => ({
       assessment: withComparison(context.assessment, change),
     })),
-    assignGrades: assign(({ context }, grading: Grading) => settleGrading(context, grading)),
+    assignGrades: assign(({ context }, grading: Grading) => applyGrading(context, grading)),
     evaluateRules: assign(({ context }) => evaluateYieldRules(context)),
     completeRun: enqueueActions(
       assignThenEmit(
@@ -350,7 +349,7 @@ export const chainSetup = base.extend({
     ),
     emitAnswer: enqueueActions(
       assignThenEmit(
-        (state) => settleOverrides(state),
+        (state) => applyOverrides(state),
         (state, _, before) => [
           ...(state.history === before.history ? [] : [emittedEvents.operations(state)]),
           emittedEvents.answer(state),

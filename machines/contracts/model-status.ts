@@ -16,6 +16,13 @@ const modelStatusSchema = z.object({
 });
 export type ModelStatus = Readonly<z.infer<typeof modelStatusSchema>>;
 
+/** The status of a model that has not been called yet. */
+export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
+
+export function newModels(fallbacks: number): readonly ModelStatus[] {
+  return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
+}
+
 /**
  * What a call showed about its model, in this order: no JSON, so the next reply form is tried; JSON in that form; prose in
  * every form; too many hung calls in a row; a reply after those.

@@ -2,7 +2,7 @@ import { isUnspaced } from '../text/words.ts';
 import { type Features, FULL_LENGTH, type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
-export interface Grounding {
+interface Grounding {
   /** The share of what the answer adds to the request that the evidence has, 0..1; null if there is nothing to check. */
   readonly support: number | null;
   /** Whether a text has the answer, or every name and number of a longer one, word by word. */

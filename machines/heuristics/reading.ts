@@ -165,7 +165,6 @@ export function weightIn(texts: readonly Reading[], asked: Reading, allShort = f
 /** Returns the share of the weight of terms that a predicate accepts, 0..1; 0 without terms. */
 export type Share = (accepts: (term: string) => boolean) => number;
 
-/** Returns the share function of distinct terms. */
 export function shareOf(terms: Iterable<string>, weight: Weight): Share {
   const weighted = Array.from(terms, (term) => ({ term, own: weight(term) }));
   const all = weighted.reduce((sum, { own }) => sum + own, 0);

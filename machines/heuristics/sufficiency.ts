@@ -80,7 +80,6 @@ function linksBetween(texts: readonly Reading[], request: Reading, weight: Weigh
   return links;
 }
 
-/** Returns the texts that have each key. */
 function holdersOf(texts: readonly Reading[], keysOf: (text: Reading) => Iterable<string>): Map<string, Reading[]> {
   const holders = new Map<string, Reading[]>();
   for (const text of texts) for (const key of keysOf(text)) holders.get(key)?.push(text) ?? holders.set(key, [text]);

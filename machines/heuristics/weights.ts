@@ -4,7 +4,7 @@ import type { Features } from './reading.ts';
 import type { SufficiencyFeature } from './sufficiency.ts';
 
 /** A logistic model: the log-odds are `bias` plus the sum of each feature times its weight. */
-export interface Weights<Feature extends string> {
+interface Weights<Feature extends string> {
   readonly bias: number;
   readonly weights: Features<Feature>;
 }

@@ -105,7 +105,6 @@ function sortedJson(text: string): string {
   }
 }
 
-/** Returns the problem of a step that only repeats earlier calls. */
 export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
   const name = JSON.stringify(calls[0]?.capability.slice(0, 100) ?? '');
   const message = `the model called ${name} again, after ${maxSameCalls} steps with the same call (maxSameCalls)`;
@@ -143,7 +142,6 @@ export function schemaMs({ capabilityMs }: ActionState): number {
 /** The most calls that one step considers. The others do not run. */
 const MAX_STEP_CALLS = 256;
 
-/** Returns the requested calls that the next step may consist of. */
 export function callsOfStep({ calls }: ActionState): readonly CapabilityCall[] {
   return calls.slice(0, MAX_STEP_CALLS);
 }
@@ -214,7 +212,6 @@ export function callIn({ step }: ActionState, slot: number): StepCall | undefine
   return step.findLast((call) => call.slot === slot);
 }
 
-/** Returns the input for running the call in a slot. */
 export function callInput(state: ActionState, slot: number) {
   const { input, sessionId, maxResultChars } = state;
   const { id, capability = '', arguments: given = {} } = callIn(state, slot) ?? {};
@@ -316,7 +313,6 @@ function appendMemory({ memory, input }: ActionState, ended: readonly Capability
   ];
 }
 
-/** Returns the result of a call that timed out, threw, or could not start. */
 export function failedResult(
   { sessionId }: Pick<ActionState, 'sessionId'>,
   { id, capability, arguments: given }: Pick<StepCall, 'id' | 'capability' | 'arguments'>,

@@ -1,17 +1,28 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import {
-  type Approval,
   type ConsentChoice,
   type ConsentGiver,
   type ConsentRequest,
   type ContextOperation,
   consentChoiceSchema,
+  type Override,
 } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
-import { preview } from '../text/summary.ts';
-import { attachmentLabels } from './attachments.ts';
-import { asksConsent, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
+import { extractSummary, preview } from '../text/summary.ts';
+import {
+  append,
+  applyOperations,
+  asksConsent,
+  contextOf,
+  isLoss,
+  KEPT_BY_DEFAULT,
+  KEPT_BY_USER,
+  REQUEST,
+  undo,
+} from './context.ts';
+import { attachmentLabels } from './message-parts.ts';
+import { estimatedMeasures } from './understanding.ts';
 
 /** One question for all operations that affect user content; null if there are none. */
 export function consentRequest(
@@ -56,14 +67,6 @@ export function consentDecided(state: Planned): GuardResult {
 export function consentSettled(state: Planned): GuardResult {
   const messages = operationsAsking(state);
   return { holds: messages === 0, inputs: { messages } };
-}
-
-/** Returns the operations as planned; with approval of all, each that shortens or removes a message needs consent. */
-export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
-  if (approval !== 'all') return operations;
-  return operations.map((operation) =>
-    isLoss(operation) ? { ...operation, metadata: { ...operation.metadata, requiresConsent: true } } : operation,
-  );
 }
 
 /** Reads a choice. Anything but a clear "summarize" or "remove" keeps the message, so a typing error loses nothing. */
@@ -128,4 +131,161 @@ export function resolveConsent(
       metadata: resolved,
     };
   });
+}
+
+/** The result of an override: the changes of the state, or why there are none. */
+export interface Overruled {
+  readonly messageId: string;
+  readonly undone: readonly string[];
+  readonly problem: string | null;
+  readonly changes: Partial<ChainState>;
+}
+
+/** Prefix of the ids of the user's operations. */
+const OVERRIDE = 'user';
+/** The most decisions that wait for the next phase: bounds the work of each. */
+const MAX_WAITING = 1_000;
+
+/** Whether an operation is a decision of the user about one message. */
+export const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
+
+/** The turn that a session stores is made with the answer, so it would lack any later decision. */
+const TOO_LATE = 'the run already has its answer, which is being stored in the session';
+
+const unchanged = (messageId: string, problem: string): Overruled => ({ messageId, undone: [], problem, changes: {} });
+
+/** Messages with these tags can be kept, but neither summarized nor removed. */
+const FIXED_TAGS: readonly string[] = [REQUEST, 'pinned', 'critical'];
+
+/**
+ * Applies the user's decision about one message, at any time of a run. Whatever was planned to shorten or remove it is
+ * dropped, and what was applied is undone: the message is back as it was. Then the choice becomes an operation of the
+ * user, which the next phase already sees.
+ */
+export function overrule(state: ChainState, { messageId, choice }: Override): Overruled {
+  const unchangedBecause = (problem: string): Overruled => unchanged(messageId, problem);
+  if (state.answer !== null) return unchangedBecause(TOO_LATE);
+  const losses = [...everyOperation(state)].filter((one) => isLoss(one) && one.target === messageId);
+  const { changes, undone } = without(state, losses);
+  const message = visibleMessage({ ...state, ...changes }, messageId);
+  if (state.envelope.operations.filter(isOverride).length >= MAX_WAITING)
+    return unchangedBecause(
+      `${MAX_WAITING} decisions already wait for the next phase; repeat this one after it starts`,
+    );
+  if (message === undefined) return unchangedBecause('the context has no message with this id');
+  const fixed = FIXED_TAGS.find((tag) => message.tags.includes(tag));
+  if (choice !== 'keep' && fixed !== undefined)
+    return unchangedBecause(`the message must stay as it is, because it is tagged "${fixed}"`);
+  const common = {
+    id: `${OVERRIDE}${state.overrides + 1}`,
+    target: messageId,
+    code: 'user_consent' as const,
+    reason: REASONS[choice],
+    metadata: { consent: choice },
+  };
+  const envelope = changes.envelope ?? state.envelope;
+  const accept = (operation: ContextOperation): Overruled => ({
+    messageId,
+    undone,
+    problem: null,
+    changes: {
+      ...changes,
+      ...(isLoss(operation) || changesContent(state, changes) ? unmeasured({ ...state, ...changes }) : {}),
+      overrides: state.overrides + 1,
+      envelope: { ...envelope, operations: [...envelope.operations, operation] },
+    },
+  });
+  if (choice === 'keep') return accept({ operation: 'TAG', ...common, data: { tags: [KEPT_BY_USER] } });
+  if (choice === 'remove') return accept({ operation: 'PRUNE', ...common, data: {} });
+  const { userSummaryChars, assistantSummaryChars } = state.thresholds;
+  const maxChars = message.role === 'user' ? userSummaryChars : assistantSummaryChars;
+  if (message.content.length <= maxChars) return unchangedBecause(`the message has at most ${maxChars} characters`);
+  const planned = losses.findLast((one) => one.operation === 'TRANSFORM');
+  const content = planned?.data.content ?? extractSummary(message.content, maxChars, state.request);
+  const data = { transformation: 'summarize', content, maxChars, originalChars: message.content.length } as const;
+  return accept({ operation: 'TRANSFORM', ...common, data });
+}
+
+const REASONS: Readonly<Record<ConsentChoice, string>> = {
+  keep: 'the user asked to keep it',
+  summarize: 'the user asked to summarize it',
+  remove: 'the user asked to remove it',
+};
+
+/** Undoes one operation of the run, whether it is planned or applied. The others keep their effect. */
+export function undoOperation(state: ChainState, operationId: string): Overruled {
+  if (state.answer !== null) return unchanged('', TOO_LATE);
+  const operation = [...everyOperation(state)].find(({ id }) => id === operationId);
+  if (operation === undefined) return unchanged('', `no operation "${operationId}" can be undone`);
+  const { changes, undone } = without(state, [operation]);
+  const also = changesContent(state, changes) ? unmeasured({ ...state, ...changes }) : {};
+  return { messageId: operation.target, undone, problem: null, changes: { ...changes, ...also } };
+}
+
+/** Applies the user's decisions that still wait for a phase when the run ends, so that its history is complete. */
+export function applyOverrides(state: ChainState): Partial<ChainState> {
+  const { envelope, history, messages } = state;
+  const applied = envelope.operations.filter(isOverride);
+  if (applied.length === 0) return {};
+  return {
+    applied,
+    messages: applyOperations(messages, applied),
+    history: append(history, applied),
+    envelope: { ...envelope, operations: envelope.operations.filter((operation) => !isOverride(operation)) },
+  };
+}
+
+/** The operations of the run that still count: applied, passed to the next phase, or planned. */
+function* everyOperation({ history, envelope, evaluation }: ChainState): Generator<ContextOperation> {
+  const undone = new Set(history.undone);
+  for (const operation of history.operations) if (!undone.has(operation.id)) yield operation;
+  yield* envelope.operations;
+  yield* evaluation?.operations ?? [];
+}
+
+/** Returns the state's changes without some operations, and the ids of those that were already applied. */
+function without(
+  state: ChainState,
+  operations: readonly ContextOperation[],
+): { readonly changes: Partial<ChainState>; readonly undone: readonly string[] } {
+  const ids = new Set(operations.map(({ id }) => id));
+  if (ids.size === 0) return { changes: {}, undone: [] };
+  const others = (all: readonly ContextOperation[]) => all.filter(({ id }) => !ids.has(id));
+  const undone = state.history.operations.filter(({ id }) => ids.has(id)).map(({ id }) => id);
+  const history = undone.reduce(undo, state.history);
+  const messages = undone.length === 0 ? state.messages : contextOf(history);
+  const operationsLeft = others(state.envelope.operations);
+  const isUnchanged = operationsLeft.length === state.envelope.operations.length;
+  const envelope = isUnchanged ? state.envelope : { ...state.envelope, operations: operationsLeft };
+  const { evaluation } = state;
+  return {
+    undone,
+    changes: {
+      history,
+      messages,
+      envelope,
+      evaluation: evaluation && { ...evaluation, operations: others(evaluation.operations) },
+    },
+  };
+}
+
+/** Whether other messages are visible after the changes; operations that are only planned have no effect yet. */
+const changesContent = (state: ChainState, { envelope, history }: Partial<ChainState>): boolean =>
+  (envelope ?? state.envelope) !== state.envelope || (history ?? state.history) !== state.history;
+
+/** Drops the measures, which belong to the messages as they were: the tokens are estimated when they are needed. */
+const unmeasured = ({ evaluation }: ChainState): Partial<ChainState> => ({
+  measures: null,
+  evaluation: evaluation && { ...evaluation, measures: estimatedMeasures([]) },
+});
+
+const places = new WeakMap<readonly Message[], ReadonlyMap<string, Message>>();
+
+/** Returns the message as the next phase sees it. Reads only the operations on it, so that many overrides stay linear. */
+function visibleMessage({ messages, envelope }: ChainState, messageId: string): Message | undefined {
+  const byId = places.get(messages) ?? new Map(messages.toReversed().map((message) => [message.id, message]));
+  places.set(messages, byId);
+  const base = byId.get(messageId);
+  const changes = envelope.operations.filter(({ target }) => target === messageId);
+  return applyOperations(base === undefined ? [] : [base], changes)[0];
 }

@@ -1,4 +1,4 @@
-import type { ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
+import type { Approval, ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 
 /**
@@ -39,7 +39,6 @@ function placesById(messages: readonly Message[]): Map<string, number> {
   return places;
 }
 
-/** Returns the ids that several messages have. */
 export function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set([...placesById(messages)].flatMap(([id, place]) => (place === AMBIGUOUS ? [id] : [])));
 }
@@ -65,12 +64,10 @@ type Link = Message['links'][number];
 
 const isSameLink = (one: Link, other: Link): boolean => one.to === other.to && one.relation === other.relation;
 
-/** Returns a context document without operations. */
 export function contextDocument(initial: readonly Message[]): ContextDocument {
   return { initial, operations: [], undone: [] };
 }
 
-/** Returns the document with more operations at its end. */
 export function append(document: ContextDocument, operations: readonly ContextOperation[]): ContextDocument {
   return { ...document, operations: [...document.operations, ...operations] };
 }
@@ -145,6 +142,14 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
+
+/** Marks operations for consent: with approval of all, each that shortens or removes a message needs consent. */
+export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
+  if (approval !== 'all') return operations;
+  return operations.map((operation) =>
+    isLoss(operation) ? { ...operation, metadata: { ...operation.metadata, requiresConsent: true } } : operation,
+  );
+}
 
 /** Marks a message that the user decided to keep, so that the user is not asked about it again. */
 export const KEPT_BY_USER = 'kept-by-user';

@@ -20,7 +20,6 @@ const SHOWN_STEPS = 64;
 
 const KEPT_ATTEMPTS = 16;
 
-/** Returns the attempt that asks for the first reply: an answer, and the capability to run. */
 export function actionAttempt({
   id,
   input,
@@ -40,7 +39,6 @@ export function actionAttempt({
   };
 }
 
-/** Returns the attempt that asks the model, as decider, for the next step after a run. */
 export function continuationAttempt(state: ActionState): AttemptInput {
   const { id, runs, instructions = null, continuationPolicy: policy, models, execution, maxTokens } = state;
   const { modelCalls, inputTokens, outputTokens } = execution.usage;

@@ -6,9 +6,9 @@ import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
-import { withLabels } from './attachments.ts';
 import { FAILED_TAG } from './context.ts';
-import { instructionsFor } from './instructions.ts';
+import { withLabels } from './message-parts.ts';
+import { instructionsFor } from './usage.ts';
 
 type Scores = Pick<Assessment, 'confidence' | 'informationSufficiency' | 'taskComplete' | 'evidence'>;
 
@@ -61,7 +61,6 @@ export function checkAgainstEvidence(
   };
 }
 
-/** Returns what a grader judges after Yield. */
 export function gradingInput(
   state: Pick<ChainState, 'request' | 'attachments' | 'instructions'>,
   messages: readonly Message[],

@@ -50,7 +50,6 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** Returns the first line of a message that is not blank. */
 function firstLine(thrown: unknown): string {
   const { message } = Object(thrown) as { readonly message?: unknown };
   const text = typeof message === 'string' ? message : String(thrown);

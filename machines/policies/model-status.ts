@@ -1,16 +1,8 @@
 import type { AttemptPolicy, CallInFlight, CallProgress, Reply } from '../contracts/attempt.ts';
 import type { Failure } from '../contracts/failure.ts';
-import { type ModelChange, type ModelStatus, PROSE_FORM } from '../contracts/model-status.ts';
+import { type ModelChange, type ModelStatus, NEW_MODEL, PROSE_FORM } from '../contracts/model-status.ts';
 import { TASKS } from '../contracts/phase.ts';
 import { failureOf } from './failures.ts';
-
-/** The status of a model that has not been called yet. */
-export const NEW_MODEL: ModelStatus = { form: 0, repliesInJson: false, hungCalls: 0, passedOver: 0 };
-
-/** Returns the statuses of a model and its fallbacks before any call. */
-export function newModels(fallbacks: number): readonly ModelStatus[] {
-  return Array.from({ length: fallbacks + 1 }, () => NEW_MODEL);
-}
 
 /** The models of one attempt. */
 export interface ModelRoute {
@@ -63,7 +55,6 @@ function mayReturnTo(model: number, gaveUp: readonly number[]): boolean {
   return gaveUp.at(-1) !== model && gaveUp.filter((one) => one === model).length < 2;
 }
 
-/** Returns the model that would take over from the current one, or null. */
 export function successor(route: ModelRoute, rules: Rules): number | null {
   return nextModel({ ...route, gaveUp: [...route.gaveUp, route.model] }, rules);
 }
@@ -85,7 +76,6 @@ export function startRoute(
   };
 }
 
-/** Returns the failure of an attempt without an available model. */
 export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'models'>): Failure {
   if (models.some(isProseOnly))
     return failureOf(
@@ -193,7 +183,6 @@ function statusAfter(
   return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
 }
 
-/** Returns how a call changed the use of its model, or null. */
 export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
   const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
   if (hung !== hangs) return hangs ? 'unavailable' : 'available';

@@ -6,22 +6,26 @@ import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
-import { earlyReply, settleEarly } from './early-calls.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { phaseDeadlineMs } from './limits.ts';
-import { withAborted } from './model-status.ts';
+import { wasNotMade, withAborted } from './model-status.ts';
+import { earlyReply, finishEarlyCall, phasesSharedWith, policyReply, sharedReply } from './phase-calls.ts';
 import { phaseOutput } from './phase-output.ts';
-import { DEFAULT_PHASE, phaseAfter } from './phase-selection.ts';
-import { chargeExecution, completePhase, failPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
-import { informativeFailure } from './recovery.ts';
-import { phasesSharedWith, policyReply, sharedReply } from './shared-calls.ts';
+import {
+  chargeExecution,
+  completePhase,
+  DEFAULT_PHASE,
+  failPhase,
+  NOTHING_IN_FLIGHT,
+  phaseAfter,
+  visibleMessages,
+} from './progress.ts';
 import { proposedEvaluation } from './understanding.ts';
-import { addCost, addUsage, usageSoFar } from './usage.ts';
+import { addCost, addUsage, phaseDeadlineMs, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
 /** Settles a phase with the outcome of its attempt. In Yield, the answer is also assessed, and the cycle counts as completed. */
-export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
+export function finishPhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
   const chargedState = { ...state, ...charged };
   if (!outcome.ok)
@@ -29,11 +33,11 @@ export function settlePhase(state: ChainState, phase: Phase, outcome: AttemptOut
   const { value, prose, execution } = outcome;
   const attemptId = callOf(execution);
   if (phasesSharedWith(state, phase).length === 0)
-    return { ...charged, ...settleReply(chargedState, phase, { value, prose, attemptId }) };
+    return { ...charged, ...completeWithReply(chargedState, phase, { value, prose, attemptId }) };
   // Prose replies to its own phase only.
   const { [phase]: own, ...others } = value as SharedReplies['replies'];
   const shared = { attemptId: execution.id, cycle: state.recursion.cycle, replies: prose ? {} : others };
-  return { ...charged, shared, ...settleReply(chargedState, phase, { value: own, prose, attemptId }) };
+  return { ...charged, shared, ...completeWithReply(chargedState, phase, { value: own, prose, attemptId }) };
 }
 
 /** Returns the id of an execution; null if it made no call. */
@@ -46,7 +50,7 @@ interface GivenReply {
   readonly attemptId: string | null;
 }
 
-function settleReply(state: ChainState, phase: Phase, given: GivenReply): Change {
+function completeWithReply(state: ChainState, phase: Phase, given: GivenReply): Change {
   const output = phaseOutput(state, phase, given.value, given.prose);
   const settled = completePhase(state, output, given.attemptId);
   if (phase !== 'yield') return settled;
@@ -85,7 +89,7 @@ export function ratingsAreKnown(state: ChainState): GuardResult {
 
 /** Returns the state without the reply that the current phase takes; an early call is charged. */
 function takeReply(state: ChainState, by: string): Change {
-  if (by === 'early call') return settleEarly(state);
+  if (by === 'early call') return finishEarlyCall(state);
   const { phase, shared } = state;
   if (by === 'policy' || shared === null) return {};
   const { [phase]: _, ...replies } = shared.replies;
@@ -93,18 +97,18 @@ function takeReply(state: ChainState, by: string): Change {
 }
 
 /** Completes the phase with the reply that it already has. */
-export function settleKnown(state: ChainState): Change {
+export function completeKnownPhase(state: ChainState): Change {
   const known = knownReply(state);
   if (known === null) return {};
   const taken = takeReply(state, known.by);
-  return { ...taken, ...settleReply({ ...state, ...taken }, state.phase, known) };
+  return { ...taken, ...completeWithReply({ ...state, ...taken }, state.phase, known) };
 }
 
 /**
  * Settles what is aborted in flight: its usage is charged, and the results of a capability loop become Action's result, so that
  * no finished capability run is lost or repeated.
  */
-export function settleAborted(state: ChainState, cause: string): Change {
+export function closeAborted(state: ChainState, cause: string): Change {
   const { evaluation, inFlight, phase } = state;
   const { usage, loop } = inFlight;
   const used = usageSoFar(usage);
@@ -127,8 +131,8 @@ export function settleAborted(state: ChainState, cause: string): Change {
 }
 
 /** First half of Understanding: the proposed operations. None applies before consent is settled. */
-export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
-  if (!outcome.ok) return settlePhase(state, 'understanding', outcome);
+export function recordEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
+  if (!outcome.ok) return finishPhase(state, 'understanding', outcome);
   const { value, prose, execution } = outcome;
   return {
     ...chargeExecution(state, execution),
@@ -137,7 +141,7 @@ export function settleEvaluation(state: ChainState, outcome: AttemptOutcome): Ch
 }
 
 /** First half of Understanding, with the ratings of a shared call. */
-export function settleKnownEvaluation(state: ChainState): Change {
+export function recordKnownEvaluation(state: ChainState): Change {
   const known = knownReply(state);
   if (known === null) return {};
   const evaluation = proposedEvaluation(state, known.value as UnderstandingReply, known);
@@ -153,14 +157,14 @@ export function applyEvaluation(state: ChainState): Change {
 /** Fails the phase because its actor threw, which is a bug or a missing actor. */
 export function failByError(state: ChainState, phase: Phase, error: unknown): Change {
   const failure = unexpectedFailure(error);
-  const aborted = settleAborted(state, failure.message);
+  const aborted = closeAborted(state, failure.message);
   return { ...aborted, ...failUnfinished({ ...state, ...aborted }, phase, failure) };
 }
 
 /** Fails the phase with a deadline. A call in flight that has returned no byte by then has hung. */
 export function timeOutPhase(state: ChainState, phase: Phase): Change {
   const failure = phaseTimeout(state, phase);
-  const aborted = settleAborted(state, failure.message);
+  const aborted = closeAborted(state, failure.message);
   const models = withAborted(state.models, state.inFlight.usage.call);
   return { ...aborted, models, ...failUnfinished({ ...state, ...aborted }, phase, failure) };
 }
@@ -181,4 +185,52 @@ export function phaseTimeout({ limits }: ChainState, phase: Phase): Failure {
 
 function hasResult({ results, recursion }: ChainState, phase: Phase): boolean {
   return results[phase]?.step === recursion.step;
+}
+
+/** Whether the phase was aborted but left a result: the run continues from there and repeats nothing. */
+export function phaseSaved({ failure, direction }: ChainState): GuardResult {
+  return { holds: failure === null, inputs: { direction } };
+}
+
+/**
+ * The failure to report for a phase. If the last model was unreachable but an earlier one answered with an invalid
+ * reply, the latter is more informative: models are available, and the next phase may succeed. So is any failure of a
+ * call, compared with that of a model that was not called.
+ */
+export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
+  if (!isUnreachable(failure)) return failure;
+  const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
+  const called = [...lastOf.values()].filter((last) => last !== null && !wasNotMade(last));
+  const answered = called.find((last) => last !== null && !isUnreachable(last));
+  return answered ?? (wasNotMade(failure) ? called.at(-1) : failure) ?? failure;
+}
+
+/** Whether a call did not reach its model. A prompt that is too long fails only its own phase: another one is shorter. */
+function isUnreachable({ stage, code }: Failure): boolean {
+  return stage === 'transport' && code !== 'prompt_too_long';
+}
+
+/**
+ * Whether the model's calls never succeeded: the attempt machine already retried them, so the next phase would fail
+ * too.
+ */
+export function modelUnavailable({ failure }: ChainState): GuardResult {
+  const { stage = null, code = null } = failure?.failure ?? {};
+  return { holds: failure !== null && isUnreachable(failure.failure), inputs: { stage, code } };
+}
+
+/** Whether the phase is repeated: its failure may be temporary, or its shared prompt is too long, and its own is shorter. */
+export function phaseMayRepeat(state: ChainState): GuardResult {
+  const { failure, phaseRetries, limits } = state;
+  const isSharedTooLong =
+    failure?.failure.code === 'prompt_too_long' && phasesSharedWith(state, state.phase).length > 0;
+  const retryable = isSharedTooLong || (failure?.failure.retryable ?? false);
+  const { maxPhaseRetries } = limits;
+  return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };
+}
+
+/** Whether the run can continue without the phase: any but Yield, which decides. */
+export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
+  const phase = failure?.phase ?? null;
+  return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }

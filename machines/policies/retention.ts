@@ -5,8 +5,15 @@ import type { UnderstandingReply } from '../contracts/phase-io.ts';
 import { roundDown } from '../text/clip.ts';
 import { extractSummary } from '../text/summary.ts';
 import { duplicateIds, isProtected, type OperationList, operationsOfStep } from './context.ts';
-import { type Duplicate, nearDuplicates } from './near-duplicates.ts';
-import { phaseNumber, type Relevance, relevanceOf, type Use, usesOf } from './relevance.ts';
+import {
+  type Duplicate,
+  nearDuplicates,
+  phaseNumber,
+  type Relevance,
+  relevanceOf,
+  type Use,
+  usesOf,
+} from './relevance.ts';
 import { estimateTokens, summaryTokens } from './usage.ts';
 
 export interface RetentionInputs {
@@ -169,7 +176,6 @@ function pushPriority({ message, relevance, rating }: Rated, list: OperationList
     list.push('TAG', message.id, { tags: ['relevant'] }, 'rated_by_model', reason, metadata);
 }
 
-/** Returns the numbers to record with an operation: every factor of the message's relevance. */
 function metadataOf({ message, tokens, relevance, rating, factors }: Rated): ContextOperation['metadata'] {
   const { score: _, similarity, ...others } = factors;
   const rounded = Object.entries(others).map(([name, value]) => [name, roundDown(value)] as const);
@@ -224,7 +230,6 @@ function searchResultsByPrecedence(messages: readonly Message[], uses: ReadonlyM
   return ranks.flat();
 }
 
-/** Returns the token count; an invalid one is estimated. */
 function validTokens(tokens: number | undefined, { content }: Message): number {
   return tokens !== undefined && tokens >= 0 && Number.isFinite(tokens) ? tokens : estimateTokens(content);
 }

@@ -11,15 +11,15 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
+import { newModels } from '../contracts/model-status.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
-import { fitsTask, isAvailable, type ModelRoute, newModels, statusOf, successor, wasNotMade } from './model-status.ts';
+import { fitsTask, isAvailable, type ModelRoute, statusOf, successor, wasNotMade } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 
 const isTransport = (failure: Failure): boolean => failure.stage === 'transport';
 
-/** Returns an execution without attempts. */
 export function newExecution({ id, task }: Pick<AttemptInput, 'id' | 'task'>): AttemptExecution {
   return { id, task, attempts: [], corrections: 0, transportRetries: 0, fallbacks: 0, usage: NO_USAGE };
 }
@@ -142,14 +142,12 @@ export function recordAttempt(
   };
 }
 
-/** Returns the execution with the next call charged to its budget. */
 export function countRetry(execution: AttemptExecution, failure: Failure): AttemptExecution {
   return isTransport(failure)
     ? { ...execution, transportRetries: execution.transportRetries + 1 }
     : { ...execution, corrections: execution.corrections + 1 };
 }
 
-/** Returns the execution with the next model as the current one. */
 export function countFallback(execution: AttemptExecution): AttemptExecution {
   return { ...execution, fallbacks: execution.fallbacks + 1 };
 }
@@ -321,7 +319,6 @@ export function finalResult(
   return { final: null, failure: { ...failure, stage, code: hookError.code, message: hookError.message } };
 }
 
-/** Returns the failure of a value that the policy gave and that does not validate. */
 export function invalidFinalValue({ message, issues }: Failure): Failure {
   return failureOf('unexpected', POLICY_FAILED, `The value of finalizeOrThrow is invalid: ${message}`, {
     retryable: false,

@@ -2,7 +2,7 @@ import type { ChainState, Search, SourceError, SourceRetry } from '../contracts/
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Retrieval, RetrievePassagesInput } from '../contracts/passage.ts';
 import { unexpectedFailure } from './failures.ts';
-import { phaseDeadlineMs } from './limits.ts';
+import { phaseDeadlineMs } from './usage.ts';
 
 /** Returns the search of the current cycle. It starts with Action, because it does not depend on what Action answers. */
 export function searchInput({ request, results, thresholds }: ChainState): RetrievePassagesInput {
@@ -21,7 +21,6 @@ export function searchToStart(state: ChainState): Search | null {
   return isStarted || !state.hasDocuments ? null : { input, result: null };
 }
 
-/** Returns the changes when a search has ended. */
 export function endSearch({ search }: ChainState, result: Search['result']): Partial<ChainState> {
   return { search: search && { ...search, result } };
 }
@@ -77,7 +76,6 @@ function nextSourceRetry(state: ChainState): SourceRetry {
   return { retries: retries + 1, waitMs, waitedMs: (sourceRetry?.waitedMs ?? 0) + waitMs };
 }
 
-/** Returns the rate limit that the search reported, or null. */
 function limitOf({ search }: ChainState): Pick<SourceError, 'retryAfterMs'> | null {
   const error = search?.result?.error ?? null;
   if (error === null) return null;

@@ -12,10 +12,8 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { tokensOfFiles } from './attachments.ts';
-import { withApproval } from './consent.ts';
-import { applyOperations, isLoss, type Loss } from './context.ts';
-import { addedTokens, attributeChars } from './message-attributes.ts';
+import { applyOperations, isLoss, type Loss, withApproval } from './context.ts';
+import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { excessMessages, planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';
@@ -136,7 +134,6 @@ function fittedOperations(
   return [...operations.filter((operation) => !isLoss(operation) || !replaced.has(operation.target)), ...further];
 }
 
-/** Returns the result of Understanding after consent is settled. */
 export function understandingOutput(state: ChainState, messages: readonly Message[]): PhaseOutput<UnderstandingResult> {
   const planned = state.evaluation ?? evaluateContext(state, messages, NOT_RATED);
   // The user may have changed the context since it was measured.
@@ -251,7 +248,6 @@ interface Evaluated {
   readonly maxMessages: number;
 }
 
-/** Returns the size of the context before and after the operations. */
 export function statistics({
   messages,
   measures,

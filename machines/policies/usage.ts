@@ -1,7 +1,8 @@
 import type { CallInFlight, UsageInFlight } from '../contracts/attempt.ts';
-import type { ChainInput } from '../contracts/chain-state.ts';
+import type { ChainInput, ChainState } from '../contracts/chain-state.ts';
+import { type Limits, limitsSchema, thresholdsSchema } from '../contracts/limits.ts';
+import type { Phase, PromptName } from '../contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../contracts/usage.ts';
-import type { Instructed } from './instructions.ts';
 
 export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: 0 };
 
@@ -61,7 +62,6 @@ const addKnown = (a: number | undefined, b: number | undefined): number | undefi
 
 export const NOTHING_USED: UsageInFlight = { finished: NO_USAGE, call: null };
 
-/** Returns the usage of the finished calls and of the one in flight. */
 export function usageSoFar({ finished, call }: UsageInFlight): Usage {
   return call === null ? finished : addCall(finished, callUsage(call), call.price);
 }
@@ -86,7 +86,6 @@ export function textChars(json: unknown): number {
 /** Estimated tokens per character of English text, for use without a tokenizer. */
 export const TOKENS_PER_CHAR = 0.25;
 
-/** Returns the estimated tokens of this many characters of English text. */
 export function tokensOfChars(chars: number): number {
   return Math.ceil(chars * TOKENS_PER_CHAR);
 }
@@ -121,7 +120,6 @@ export function estimateTokens(text: string): number {
   return tokensOfChars(text.length);
 }
 
-/** Returns the estimated tokens of instructions. */
 export function instructionTokens({ instructions }: Instructed): number {
   const text = instructions ?? '';
   return Math.ceil(text.length * tokensPerCharOf([text]));
@@ -135,4 +133,62 @@ export function tokensAllowed(run: Instructed & Pick<ChainInput, 'contextWindowT
 /** Returns the estimated tokens of a summary: as many per character as in the original. */
 export function summaryTokens(tokens: number, content: string, summary: string): number {
   return Math.ceil((tokens * summary.length) / Math.max(1, content.length));
+}
+
+type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
+
+/** Milliseconds to store the turn of a stopped run: whoever stopped it should not wait longer. */
+const STOPPED_MS = 250;
+
+export function phaseDeadlineMs({ phaseMs }: Pick<Limits, 'phaseMs'>, phase: Phase): number {
+  return typeof phaseMs === 'number' ? phaseMs : phaseMs[phase];
+}
+
+interface Deadlines {
+  readonly runMs: number;
+  readonly synthesisMs: number;
+  readonly sessionMs: number;
+}
+
+/**
+ * Milliseconds until the phases must end, those reserved for the answer, and, with a session, those for storing the
+ * turn; all within `totalMs`.
+ */
+export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
+  const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
+  const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
+  const maxSessionMs = Math.min(limits.sessionMs, limits.totalMs / 8);
+  const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, maxSessionMs) : maxSessionMs;
+  return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
+}
+
+interface Adjustment {
+  readonly limits?: Readonly<Record<string, Limits[keyof Limits] | undefined>> | undefined;
+  readonly thresholds?: Readonly<Record<string, number | undefined>> | undefined;
+}
+
+/**
+ * Changes limits and thresholds for the rest of the run. One invalid limit leaves all limits unchanged, and one invalid
+ * threshold all thresholds. Delays already running are unaffected.
+ */
+export function adjust(state: ChainState, { limits, thresholds }: Adjustment): Partial<ChainState> {
+  const nextLimits = limitsSchema.safeParse({ ...state.limits, ...limits });
+  const nextThresholds = thresholdsSchema.safeParse({ ...state.thresholds, ...thresholds });
+  return {
+    ...(nextLimits.success && { limits: nextLimits.data }),
+    ...(nextThresholds.success && { thresholds: nextThresholds.data }),
+  };
+}
+
+/** Journals of older versions have no instructions. */
+interface Instructed {
+  readonly instructions?: string | null;
+}
+
+/**
+ * Returns the instructions for the prompt of a task; null if there are none. Summaries do not get them: rules for an answer would
+ * change what is kept. All phases do, because their prompts begin alike so that providers cache them.
+ */
+export function instructionsFor({ instructions = null }: Instructed, task: PromptName): string | null {
+  return task === 'summary' ? null : instructions;
 }

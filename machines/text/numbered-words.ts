@@ -29,7 +29,7 @@ const BETWEEN = String.raw`[^\p{L}\p{N}\n|]{1,3}`;
 const LISTED = String.raw`(?:(?:\d+|and|or|und|oder|to|bis|version|no|nr)${BETWEEN}){0,8}`;
 
 /** A number that names something, like 3 in "line 3", and the pattern of a text that has the name, or the number alone in a cell or entry. */
-export interface NumberedName {
+interface NumberedName {
   readonly number: string;
   readonly pattern: RegExp;
 }

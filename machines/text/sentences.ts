@@ -1,5 +1,5 @@
 /** A trimmed sentence: `text === whole.slice(start, end)`, in UTF-16 units. */
-export interface Sentence {
+interface Sentence {
   readonly text: string;
   readonly start: number;
   readonly end: number;

@@ -49,7 +49,7 @@ export function termWeights(texts: number, textsWith: (stem: string) => number):
 }
 
 /** A content word: its stem, and its form and position in the text (`start` in UTF-16 units from 0). */
-export interface Term {
+interface Term {
   readonly stem: string;
   readonly surface: string;
   readonly start: number;

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { attachmentLabel } from '../../machines/policies/attachments.ts';
+import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { findRun, type JournalFlags } from './find-run.ts';

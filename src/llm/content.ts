@@ -3,7 +3,7 @@ import type { AttachedFile, Attachment } from '../../machines/contracts/attachme
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
-import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/attachments.ts';
+import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/message-parts.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { isThenable } from '../internal/async.ts';

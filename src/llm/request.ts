@@ -2,7 +2,7 @@ import type { AttachedFile } from '../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../machines/contracts/attempt.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../machines/contracts/model.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { tokensOfFiles } from '../../machines/policies/attachments.ts';
+import { tokensOfFiles } from '../../machines/policies/message-parts.ts';
 import { TOKENS_PER_CHAR } from '../../machines/policies/usage.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';

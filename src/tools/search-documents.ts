@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import { linesOf } from '../../machines/policies/message-attributes.ts';
+import { linesOf } from '../../machines/policies/message-parts.ts';
 import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { type Capability, defineCapability } from './capability.ts';
 

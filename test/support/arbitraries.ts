@@ -7,9 +7,8 @@ import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { UnderstandingReply } from '../../machines/contracts/phase-io.ts';
 import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../machines/contracts/synthesis.ts';
 import { decideToComplete, decideToContinue } from '../../machines/policies/decisions.ts';
-import { applyEvaluation, settleEvaluation, settlePhase, timeOutPhase } from '../../machines/policies/outcomes.ts';
-import { isPhase } from '../../machines/policies/phase-selection.ts';
-import { enterPhase, initialState } from '../../machines/policies/progress.ts';
+import { applyEvaluation, finishPhase, recordEvaluation, timeOutPhase } from '../../machines/policies/outcomes.ts';
+import { enterPhase, initialState, isPhase } from '../../machines/policies/progress.ts';
 import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from '../../machines/policies/yield-rules.ts';
 import {
   aCapabilityResult,
@@ -225,12 +224,12 @@ function runSteps(start: ChainState, steps: readonly Step[]): ChainState {
     change(enterPhase(state, phase));
     if (phase === 'experience') change({ retrieval: found });
     if (how === 'late') change(timeOutPhase(state, phase));
-    else if (how === 'failure') change(settlePhase(state, phase, failed()));
+    else if (how === 'failure') change(finishPhase(state, phase, failed()));
     else if (phase === 'understanding') {
-      change(settleEvaluation(state, succeeded(values.understanding as UnderstandingReply)));
+      change(recordEvaluation(state, succeeded(values.understanding as UnderstandingReply)));
       change(applyEvaluation(state));
-    } else if (phase === 'yield') change(settlePhase(state, 'yield', succeeded(values.yield)));
-    else change(settlePhase(state, phase, succeeded(values[phase])));
+    } else if (phase === 'yield') change(finishPhase(state, 'yield', succeeded(values.yield)));
+    else change(finishPhase(state, phase, succeeded(values[phase])));
     if (phase !== 'yield') {
       phase = PHASES[PHASES.indexOf(phase) + 1] ?? 'action';
       continue;

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
-import { attachmentLabel } from '../../../machines/policies/attachments.ts';
+import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import type { ContextAt } from '../../fold/context-at.ts';
 import { type ContextLog, type ContextRow, contextRows, versionBefore } from '../../fold/context-log.ts';
 import { formatDecimal, pluralize } from '../../fold/format.ts';

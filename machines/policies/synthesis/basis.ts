@@ -13,9 +13,8 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
-import { deadlines } from '../limits.ts';
 import { visibleMessages } from '../progress.ts';
-import { NO_USAGE } from '../usage.ts';
+import { deadlines, NO_USAGE } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 
 type LimitNames = 'maxCycles' | 'maxModelCalls' | 'maxTokens' | 'synthesisReserveTokens' | 'totalMs';
@@ -229,7 +228,6 @@ function stepOf(step: Dictionary, at: number): Step {
   };
 }
 
-/** Returns a dictionary in lines, without its empty members. */
 function linesOf(dictionary: Dictionary): string {
   return Object.entries(dictionary)
     .filter(([, value]) => value != null && value !== '' && !(Array.isArray(value) && value.length === 0))

@@ -135,7 +135,6 @@ function costOf({ currency, costs }: AnswerBasis, { cost, savedByCache = 0 }: Us
   return { amount: rounded(cost), currency, byTask: Object.fromEntries(byTask), savedByCache: rounded(savedByCache) };
 }
 
-/** Returns an amount without the error of floating-point sums. */
 const rounded = (amount: number): number => Number(amount.toPrecision(12));
 
 function counted(limit: number | null, used: number): Budget['tokens'] {
@@ -157,7 +156,7 @@ function citations(messages: readonly Message[], used: readonly string[]): reado
 const STOPPED = { cancelled: 'canceled', interrupted: 'interrupted' } as const;
 
 /** One reason why an answer is degraded. */
-export interface Shortfall {
+interface Shortfall {
   readonly reason: Degradation;
   readonly text: string;
 }
@@ -236,7 +235,6 @@ function incompleteRun(basis: AnswerBasis): string {
   return material.cycles > 0 && !hasText ? 'There are no results to answer from.' : '';
 }
 
-/** Returns the phases that failed and have no result. */
 function lostPhases({ phases, failures, material }: AnswerBasis): readonly string[] {
   const failed = new Set<string>(failures.map(({ phase }) => phase));
   for (const { phase } of material.steps) failed.delete(phase);

@@ -5,7 +5,6 @@ import type { Usage } from '../../contracts/usage.ts';
 import { unexpectedFailure } from '../failures.ts';
 import { NO_USAGE } from '../usage.ts';
 
-/** Returns the synthesis outcome of the model's attempts. */
 export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
   const { usage } = attempted.execution;
   if (!attempted.ok) return failedOutcome(fallbackOf(attempted.failure), attempted.failure.message, usage);
@@ -15,17 +14,14 @@ export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
   return failedOutcome('validation', `${issue?.path.join('.') || 'the reply'}: ${issue?.message}`, usage);
 }
 
-/** Returns the outcome if the attempt actor itself threw. */
 export function failedSynthesis(error: unknown, usage: Usage = NO_USAGE): SynthesisOutcome {
   return failedOutcome('other', unexpectedFailure(error).message, usage);
 }
 
-/** Returns the outcome if the time for writing ran out. */
 export function lateOutcome(usage: Usage): SynthesisOutcome {
   return failedOutcome('model', 'it timed out', usage);
 }
 
-/** Returns the outcome if Yield's answer is the final one. */
 export const draftedOutcome: SynthesisOutcome = { type: 'drafted', usage: NO_USAGE };
 
 /** Returns the outcome without a finished model call. `why` is shown to the user unless it is empty. */

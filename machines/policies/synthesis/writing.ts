@@ -11,11 +11,9 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
-import { instructionsFor } from '../instructions.ts';
-import { deadlines } from '../limits.ts';
-import { type CallBounds, callLimits, executionId } from '../phase-input.ts';
+import { type CallBounds, callLimits, executionId } from '../phase-calls.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import { instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
+import { deadlines, instructionsFor, instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 import { type AnswerBasis, basisOf } from './basis.ts';
 import { composeAnswer } from './compose.ts';
@@ -257,7 +255,6 @@ export function modelMayWrite(state: ChainState): GuardResult {
   };
 }
 
-/** Returns the input of the attempt that writes the answer. */
 export function writingInput(state: ChainState): AttemptInput {
   const plan = planOf(state);
   if (!plan.asks) throw new TypeError('writingInput was called although modelMayWrite does not hold');
@@ -286,7 +283,6 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   };
 }
 
-/** Returns the final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.written === null ? planOf(state) : null;
   const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));

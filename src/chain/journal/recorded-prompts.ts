@@ -4,7 +4,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import { type ModelRequest, REPLY_FORMS } from '../../../machines/contracts/model.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
-import { shownAttachments } from '../../../machines/policies/attachments.ts';
+import { shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { type PromptSpec, requestOf } from '../../llm/request.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';

@@ -2,7 +2,7 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
-import { decideAgain, type NumberChanges } from '../../../machines/policies/what-if.ts';
+import { decideAgain, type NumberChanges } from '../../../machines/policies/decisions.ts';
 import type { PostChainOptions } from '../runtime/options.ts';
 import { readNumber } from './fork.ts';
 import { runStartOf } from './journal-format.ts';

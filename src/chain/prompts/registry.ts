@@ -32,9 +32,14 @@ import {
   type Step,
   synthesisReplySchema,
 } from '../../../machines/contracts/synthesis.ts';
-import { attachmentLabel, attachmentsOf } from '../../../machines/policies/attachments.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
-import { attribute, messageAttributes, retentionAttributes } from '../../../machines/policies/message-attributes.ts';
+import {
+  attachmentLabel,
+  attachmentsOf,
+  attribute,
+  messageAttributes,
+  retentionAttributes,
+} from '../../../machines/policies/message-parts.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
 import type { ToolCall } from '../../llm/request.ts';
 import { definePrompt, PROSE_CONFIDENCE, type Prompt, type PromptInputs } from './prompt.ts';

@@ -7,8 +7,8 @@ import {
 } from '../../../machines/contracts/grading.ts';
 import type { ChatModel, ReplyForm } from '../../../machines/contracts/model.ts';
 import type { PriceTable, Usage } from '../../../machines/contracts/usage.ts';
+import { ungraded } from '../../../machines/policies/assessment.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { ungraded } from '../../../machines/policies/grading.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { redactSecrets } from '../../internal/secrets.ts';

@@ -1,6 +1,6 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { attachmentLabel } from '../../../machines/policies/attachments.ts';
+import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { inlineDispatcher } from '../../llm/activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';

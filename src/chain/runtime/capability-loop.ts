@@ -12,7 +12,7 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { abortLoop } from '../../../machines/policies/capability-loop.ts';
 import { readContinuation } from '../../../machines/policies/continuation.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { actionInput } from '../../../machines/policies/phase-input.ts';
+import { actionInput } from '../../../machines/policies/phase-calls.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
 import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';

@@ -10,9 +10,9 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
 import { JOURNAL_VERSION, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { settleEarly } from '../../../machines/policies/early-calls.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { failByError, settleAborted } from '../../../machines/policies/outcomes.ts';
+import { closeAborted, failByError } from '../../../machines/policies/outcomes.ts';
+import { finishEarlyCall } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
@@ -266,7 +266,7 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
 const STOPPED = 'the actor was stopped';
 
 function afterStop(state: ChainState): ChainState {
-  return { ...state, ...settleAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
+  return { ...state, ...closeAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
 }
 
 interface Ended {
@@ -279,7 +279,7 @@ interface Ended {
 function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
   const { early } = before;
   try {
-    const running = { ...before, ...settleEarly(before) };
+    const running = { ...before, ...finishEarlyCall(before) };
     const state = after(running);
     const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
     return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };

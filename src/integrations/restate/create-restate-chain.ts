@@ -20,7 +20,7 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import type { Limits } from '../../../machines/contracts/limits.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { phaseDeadlineMs } from '../../../machines/policies/limits.ts';
+import { phaseDeadlineMs } from '../../../machines/policies/usage.ts';
 import type { ChainParts } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
 import { openRun } from '../../chain/runtime/run.ts';

@@ -14,8 +14,8 @@ import type {
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
-import { acceptsFile, shownAttachments } from '../../../machines/policies/attachments.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';

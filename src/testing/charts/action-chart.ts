@@ -8,7 +8,7 @@ import type {
   CapabilityResult,
   DeciderKind,
 } from '../../../machines/contracts/capability.ts';
-import { actionInput } from '../../../machines/policies/phase-input.ts';
+import { actionInput } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { chainInput } from '../../chain/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';

@@ -11,8 +11,8 @@ import { PHASES, type Phase, type Task } from '../../../machines/contracts/phase
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
 import { consentRequest } from '../../../machines/policies/consent.ts';
 import { NO_FAILURE } from '../../../machines/policies/failures.ts';
+import { modelMayRate } from '../../../machines/policies/phase-calls.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
-import { modelMayRate } from '../../../machines/policies/prompt-window.ts';
 import { measuringPays, summariesWanted } from '../../../machines/policies/understanding.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { chainInput } from '../../chain/runtime/bare-chain.ts';

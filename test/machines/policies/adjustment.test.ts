@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { adjust } from '../../../machines/policies/limits.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
+import { adjust } from '../../../machines/policies/usage.ts';
 import { aChainInput } from '../../support/contract-samples.ts';
 
 describe('adjusting limits and thresholds during a run', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeInputs, exact, isAbove, isBelow } from '../../../machines/policies/comparison.ts';
+import { describeInputs, exact, isAbove, isBelow } from '../../../machines/policies/yield-rules.ts';
 
 describe('a comparison of scores', () => {
   it('[Y13] is not affected by the order of arithmetic', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { decideToContinue } from '../../../machines/policies/decisions.ts';
-import { settlePhase } from '../../../machines/policies/outcomes.ts';
+import { finishPhase } from '../../../machines/policies/outcomes.ts';
 import { enterPhase, failPhase, initialState } from '../../../machines/policies/progress.ts';
 import { recency } from '../../../machines/policies/relevance.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
@@ -29,8 +29,8 @@ const reply = (cycle: number) => ({
 /** One cycle of Yield: a recovered failure, an answer, and a decision to continue. */
 function cycled(state: ChainState, cycle: number): ChainState {
   let now: ChainState = { ...state, ...enterPhase(state, 'yield') };
-  now = { ...now, ...settlePhase(now, 'intention', failed()) };
-  now = { ...now, ...settlePhase(now, 'yield', succeeded(reply(cycle))) };
+  now = { ...now, ...finishPhase(now, 'intention', failed()) };
+  now = { ...now, ...finishPhase(now, 'yield', succeeded(reply(cycle))) };
   now = { ...now, messages: state.messages, envelope: state.envelope };
   return { ...now, ...decideToContinue(now, 'nextPhaseChosen', 'action') };
 }
@@ -68,7 +68,7 @@ describe('a run of 1,000 cycles', () => {
         failures: given.failures,
         assessment: given.assessment,
       };
-      const settled = { ...state, ...settlePhase(state, 'yield', succeeded(reply(5_000))) };
+      const settled = { ...state, ...finishPhase(state, 'yield', succeeded(reply(5_000))) };
       loopDetected(settled);
       decideToContinue(settled, 'nextPhaseChosen', 'action');
       failPhase(settled, 'action', { ...at(cycle).failures[0] }.failure as never);

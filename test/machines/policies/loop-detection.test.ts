@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
+import { countRepeats, sketchOf } from '../../../machines/policies/assessment.ts';
 import { appendToHistory, decideToContinue } from '../../../machines/policies/decisions.ts';
-import { countRepeats, sketchOf } from '../../../machines/policies/loop-detection.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
 import { anAssessment, aState, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
 

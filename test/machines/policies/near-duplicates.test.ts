@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations } from '../../../machines/policies/context.ts';
-import { nearDuplicates } from '../../../machines/policies/near-duplicates.ts';
+import { nearDuplicates } from '../../../machines/policies/relevance.ts';
 import { aMessage } from '../../support/contract-samples.ts';
 import { applyWithoutConsent, assistantMessage, retentionPlan, searchMessage } from '../../support/retention.ts';
 

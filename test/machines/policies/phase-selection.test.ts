@@ -6,7 +6,7 @@ import {
   phaseAfter,
   type SelectionInputs,
   selectNextPhase,
-} from '../../../machines/policies/phase-selection.ts';
+} from '../../../machines/policies/progress.ts';
 import { unit } from '../../support/arbitraries.ts';
 import { aMessage, someThresholds } from '../../support/contract-samples.ts';
 

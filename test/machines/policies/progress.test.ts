@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { phaseInputSchema } from '../../../machines/contracts/phase-io.ts';
-import { applyEvaluation, settleEvaluation, settlePhase } from '../../../machines/policies/outcomes.ts';
-import { executionId, phaseInput } from '../../../machines/policies/phase-input.ts';
+import { applyEvaluation, finishPhase, recordEvaluation } from '../../../machines/policies/outcomes.ts';
+import { executionId, phaseInput } from '../../../machines/policies/phase-calls.ts';
 import { enterPhase, initialState, visibleMessages } from '../../../machines/policies/progress.ts';
 import { searchInput } from '../../../machines/policies/search.ts';
 import { tokensAllowed } from '../../../machines/policies/usage.ts';
@@ -24,7 +24,7 @@ const LONG = 'The user wrote this. '.repeat(100);
 const contents = (state: Parameters<typeof visibleMessages>[0]) => visibleMessages(state).map(({ content }) => content);
 const acted = (state = entered) => ({
   ...state,
-  ...settlePhase(deepFreeze(state), 'action', succeeded(results.action)),
+  ...finishPhase(deepFreeze(state), 'action', succeeded(results.action)),
 });
 
 describe('a new run', () => {
@@ -60,7 +60,7 @@ describe('transitions between phases', () => {
     expect(first.envelope).toMatchObject({ phase: 'action', content: 'It was 1932.\n\ndraft: a draft' });
     expect(contents(first)).toContain('It was 1932.');
     const second = { ...first, ...enterPhase(first, 'intention') };
-    const third = { ...second, ...settlePhase(second, 'intention', succeeded(results.intention.reply)) };
+    const third = { ...second, ...finishPhase(second, 'intention', succeeded(results.intention.reply)) };
     expect(third.messages).toEqual(visibleMessages(first));
     expect(third.applied).toEqual(first.envelope.operations);
   });
@@ -100,8 +100,8 @@ describe('transitions between phases', () => {
   });
 
   it('[Y6] count a cycle as completed when Yield answers, but not when it fails', () => {
-    expect(settlePhase(entered, 'yield', succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
-    expect(settlePhase(entered, 'yield', failed()).recursion).toBeUndefined();
+    expect(finishPhase(entered, 'yield', succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
+    expect(finishPhase(entered, 'yield', failed()).recursion).toBeUndefined();
   });
 
   it('[A5] keep every state JSON-serializable', () => {
@@ -117,7 +117,7 @@ describe('Understanding', () => {
   const long = { ...entered, messages: [aMessage({ id: 'u1', role: 'user', content: LONG }), aMessage()] };
 
   it('[U8] does not change the context before consent is settled', () => {
-    const evaluated = { ...long, ...settleEvaluation(deepFreeze(long), succeeded(results.understanding.reply)) };
+    const evaluated = { ...long, ...recordEvaluation(deepFreeze(long), succeeded(results.understanding.reply)) };
     expect(evaluated.evaluation?.operations[0]).toMatchObject({ target: 'u1', metadata: { requiresConsent: true } });
     expect(visibleMessages(evaluated)).toEqual(long.messages);
   });
@@ -130,7 +130,7 @@ describe('Understanding', () => {
   });
 
   it('[U13] reports the context size before and after and passes on its operations', () => {
-    const evaluated = { ...long, ...settleEvaluation(long, succeeded(results.understanding.reply)) };
+    const evaluated = { ...long, ...recordEvaluation(long, succeeded(results.understanding.reply)) };
     const { results: after, envelope } = { ...evaluated, ...applyEvaluation(evaluated) };
     expect(after.understanding?.statistics).toMatchObject({ messagesBefore: 2, tokensAllowed: 5_600 });
     expect(envelope).toMatchObject({ phase: 'understanding', operations: evaluated.evaluation?.operations });

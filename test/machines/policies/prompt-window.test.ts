@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phaseInput } from '../../../machines/policies/phase-input.ts';
-import { promptMessages } from '../../../machines/policies/prompt-window.ts';
+import { phaseInput, promptMessages } from '../../../machines/policies/phase-calls.ts';
 import { contextTokens } from '../../../machines/policies/understanding.ts';
 import { tokensAllowed, tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { promptSpec } from '../../../src/chain/prompts/prompt-spec.ts';

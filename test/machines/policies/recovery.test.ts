@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { deadlines } from '../../../machines/policies/limits.ts';
-import { failByError, settlePhase, timeOutPhase } from '../../../machines/policies/outcomes.ts';
-import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
 import {
+  failByError,
+  finishPhase,
   informativeFailure,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,
-} from '../../../machines/policies/recovery.ts';
+  timeOutPhase,
+} from '../../../machines/policies/outcomes.ts';
+import { enterPhase, repeatPhase, skipPhase } from '../../../machines/policies/progress.ts';
+import { deadlines } from '../../../machines/policies/usage.ts';
 import {
   aFailure,
   anAttempt,
@@ -24,7 +26,7 @@ import {
 
 const stateAfter = (phase: (typeof PHASES)[number], changes: Parameters<typeof failed>[0] = {}) => {
   const state = deepFreeze(aState({ recursion: { step: 4 } }));
-  return { ...state, ...settlePhase(state, phase, failed(changes)) };
+  return { ...state, ...finishPhase(state, phase, failed(changes)) };
 };
 
 describe('a failed phase', () => {
@@ -76,7 +78,7 @@ describe('a failed phase', () => {
       execution: anExecution({ attempts: [anAttempt({ failure: wrong }), anAttempt({ model: 1, failure: gone })] }),
     };
     const state = aState();
-    expect(modelUnavailable({ ...state, ...settlePhase(state, 'action', outcome) }).holds).toBe(false);
+    expect(modelUnavailable({ ...state, ...finishPhase(state, 'action', outcome) }).holds).toBe(false);
   });
 
   it('[C3] leaves the context unchanged and is recorded with its cycle', () => {

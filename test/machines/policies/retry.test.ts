@@ -4,7 +4,7 @@ import type { AttemptExecution, AttemptPolicy } from '../../../machines/contract
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { attemptPolicy } from '../../../machines/policies/phase-input.ts';
+import { attemptPolicy } from '../../../machines/policies/phase-calls.ts';
 import {
   backoffMs,
   countRetry,

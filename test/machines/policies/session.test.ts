@@ -5,7 +5,7 @@ import { type Message, messageSchema } from '../../../machines/contracts/message
 import type { ActionResult } from '../../../machines/contracts/phase-io.ts';
 import { type SessionTurn, sessionTurnSchema } from '../../../machines/contracts/session.ts';
 import { contextDocument } from '../../../machines/policies/context.ts';
-import { settlePhase } from '../../../machines/policies/outcomes.ts';
+import { finishPhase } from '../../../machines/policies/outcomes.ts';
 import {
   assignSession,
   hasSession,
@@ -13,8 +13,8 @@ import {
   readTurns,
   recallMessages,
   recallWanted,
+  turnOf,
 } from '../../../machines/policies/session.ts';
-import { turnOf } from '../../../machines/policies/session-turn.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import {
   aCapabilityResult,
@@ -69,8 +69,8 @@ describe('the memory of capability runs', () => {
 
   it('[R4] is unchanged when Action fails or another phase completes', () => {
     const state = stateAfter([{ capability: 'c' }]);
-    expect(runsOf({ ...state, ...settlePhase(state, 'action', failed()) })).toEqual(runsOf(state));
-    expect(runsOf({ ...state, ...settlePhase(state, 'intention', succeeded(results.intention.reply)) })).toEqual(
+    expect(runsOf({ ...state, ...finishPhase(state, 'action', failed()) })).toEqual(runsOf(state));
+    expect(runsOf({ ...state, ...finishPhase(state, 'intention', succeeded(results.intention.reply)) })).toEqual(
       runsOf(state),
     );
   });

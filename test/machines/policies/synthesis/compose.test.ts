@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { settlePhase } from '../../../../machines/policies/outcomes.ts';
+import { finishPhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { answerOf, finishWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
@@ -165,7 +165,7 @@ describe('the final answer', () => {
   it('[E3] [E4] of a run whose model failed after retrieval still lists the passages', () => {
     const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
     const reading = aState({ retrieval });
-    const dead = { ...reading, ...settlePhase(reading, 'experience', failed({ stage: 'transport' })) };
+    const dead = { ...reading, ...finishPhase(reading, 'experience', failed({ stage: 'transport' })) };
     const answer = answerOf({ ...dead, interruption: { kind: 'model_unavailable' } });
     expect(answer.answerText).toContain('The bridge was opened on 19 March 1932.');
   });

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
+import { addedTokens } from '../../../../machines/policies/message-parts.ts';
 import { promptSteps } from '../../../../src/chain/journal/recorded-prompts.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
+import { overrule as overruleMessage } from '../../../../machines/policies/consent.ts';
 import { contextOf, KEPT_BY_USER } from '../../../../machines/policies/context.ts';
-import { overrule as overruleMessage } from '../../../../machines/policies/overrides.ts';
 import { visibleMessages } from '../../../../machines/policies/progress.ts';
 import { contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';

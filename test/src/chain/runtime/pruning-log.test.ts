@@ -3,7 +3,7 @@ import { type ContextDocument, contextOperationSchema } from '../../../../machin
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf } from '../../../../machines/policies/context.ts';
-import { addedTokens } from '../../../../machines/policies/message-attributes.ts';
+import { addedTokens } from '../../../../machines/policies/message-parts.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,0 +1,417 @@
+import type { ActionInput } from '../contracts/action-state.ts';
+import {
+  type AttemptInput,
+  type AttemptPolicy,
+  type CallAheadInput,
+  DEFAULT_POLICY,
+  type EarlyReply,
+  type PolicyNumbers,
+} from '../contracts/attempt.ts';
+import type { ChainState, EarlyCall } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import type { Message } from '../contracts/message.ts';
+import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
+import type { Flag, PhaseInput, Replies, RunProgress } from '../contracts/phase-io.ts';
+import type { CallMode } from '../contracts/profile.ts';
+import { contradictionsIn } from '../heuristics/contradiction.ts';
+import { wideDigest } from '../text/hash.ts';
+import { isOverride, resolveConsent } from './consent.ts';
+import { applyOperations, asksConsent, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
+import { unexpectedFailure } from './failures.ts';
+import { startRoute } from './model-status.ts';
+import { isUnclear, phaseOutput } from './phase-output.ts';
+import { completePhase, enterPhase, visibleMessages } from './progress.ts';
+import { contextTokens, evaluateContext, NOT_RATED, summaryInput } from './understanding.ts';
+import {
+  addCall,
+  addCost,
+  addUsage,
+  callUsage,
+  instructionsFor,
+  NO_USAGE,
+  phaseDeadlineMs,
+  TOKENS_PER_CHAR,
+  textChars,
+  tokensAllowed,
+  tokensOfChars,
+} from './usage.ts';
+
+type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
+
+export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
+  return INPUTS[phase](state) as InputOf<P>;
+}
+
+/** Builds the input of each phase: the common fields and those of the phase. */
+const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
+  action: (state) => ({ phase: 'action', ...common(state), capabilities: state.capabilities }),
+  experience: (state) => ({
+    phase: 'experience',
+    ...common(state),
+    passages: state.retrieval?.found.passages ?? [],
+  }),
+  intention: (state) => ({ phase: 'intention', ...common(state) }),
+  observation: (state) => ({ phase: 'observation', ...common(beforeIntention(state)) }),
+  understanding: (state) => ({ phase: 'understanding', ...common(state) }),
+  yield: (state) => ({
+    phase: 'yield',
+    ...common(state),
+    previousAnswer: state.assessment?.answer ?? '',
+    flags: flags(state),
+    phases: PHASES,
+    progress: progress(state),
+  }),
+};
+
+/**
+ * Returns the input of Action's capability loop; its limits are what the run has left. A later Action continues the loop of
+ * the earlier ones and reuses their classification of the request.
+ */
+export function actionInput(state: ChainState): ActionInput {
+  const { limits, decider, sessionId } = state;
+  return {
+    id: executionId(state, 'action'),
+    input: phaseInput(state, 'action'),
+    instructions: instructionsFor(state, 'action'),
+    policy: attemptPolicy(state, 'action'),
+    continuationPolicy: attemptPolicy(state, 'continuation'),
+    models: state.models,
+    decider,
+    maxContinuations: limits.maxContinuations,
+    maxParallelCalls: limits.maxParallelCalls,
+    maxSameCalls: limits.maxSameCalls,
+    capabilityMs: limits.capabilityMs,
+    maxResultChars: limits.maxResultChars,
+    maxTokens: remainingTokens(state),
+    sessionId,
+    calls: [],
+    earlier: earlierLoop(state),
+    hasParent: true,
+  };
+}
+
+/** Returns the capability loop of the run's earlier Actions, without the classification if the user gave a new prompt. */
+function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInput['earlier'] {
+  if (action === null || !newPrompt) return action;
+  return { ...action, reply: null, prose: false };
+}
+
+export function phaseAttempt(state: ChainState): AttemptInput {
+  const { phase } = state;
+  const sharedWith = phasesSharedWith(state, phase);
+  return {
+    id: executionId(state, phase),
+    task: phase,
+    input: phaseInput(state, phase),
+    instructions: instructionsFor(state, phase),
+    ...(sharedWith.length > 0 && { sharedWith }),
+    policy: attemptPolicy(state, phase),
+    models: state.models,
+    hasParent: true,
+  };
+}
+
+export function summaryAttempt(state: ChainState): AttemptInput {
+  return {
+    id: executionId(state, 'summary'),
+    task: 'summary',
+    input: summaryInput(state),
+    policy: attemptPolicy(state, 'summary'),
+    models: state.models,
+    hasParent: true,
+  };
+}
+
+/**
+ * Returns the state with the context that Intention received, because Observation reads the same: their calls may run at the same time.
+ * What the user decided since applies to both.
+ */
+function beforeIntention(state: ChainState): ChainState {
+  const { envelope, received } = state;
+  return envelope.phase === 'intention'
+    ? { ...state, envelope: { ...envelope, content: received, operations: envelope.operations.filter(isOverride) } }
+    : state;
+}
+
+function common(state: ChainState) {
+  const { runId, request, recursion, envelope } = state;
+  return {
+    runId,
+    request,
+    prompt: recursion.continuationPrompt ?? request,
+    cycle: recursion.cycle,
+    step: recursion.step,
+    content: envelope.content,
+    messages: promptMessages(state),
+  };
+}
+
+/** The number of failures that are passed to Yield. */
+const SHOWN_FAILURES = 4;
+
+function progress(state: ChainState): RunProgress {
+  const { limits, results, decisions, usage, corrections, failures, recursion } = state;
+  const { action, experience, intention, understanding } = results;
+  const confidences: readonly (readonly [Phase, number | undefined])[] = [
+    ['action', action?.reply.confidence],
+    ['experience', experience?.reply.confidence],
+    ['intention', intention?.reply.clarity],
+  ];
+  return {
+    maxCycles: limits.maxCycles,
+    confidences: confidences.flatMap(([phase, confidence]) =>
+      confidence === undefined ? [] : [{ phase, confidence }],
+    ),
+    decisions: decisions.filter(({ cycle }) => cycle < recursion.cycle),
+    context: understanding?.statistics ?? null,
+    modelCalls: usage.modelCalls,
+    tokens: usage.inputTokens + usage.outputTokens,
+    corrections,
+    failures: failures
+      .slice(-SHOWN_FAILURES)
+      .map(({ phase, cycle, failure }) => `${phase} in cycle ${cycle}: ${failure.message}`),
+  };
+}
+
+function flags({ results, retrieval }: ChainState): readonly Flag[] {
+  const raised: Flag[] = [];
+  if (isUnclear(results)) raised.push('unclear_intent');
+  if (results.observation?.reply.undigested) raised.push('undigested_insights');
+  if (retrieval?.failure || results.experience?.sourceFailure) raised.push('source_failed');
+  return raised;
+}
+
+export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
+  const { limits, usage, phase, early } = state;
+  const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
+  const parentMs = phaseDeadlineMs(limits, phase);
+  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
+}
+
+function remainingTokens({ limits, usage }: ChainState): number {
+  return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
+}
+
+/** Bounds the calls of a run: its limits and its models. */
+export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels' | 'policies'>;
+
+/** Returns the policy of a task's calls; what neither the limits nor the task's policy set has its default. */
+export function callLimits({ limits, prices, fallbackModels, policies }: CallBounds, task: Task): AttemptPolicy {
+  const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, totalMs } = limits;
+  const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
+  return {
+    ...DEFAULT_POLICY,
+    prices,
+    maxFallbacks: fallbackModels,
+    maxCorrections,
+    maxTransportRetries,
+    maxHungCalls,
+    triesReplyForms: true,
+    firstChunkMs,
+    chunkMs,
+    totalMs,
+    parentMs: null,
+    backoffBaseMs,
+    backoffMaxMs,
+    maxReplyChars,
+    ...(policies[task] as Partial<PolicyNumbers> | undefined),
+  };
+}
+
+export function executionId({ recursion }: ChainState, task: string): string {
+  return `s${recursion.step}.${task}`;
+}
+
+/** The latest view of each context that is too large, because a phase requests the same view several times. */
+const views = new WeakMap<readonly Message[], { readonly key: string; readonly view: readonly Message[] }>();
+
+/**
+ * Whether consent is settled before the first step, because nothing else can make the context fit: it exceeds the limit
+ * even without everything that needs no consent, and the user (or an option) may release some of it.
+ */
+export function contextMustShrink(state: ChainState): GuardResult {
+  const fits = promptFits(state);
+  const { step } = state.recursion;
+  const isUseless = fits.holds || step > 0 || state.consent === 'keep';
+  const askable = isUseless ? 0 : planned(state, true).operations.filter(asksConsent).length;
+  return { holds: askable > 0, inputs: { ...fits.inputs, step, askable } };
+}
+
+/**
+ * Whether a model is asked to rate the context: the profile says so, the context fits into a prompt, and Understanding was not
+ * entered early to make it fit.
+ */
+export function modelMayRate(state: ChainState): GuardResult {
+  const { detour } = state;
+  const fits = promptFits(state);
+  const calls = callModeOf(state, 'understanding');
+  return { holds: fits.holds && !detour && calls !== 'policy', inputs: { ...fits.inputs, detour, calls } };
+}
+
+/** Whether the messages in the prompt are within the limit. */
+function promptFits(state: ChainState): GuardResult {
+  const tokens = contextTokens(state, promptMessages(state));
+  const allowed = tokensAllowed(state);
+  return { holds: tokens <= allowed, inputs: { tokens, tokensAllowed: allowed } };
+}
+
+/**
+ * Returns the messages to show to a model: the entire context or, if a long history exceeds the limit before
+ * Understanding has run, what would remain of it without asking the user. The context itself does not change.
+ */
+export function promptMessages(state: ChainState): readonly Message[] {
+  const messages = visibleMessages(state);
+  const allowed = tokensAllowed(state);
+  if (contextTokens(state, messages) <= allowed) return messages;
+  const { request, tokensPerChar, thresholds, limits, recursion } = state;
+  const key = JSON.stringify([request, tokensPerChar, allowed, thresholds, limits.maxMessages, recursion.cycle]);
+  const known = views.get(messages);
+  if (known?.key === key) return known.view;
+  const unasked = planned(state, false).operations.filter((operation) => !asksConsent(operation));
+  const view = applyOperations(messages, unasked);
+  views.set(messages, { key, view });
+  return view;
+}
+
+const planned = (state: ChainState, mayAsk: boolean) =>
+  evaluateContext(state, visibleMessages(state), NOT_RATED, mayAsk);
+
+function callModeOf({ profile }: Pick<ChainState, 'profile'>, phase: Phase): CallMode {
+  return phase === 'action' || phase === 'yield' ? 'own' : profile[phase];
+}
+
+/**
+ * Returns the later phases that share the call of a phase: up to the first that makes its own call, without those that run by policy or
+ * already have a reply. A phase that is retried asks only for its own reply, because a weak model is more likely to manage that.
+ */
+export function phasesSharedWith(state: ChainState, phase: Phase): readonly Phase[] {
+  if (callModeOf(state, phase) !== 'shared' || state.phaseRetries > 0) return [];
+  const later = PHASES.slice(PHASES.indexOf(phase) + 1);
+  const next = later.slice(
+    0,
+    later.findIndex((each) => callModeOf(state, each) === 'own'),
+  );
+  return next.filter((each) => callModeOf(state, each) === 'shared' && sharedReply(state, each) === undefined);
+}
+
+export function sharedReply({ shared, recursion }: ChainState, phase: Phase): unknown {
+  return shared?.cycle === recursion.cycle ? shared.replies[phase] : undefined;
+}
+
+/** The replies of phases that run by policy, without a model. */
+const POLICY_REPLIES: { readonly [P in Phase]?: (state: ChainState) => Replies[P] } = {
+  experience: ({ retrieval }) => {
+    const passages = retrieval?.found.passages ?? [];
+    const confidence = Math.max(0, ...passages.map(({ relevance }) => relevance));
+    return { summary: '', relevantPassageIds: passages.map(({ id }) => id), missing: [], confidence };
+  },
+  intention: ({ request }) => {
+    const unclearIntent = contradictionsIn(request).length > 0;
+    return { goal: '', alternatives: [], clarity: unclearIntent ? 0 : 1, unclearIntent, alignment: [] };
+  },
+  observation: () => ({ insights: [], undigested: false, entities: [], connections: [], importance: [] }),
+  understanding: () => NOT_RATED,
+};
+
+export function policyReply(state: ChainState, phase: Phase): unknown {
+  return callModeOf(state, phase) === 'policy' ? POLICY_REPLIES[phase]?.(state) : undefined;
+}
+
+/** An early call starts only if this many prompts like its own fit into the tokens that the run has left. */
+const PROMPTS_LEFT = 4;
+
+/**
+ * Returns the model call of a later phase to start now; null if the profile does not allow it, or if the run could not afford to make the
+ * call twice. Observation reads what Intention reads, so their calls run at the same time. Yield's call runs while the user is asked for
+ * consent, as if everything were kept.
+ */
+export function earlyCall(
+  state: ChainState,
+  task: EarlyCall['task'],
+): { readonly early: EarlyCall; readonly input: CallAheadInput } | null {
+  const { profile, detour } = state;
+  const isIndependent = task === 'yield' ? !detour : callModeOf(state, 'observation') === 'own';
+  if (!profile.earlyCalls || !isIndependent) return null;
+  const attempt = phaseAttempt(entered(task === 'yield' ? afterKeeping(state) : state, task));
+  const { model } = startRoute(task, state.models, attempt.policy);
+  if (model === null) return null;
+  const price = state.prices[model] ?? null;
+  const promptChars = Math.max(textChars(attempt.input), charsOfEarlierPrompts(state));
+  // The call itself, perhaps in vain, and that of its phase; for Observation, that of Intention too.
+  const calls = task === 'observation' ? 3 : 2;
+  if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
+    return null;
+  const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price };
+  // The phase may make its own call, which has another id in the journal.
+  const attemptId = `${attempt.id}.early`;
+  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, result: null };
+  return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId } } };
+}
+
+/** The instructions and the schema are most of a short prompt, so its size is estimated from that of the calls before. */
+function charsOfEarlierPrompts({ usage }: ChainState): number {
+  return usage.modelCalls === 0 ? 0 : Math.ceil(usage.inputTokens / usage.modelCalls / TOKENS_PER_CHAR);
+}
+
+const entered = (state: ChainState, phase: Phase): ChainState => ({ ...state, ...enterPhase(state, phase) });
+
+function afterKeeping(state: ChainState): ChainState {
+  const { evaluation } = state;
+  const kept = evaluation && { ...evaluation, operations: resolveConsent(evaluation.operations, 'keep') };
+  const consented = { ...state, consentAsked: true, evaluation: kept };
+  return { ...consented, ...completePhase(consented, phaseOutput(consented, 'understanding', kept?.reply)) };
+}
+
+export function failedEarlyReply(error: unknown): EarlyReply {
+  const usage = { inputTokens: 0, outputTokens: 0, estimated: true };
+  return { value: null, failure: unexpectedFailure(error), usage, openedAtMs: 0, atMs: 0 };
+}
+
+/** Who kept a message does not matter: no built-in prompt of a phase that starts early shows it. */
+const BOOKKEEPING: ReadonlySet<unknown> = new Set([KEPT_BY_USER, KEPT_BY_DEFAULT]);
+
+/** Returns a digest of everything that the prompt of an attempt is rendered from. */
+function attemptDigest({ task, input, instructions, sharedWith }: AttemptInput): string {
+  return wideDigest(
+    JSON.stringify([task, input, instructions, sharedWith], (name, value) =>
+      name === 'tags' ? value.filter((tag: unknown) => !BOOKKEEPING.has(tag)) : value,
+    ),
+  );
+}
+
+/** Returns the early call of the current phase, if the phase would make the same one. */
+function fittingCall(state: ChainState): EarlyCall | null {
+  const { early, phase } = state;
+  return early?.task === phase && early.digest === attemptDigest(phaseAttempt(state)) ? early : null;
+}
+
+/** Returns the reply of a call of the current phase that started early with the same prompt; null if there is none. */
+export function earlyReply(state: ChainState): (EarlyReply & Pick<EarlyCall, 'attemptId'>) | null {
+  const early = fittingCall(state);
+  const result = early?.result ?? null;
+  return early === null || result === null || result.failure !== null
+    ? null
+    : { ...result, attemptId: early.attemptId };
+}
+
+/** Whether the current phase must make its own call: no call with the same prompt started early, or that call has ended. */
+export function callIsDue(state: ChainState): GuardResult {
+  const call = fittingCall(state);
+  const early = call === null ? 'none' : call.result === null ? 'in progress' : 'ended';
+  return { holds: early !== 'in progress', inputs: { early } };
+}
+
+/** Returns the changes when the early call is used or discarded: it is charged to its task. */
+export function finishEarlyCall(state: ChainState): Partial<ChainState> {
+  const { early, usage, costs, lastMessageAtMs } = state;
+  if (early === null) return {};
+  const used = addCall(NO_USAGE, usageOfEarly(early), early.call.price);
+  return {
+    early: null,
+    usage: addUsage(usage, used),
+    costs: addCost(costs, early.task, used),
+    lastMessageAtMs: Math.max(lastMessageAtMs, early.result?.atMs ?? 0),
+  };
+}
+
+export const usageOfEarly = ({ call, result }: EarlyCall) => result?.usage ?? callUsage(call);

@@ -29,9 +29,10 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly ref: ActorRefFrom<Machine>;
   getSnapshot(): SnapshotFrom<Machine>;
   /**
-   * Resolves when the event is stored and processed: to true, or to false if it was not delivered, because its id was already sent, or the
-   * actor has ended or is closed. Rejects with `not_durable` if the event cannot be stored, with `journal_fenced` if another process has taken
-   * over the actor, and with `journal_failed` if the journal cannot be written.
+   * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
+   * ended. Rejects with `invalid_option` for anything but an object with a `type`, with `not_durable` if the event cannot be stored, with
+   * `cancelled` if the actor is closed, with `journal_fenced` if another process has taken over the actor, and with `journal_failed` if the
+   * journal cannot be written.
    */
   send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;

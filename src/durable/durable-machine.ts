@@ -124,15 +124,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
     const actor = await this.#once(id, () => this.#startOrResume(id, options));
-    actor.keepOpen();
-    return actor;
+    if (actor.keepOpen()) return actor;
+    await actor.closed;
+    return this.open(id, options);
   }
 
   async wake(): Promise<readonly string[]> {
     const woken: string[] = [];
     for (const { id, status, lastSeq } of await this.list()) {
-      if (status !== 'waiting' || this.#open.has(id) || (await this.#dueAtMs(id, lastSeq)) > this.#clock.now())
-        continue;
+      if (status !== 'waiting' || this.#open.has(id)) continue;
+      const dueAtMs = await this.#dueAtMs(id, lastSeq).catch(ifUnavailable);
+      if (dueAtMs === null || dueAtMs > this.#clock.now() || this.#open.has(id)) continue;
       const actor = await this.#once(id, () => this.#startOrResume(id, {})).catch(ifUnavailable);
       if (actor === null) continue;
       woken.push(id);
@@ -159,9 +161,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
     const start: DurableEntry = { ...startOf(entries), seq: 0, atMs: 0, forkedFrom: { actorId: id, seq: at } };
-    const past = [start, ...entries.slice(1, endOfStep(entries, at))].filter(({ type }) => type !== 'end');
+    const past = [start, ...entries.slice(1, endOfStep(entries, at))];
+    const writer = this.#options.journals.create(forkId);
     const actor = await this.#once(forkId, async () => {
-      const writer = this.#options.journals.create(forkId);
       await writer.write(past);
       return this.#resume(forkId, past, writer);
     });
@@ -174,6 +176,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async delete(id: string): Promise<void> {
+    const actor = await this.#open.get(id)?.catch(() => null);
+    if (actor?.isClosed) await actor.closed;
     await this.#options.journals.delete?.(id);
     this.#dueTimes.delete(id);
   }
@@ -184,7 +188,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (known !== undefined) return known;
     const opened = open();
     this.#open.set(id, opened);
-    opened.catch(() => this.#open.delete(id));
+    const forget = (): void => {
+      if (this.#open.get(id) === opened) this.#open.delete(id);
+    };
+    opened.then((actor) => actor.closed.then(forget), forget);
     return opened;
   }
 
@@ -284,7 +291,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       clock: this.#clock,
       startedAtMs: Date.parse(startedAt),
       doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
-      onClose: () => void this.#open.delete(id),
     };
   }
 
@@ -319,7 +325,7 @@ interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds
   readonly effects: readonly OpenEffect[];
 }
 
-/** An actor that another process took in the meantime needs no waking. */
+/** An actor that is damaged, or that another process took in the meantime, must not prevent the others from waking. */
 function ifUnavailable(error: unknown): null {
   if (PostChainError.isInstance(error) && error.code === 'invalid_journal') return null;
   throw error;

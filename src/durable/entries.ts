@@ -98,7 +98,12 @@ export type DerivedEvent =
 
 /** Entries that do not affect the machine. A replay copies them. */
 export type Annotation =
-  | { readonly type: 'effect-end'; readonly effects: readonly number[] }
+  | {
+      readonly type: 'effect-end';
+      readonly effects: readonly number[];
+      /** How the actor has ended, after its end. */
+      readonly status?: 'done' | 'error' | 'stopped';
+    }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
   | { readonly type: 'note'; readonly kind: string; readonly data: Json };

@@ -53,8 +53,10 @@ export interface Activity {
   readonly start: () => void;
   /** Events for it since its last report. They are sent again after a restart. */
   readonly unanswered: (() => void)[];
-  /** How many of them it has received in this process. */
-  sent: number;
+  /** How many events came before those. */
+  answered: number;
+  /** How many events it has received. */
+  received: number;
 }
 
 export interface Timer {
@@ -69,6 +71,8 @@ export interface Effect {
   readonly number: number;
   readonly path: ActorPath;
   readonly run: () => unknown;
+  /** Reports that it has thrown: its actor ends with the error. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** The most events that wait for a source that never reports anything. */
@@ -142,8 +146,7 @@ export class DurableActorSystem {
             else if (event.type === '@xstate.microstep') this.#recordMicrostep(event);
           },
         },
-        logger: (...args: unknown[]) =>
-          void this.effects.push({ number: -1, path: '', run: () => void logger(...args) }),
+        logger: (...args: unknown[]) => void this.#addEffect(-1, '', () => void logger(...args)),
       });
       // Without an observer of errors, XState throws them in a timeout.
       root.subscribe({ error: () => {} });
@@ -177,10 +180,8 @@ export class DurableActorSystem {
           return this.#deliver(this.#actors.get(event.actor), event.event, null);
         case 'activity-event': {
           const activity = this.activities.get(event.activity);
-          if (activity !== undefined) activity.unanswered.length = activity.sent = 0;
-          // Two invoked actors with the same id have the same path.
-          const isOwn = activity?.path === event.actor;
-          return this.#deliver(isOwn ? activity.actor : this.#actors.get(event.actor), event.event, event.activity);
+          if (activity !== undefined) forgetAnswered(activity, event.received ?? 0);
+          return this.#deliver(this.#actors.get(event.actor), event.event, event.activity);
         }
         case 'timer': {
           const timer = this.timers.get(event.timer);
@@ -203,20 +204,22 @@ export class DurableActorSystem {
         try {
           activity.start();
         } catch (error) {
-          this.fail(activity.path, error);
+          this.#fail(activity.path, activity.actor, error);
         }
       }
-      while (activity.sent < activity.unanswered.length) {
-        const send = activity.unanswered[activity.sent];
-        activity.sent += 1;
+      while (activity.received < activity.answered + activity.unanswered.length) {
+        const send = activity.unanswered[activity.received - activity.answered];
+        activity.received += 1;
         send?.();
       }
     }
   }
 
-  /** Reports that custom code of an actor has thrown. */
-  fail(path: ActorPath, error: unknown): void {
-    this.#options.receive({ type: 'failed', actor: path, error: this.#encodeError(error) });
+  /** Reports that custom code of an actor has thrown. Another actor may have taken its place since. */
+  #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
+    if (this.#isClosed || actor === undefined || this.#actors.get(path) !== actor) return;
+    const stored = this.#encodeError(error);
+    this.#options.receive({ type: 'failed', actor: path, error: stored, ...(effect >= 0 && { effect }) });
   }
 
   /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
@@ -310,7 +313,7 @@ export class DurableActorSystem {
       outside: (act) => this.#outside(act),
     });
     if (isRoot) this.#root = actor;
-    const path = isRoot ? '' : `${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`;
+    const path = isRoot ? '' : this.#freePath(`${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`);
     this.#paths.set(ref, path);
     this.#actors.set(path, actor);
     this.#touched.add(path);
@@ -325,6 +328,13 @@ export class DurableActorSystem {
         }),
       );
     } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
+  }
+
+  /** XState lets actors with the same id run beside each other. */
+  #freePath(path: ActorPath): ActorPath {
+    let free = path;
+    for (let copy = 2; this.#actors.has(free); copy += 1) free = `${path}#${copy}`;
+    return free;
   }
 
   #wrapActivity(actor: HostedActor, path: ActorPath): void {
@@ -354,7 +364,8 @@ export class DurableActorSystem {
           isStarted: false,
           start: () => logic.start?.(ref.getSnapshot(), scope),
           unanswered: [],
-          sent: 0,
+          answered: 0,
+          received: 0,
         };
         this.activities.set(number, activity);
         registerActivity(ref, `${this.#options.actorId}:activity:${number}`);
@@ -406,10 +417,13 @@ export class DurableActorSystem {
       const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
       const id = this.#nextSendId();
       if (sender === undefined) receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
-      else receive({ type: 'activity-event', activity: sender.number, actor, event: stored });
+      else {
+        const { number, received } = sender;
+        receive({ type: 'activity-event', activity: number, actor, event: stored, ...(received > 0 && { received }) });
+      }
     } catch (error) {
       if (sender === undefined) throw error;
-      this.fail(sender.path, error);
+      this.#fail(sender.path, sender.actor, error);
     }
   }
 
@@ -448,7 +462,12 @@ export class DurableActorSystem {
     const number = this.#nextEffect;
     this.#nextEffect += 1;
     this.#options.record({ type: 'effect', effect: number, actor: path, action });
-    this.effects.push({ number, path, run: () => this.#outside(() => this.#runEffect(number, run)) });
+    this.#addEffect(number, path, () => this.#outside(() => this.#runEffect(number, run)));
+  }
+
+  #addEffect(number: number, path: ActorPath, run: () => unknown): void {
+    const actor = this.#actors.get(path);
+    this.effects.push({ number, path, run, fail: (error) => this.#fail(path, actor, error, number) });
   }
 
   /** An effect that is executed again sends its events again, with the same ids. */
@@ -512,10 +531,15 @@ export class DurableActorSystem {
 /** Custom code receives an event when the step is stored. */
 function postpone(receiver: Activity, send: () => void): void {
   if (receiver.unanswered.length >= MOST_UNANSWERED) {
-    receiver.unanswered.shift();
-    receiver.sent = Math.max(0, receiver.sent - 1);
+    forgetAnswered(receiver, receiver.answered + 1);
   }
   receiver.unanswered.push(send);
+}
+
+function forgetAnswered(activity: Activity, received: number): void {
+  const count = activity.unanswered.splice(0, Math.max(0, received - activity.answered)).length;
+  activity.answered += count;
+  activity.received = Math.max(activity.received, activity.answered);
 }
 
 /** JSON pointers escape `~` and `/`. */

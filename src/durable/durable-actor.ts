@@ -1,6 +1,6 @@
 import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
-import type { DurableActorSystem } from './actor-system.ts';
+import type { DurableActorSystem, Effect } from './actor-system.ts';
 import type { Clock } from './clock.ts';
 import type { Codec } from './codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
@@ -141,10 +141,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
    * Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. Throws or rejects
    * with why the journal cannot be written.
    */
-  begin(
-    unstored: readonly DurableEvent[],
-    effects: readonly [number, ActorPath, () => unknown][],
-  ): void | Promise<void> {
+  begin(unstored: readonly DurableEvent[], effects: readonly Effect[]): void | Promise<void> {
     this.#atMs = this.#nowMs;
     for (const event of unstored) this.#append(event);
     this.#firstUnarmed = this.#system.timerCount;
@@ -316,7 +313,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         reject(this.#failure);
         return;
       }
-      this.#runEffects(effects.map(({ number, path, run }) => [number, path, run]));
+      this.#runEffects(effects);
       if (!this.#hasEnded) this.#system.release();
       resolve(true);
     };
@@ -348,24 +345,24 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return this.#writing;
   }
 
-  #runEffects(effects: readonly [number, ActorPath, () => unknown][]): void {
+  #runEffects(effects: readonly Effect[]): void {
     // What is stored and not executed is left to whoever opens the actor next.
     if (this.#isClosed) return;
     const ended: number[] = [];
-    for (const [number, path, run] of effects) {
+    for (const { number, run, fail } of effects) {
       try {
         const result = run();
-        if (isPromise(result)) this.#awaitEffect(number, path, result);
+        if (isPromise(result)) this.#awaitEffect(number, fail, result);
         else if (number >= 0) ended.push(number);
       } catch (error) {
         if (number >= 0) ended.push(number);
-        this.#system.fail(path, error);
+        fail(error);
       }
     }
     this.#endEffects(ended);
   }
 
-  #awaitEffect(number: number, path: ActorPath, result: PromiseLike<unknown>): void {
+  #awaitEffect(number: number, fail: Effect['fail'], result: PromiseLike<unknown>): void {
     this.#runningEffects += 1;
     const end = (): void => {
       this.#runningEffects -= 1;
@@ -377,8 +374,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         this.#drain();
       },
       (error: unknown) => {
+        fail(error);
         end();
-        if (!this.#isClosed) this.#system.fail(path, error);
       },
     );
   }

@@ -1,10 +1,11 @@
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import type { Effect } from './actor-system.ts';
 import { requireDurable } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor } from './durable-actor.ts';
 import { type ActorSummary, endOfStep } from './durable-format.ts';
-import { type ActorPath, type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
+import { type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
@@ -223,8 +224,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     system.begin();
     const { error } = system.root.getSnapshot() as { error?: unknown };
     if (PostChainError.isInstance(error) && error.code === 'not_durable') throw error;
-    const effects = system.effects.map(({ number, path, run }): OpenEffect => [number, path, run]);
-    return { start, events, system, owner, effects, sentIds: new Set() };
+    return { start, events, system, owner, effects: system.effects, sentIds: new Set() };
   }
 
   #startEntry(input: unknown): StartEntry {
@@ -249,13 +249,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<ActorHost<Machine>> {
     try {
       const { replayed, start } = this.#replayed(id, entries);
-      const { divergence, openEffects, effectPaths, unstored } = replayed;
+      const { divergence, openEffects, unstored } = replayed;
       if (divergence !== null) throw diverged(id, divergence);
       const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start.startedAt));
       const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
       const hasEnded = entries.some(({ type }) => type === 'end');
-      const effects = [...openEffects].map(([number, run]): OpenEffect => [number, effectPaths.get(number) ?? '', run]);
-      await host.begin(hasEnded ? unstored : [...unstored, resumed], effects);
+      await host.begin(hasEnded ? unstored : [...unstored, resumed], [...openEffects.values()]);
       return host;
     } catch (error) {
       await writer.close();
@@ -317,12 +316,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 }
 
-type OpenEffect = [number, ActorPath, () => unknown];
-
 interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> {
   readonly start: StartEntry;
   readonly events: readonly DurableEvent[];
-  readonly effects: readonly OpenEffect[];
+  readonly effects: readonly Effect[];
 }
 
 /** An actor that is damaged, or that another process took in the meantime, must not prevent the others from waking. */

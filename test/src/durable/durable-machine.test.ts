@@ -647,3 +647,27 @@ describe('an event', () => {
     await expect(actor.send({ type: 'GO', value } as never)).rejects.toMatchObject({ code: 'not_durable' });
   });
 });
+
+describe('a fork', () => {
+  it('between two events of an effect counts each of them once [D3]', async () => {
+    const machine = createMachine({
+      types: {} as { context: { n: number } },
+      context: { n: 0 },
+      on: {
+        GO: {
+          actions: ({ self }) => {
+            self.send({ type: 'ADD' });
+            self.send({ type: 'ADD' });
+          },
+        },
+        ADD: { actions: assign({ n: ({ context }) => context.n + 1 }) },
+      },
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('x');
+    await actor.send({ type: 'GO' });
+    const at = actor.entries.findIndex(({ type }, index) => type === 'delivery' && index > 1);
+    const fork = await durable.fork('x', { at });
+    expect(fork.getSnapshot().context.n).toBe(2);
+  });
+});

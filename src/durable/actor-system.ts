@@ -89,6 +89,8 @@ const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
 export class DurableActorSystem {
   readonly activities = new Map<number, Activity>();
   readonly timers = new Map<number, Timer>();
+  /** The effects that have not ended. */
+  readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
   effects: Effect[] = [];
   readonly #options: ActorSystemOptions;
@@ -189,6 +191,7 @@ export class DurableActorSystem {
           return timer?.fire();
         }
         case 'failed':
+          if (event.effect !== undefined) this.openEffects.delete(event.effect);
           return this.#actors.get(event.actor)?.fail(codec.decode(event.error));
         case 'stopped':
           return this.#actors.get('')?.stop();
@@ -251,7 +254,8 @@ export class DurableActorSystem {
     const output = this.#encodeOutput();
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
     const failure = status === 'error' ? this.#encodeError(error) : null;
-    record({ type: 'end', status, output, error: failure });
+    const openEffects = this.openEffects.size;
+    record({ type: 'end', status, output, error: failure, ...(openEffects > 0 && { openEffects }) });
   }
 
   /** A context that cannot be stored ends its actor with an error, because it could not be restored either. */
@@ -467,7 +471,9 @@ export class DurableActorSystem {
 
   #addEffect(number: number, path: ActorPath, run: () => unknown): void {
     const actor = this.#actors.get(path);
-    this.effects.push({ number, path, run, fail: (error) => this.#fail(path, actor, error, number) });
+    const effect: Effect = { number, path, run, fail: (error) => this.#fail(path, actor, error, number) };
+    this.effects.push(effect);
+    if (number >= 0) this.openEffects.set(number, effect);
   }
 
   /** An effect that is executed again sends its events again, with the same ids. */

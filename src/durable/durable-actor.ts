@@ -299,7 +299,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #process({ event, resolve, reject }: Item): void | Promise<void> {
     if (event.type === 'effect-end') {
       const { status } = this.#system.root.getSnapshot();
-      this.#append(status === 'active' ? event : { ...event, status });
+      for (const effect of event.effects) this.#system.openEffects.delete(effect);
+      this.#append(status === 'active' || this.#system.openEffects.size > 0 ? event : { ...event, status });
       return this.#write();
     }
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);

@@ -249,12 +249,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<ActorHost<Machine>> {
     try {
       const { replayed, start } = this.#replayed(id, entries);
-      const { divergence, openEffects, unstored } = replayed;
+      const { divergence, system, unstored } = replayed;
       if (divergence !== null) throw diverged(id, divergence);
       const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start.startedAt));
       const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
       const hasEnded = entries.some(({ type }) => type === 'end');
-      await host.begin(hasEnded ? unstored : [...unstored, resumed], [...openEffects.values()]);
+      await host.begin(hasEnded ? unstored : [...unstored, resumed], [...system.openEffects.values()]);
       return host;
     } catch (error) {
       await writer.close();
@@ -304,8 +304,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (known?.lastSeq === lastSeq) return known.dueAtMs;
     const entries = await this.#read(id);
     const { replayed, start } = this.#replayed(id, entries);
-    const { system, openEffects, divergence } = replayed;
-    const isUnfinished = system.activities.size > 0 || openEffects.size > 0;
+    const { system, divergence } = replayed;
+    const isUnfinished = system.activities.size > 0 || system.openEffects.size > 0;
     const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));
     const pausedMs = this.#options.timeWithoutProcess === 'pauses' ? Number.POSITIVE_INFINITY : 0;
     const nextMs = isUnfinished ? 0 : Date.parse(start.startedAt) + sinceStartMs + pausedMs;

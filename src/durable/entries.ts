@@ -103,6 +103,8 @@ export type DerivedEvent =
       readonly status: 'done' | 'error' | 'stopped';
       readonly output: Json;
       readonly error: Json;
+      /** How many effects had not ended yet; left out for none. */
+      readonly openEffects?: number;
     };
 
 /** Entries that do not affect the machine. A replay copies them. */
@@ -110,7 +112,7 @@ export type Annotation =
   | {
       readonly type: 'effect-end';
       readonly effects: readonly number[];
-      /** How the actor has ended, after its end. */
+      /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
     }
   /** Another process opened the actor here. */

@@ -1,5 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
-import { DurableActorSystem, type Effect } from './actor-system.ts';
+import { DurableActorSystem } from './actor-system.ts';
 import type { Codec } from './codec.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -27,8 +27,6 @@ export interface ReplayedSystem {
   readonly divergence: Divergence | null;
   /** What the last step did beyond the journal: the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
-  /** The effects that were stored, and may not have been executed. */
-  readonly openEffects: ReadonlyMap<number, Effect>;
   /** Ids of sent events. */
   readonly sentIds: Set<string>;
   readonly owner: { current: SystemOwner };
@@ -66,14 +64,13 @@ export interface SystemParts {
 export function replaySystem(entries: readonly DurableEntry[], parts: SystemParts): ReplayedSystem {
   const start = startOf(entries);
   const unstored: DurableEvent[] = [];
-  const openEffects = new Map<number, Effect>();
   const sentIds = new Set<string>();
   let cursor = 1;
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
   function takeAnnotations(): void {
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
-      if (entry.type === 'effect-end') for (const effect of entry.effects) openEffects.delete(effect);
+      if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
       cursor += 1;
     }
   }
@@ -91,11 +88,7 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
     },
   };
   const system = createSystem(start, parts, owner);
-  const collectEffects = (): void => {
-    for (const effect of system.effects) if (effect.number >= 0) openEffects.set(effect.number, effect);
-  };
   system.begin();
-  collectEffects();
   while (difference === null) {
     takeAnnotations();
     const entry = entries[cursor];
@@ -103,13 +96,11 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
     if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
-      if (event.type === 'failed' && event.effect !== undefined) openEffects.delete(event.effect);
       system.apply(event, atMs);
-      collectEffects();
     } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
   }
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, divergence, unstored, openEffects, sentIds, owner };
+  return { system, divergence, unstored, sentIds, owner };
 }
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it starts no durable actor. */

@@ -500,6 +500,20 @@ describe('an end', () => {
     expect((await durable.list())[0]?.status).toBe('error');
   });
 
+  it('whose effect was interrupted is woken [D4]', async () => {
+    const store = journals();
+    const actor = await createDurableMachine(machine, { journals: store }).open('x');
+    await actor.send({ type: 'GO' });
+    await actor.close();
+    const writer = store.create('killed');
+    writer.write(actor.entries.filter(({ type }) => type !== 'effect-end'));
+    writer.close();
+    const durable = createDurableMachine(machine, { journals: store });
+    expect(await durable.wake()).toEqual(['killed']);
+    expect(await durable.wake()).toEqual([]);
+    expect((await durable.list()).map(({ status }) => status)).toEqual(['done', 'done']);
+  });
+
   it('with an effect can be listed, replayed and forked', async () => {
     const durable = createDurableMachine(machine, { journals: journals() });
     const actor = await durable.open('x');

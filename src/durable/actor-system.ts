@@ -1,14 +1,25 @@
-import { type AnyActorRef, type AnyEventObject, type AnyStateMachine, createActor } from 'xstate';
 import {
+  type AnyActorRef,
+  type AnyEventObject,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+} from 'xstate';
+import {
+  type Configuration,
+  candidatesFor,
   type HostedActor,
   type HostedLogic,
   hostActor,
+  initialNodes,
+  isInside,
   isMachine,
   type SystemHooks,
   transitionsTaken,
+  withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import type { Codec, Json } from './codec.ts';
-import { createRandom, deterministically, type Random } from './determinism.ts';
+import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import type { ActorPath, Candidate, DerivedEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { type EvaluatedGuard, type GuardLog, labelOf, recordingGuards, withRecordedGuards } from './guards.ts';
@@ -38,13 +49,14 @@ export interface Activity {
   readonly actor: HostedActor;
   readonly source: string;
   readonly startedAtMs: number;
-  /** Undefined until it is started by `release`. */
   isStarted: boolean;
   readonly start: () => void;
   /** Events for it since its last report. They are sent again after a restart. */
   readonly unanswered: (() => void)[];
-  /** How many of them it has received in this process. */
-  sent: number;
+  /** How many events came before those. */
+  answered: number;
+  /** How many events it has received. */
+  received: number;
 }
 
 export interface Timer {
@@ -59,6 +71,8 @@ export interface Effect {
   readonly number: number;
   readonly path: ActorPath;
   readonly run: () => unknown;
+  /** Reports that it has thrown: its actor ends with the error. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** The most events that wait for a source that never reports anything. */
@@ -75,6 +89,8 @@ const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
 export class DurableActorSystem {
   readonly activities = new Map<number, Activity>();
   readonly timers = new Map<number, Timer>();
+  /** The effects that have not ended. */
+  readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
   effects: Effect[] = [];
   readonly #options: ActorSystemOptions;
@@ -82,6 +98,7 @@ export class DurableActorSystem {
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
   readonly #actors = new Map<ActorPath, HostedActor>();
   readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
+  readonly #configurations = new WeakMap<AnyActorRef, Configuration>();
   readonly #guards: GuardLog = { evaluated: [], inputs: [] };
   readonly #known = new WeakSet<object>();
   /** The actors that the step has changed. */
@@ -106,6 +123,11 @@ export class DurableActorSystem {
     this.#random = createRandom(options.seed);
   }
 
+  /** How many timers were ever started. */
+  get timerCount(): number {
+    return this.#nextTimer;
+  }
+
   get root(): AnyActorRef {
     if (this.#root === null) throw new PostChainError('internal', 'The actor system has not begun.');
     return this.#root.ref;
@@ -126,7 +148,7 @@ export class DurableActorSystem {
             else if (event.type === '@xstate.microstep') this.#recordMicrostep(event);
           },
         },
-        logger: (...args: unknown[]) => void this.effects.push({ number: -1, path: '', run: () => logger(...args) }),
+        logger: (...args: unknown[]) => void this.#addEffect(-1, '', () => void logger(...args)),
       });
       // Without an observer of errors, XState throws them in a timeout.
       root.subscribe({ error: () => {} });
@@ -160,10 +182,8 @@ export class DurableActorSystem {
           return this.#deliver(this.#actors.get(event.actor), event.event, null);
         case 'activity-event': {
           const activity = this.activities.get(event.activity);
-          if (activity !== undefined) activity.unanswered.length = activity.sent = 0;
-          // Two invoked actors with the same id have the same path.
-          const isOwn = activity?.path === event.actor;
-          return this.#deliver(isOwn ? activity.actor : this.#actors.get(event.actor), event.event, event.activity);
+          if (activity !== undefined) forgetAnswered(activity, event.received ?? 0);
+          return this.#deliver(this.#actors.get(event.actor), event.event, event.activity);
         }
         case 'timer': {
           const timer = this.timers.get(event.timer);
@@ -171,6 +191,7 @@ export class DurableActorSystem {
           return timer?.fire();
         }
         case 'failed':
+          if (event.effect !== undefined) this.openEffects.delete(event.effect);
           return this.#actors.get(event.actor)?.fail(codec.decode(event.error));
         case 'stopped':
           return this.#actors.get('')?.stop();
@@ -186,20 +207,22 @@ export class DurableActorSystem {
         try {
           activity.start();
         } catch (error) {
-          this.fail(activity.path, error);
+          this.#fail(activity.path, activity.actor, error);
         }
       }
-      while (activity.sent < activity.unanswered.length) {
-        const send = activity.unanswered[activity.sent];
-        activity.sent += 1;
+      while (activity.received < activity.answered + activity.unanswered.length) {
+        const send = activity.unanswered[activity.received - activity.answered];
+        activity.received += 1;
         send?.();
       }
     }
   }
 
-  /** Reports that custom code of an actor has thrown. */
-  fail(path: ActorPath, error: unknown): void {
-    this.#options.receive({ type: 'failed', actor: path, error: this.#options.codec.encode(errorOf(error), 'error') });
+  /** Reports that custom code of an actor has thrown. Another actor may have taken its place since. */
+  #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
+    if (this.#isClosed || actor === undefined || this.#actors.get(path) !== actor) return;
+    const stored = this.#encodeError(error);
+    this.#options.receive({ type: 'failed', actor: path, error: stored, ...(effect >= 0 && { effect }) });
   }
 
   /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
@@ -227,14 +250,12 @@ export class DurableActorSystem {
       this.#isInside = false;
       this.#isProcessing = false;
     }
-    const { status, output, error } = this.root.getSnapshot() as { status: string; output?: unknown; error?: unknown };
-    if (!wasActive || status === 'active') return;
-    record({
-      type: 'end',
-      status: status as 'done',
-      output: this.#encodeOutput(output),
-      error: this.#encodeError(error),
-    });
+    if (!wasActive || this.root.getSnapshot().status === 'active') return;
+    const output = this.#encodeOutput();
+    const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
+    const failure = status === 'error' ? this.#encodeError(error) : null;
+    const openEffects = this.openEffects.size;
+    record({ type: 'end', status, output, error: failure, ...(openEffects > 0 && { openEffects }) });
   }
 
   /** A context that cannot be stored ends its actor with an error, because it could not be restored either. */
@@ -250,17 +271,28 @@ export class DurableActorSystem {
           actor.fail(error);
         }
       }
-      if (!actor.isRunning && path !== '') this.#actors.delete(path);
     }
     this.#touched.clear();
   }
 
-  #encodeOutput(output: unknown): Json {
-    return output === undefined ? null : this.#options.codec.encode(output, `output of ${this.#nameOf('')}`);
+  /** An output that cannot be stored ends the actor with an error. */
+  #encodeOutput(): Json {
+    const { output } = this.root.getSnapshot() as { output?: unknown };
+    try {
+      return output === undefined ? null : this.#options.codec.encode(output, `output of ${this.#nameOf('')}`);
+    } catch (error) {
+      this.#root?.fail(error);
+      return null;
+    }
   }
 
   #encodeError(error: unknown): Json {
-    return error === undefined ? null : this.#options.codec.encode(errorOf(error), 'error');
+    const { codec } = this.#options;
+    try {
+      return codec.encode(errorOf(error), 'error');
+    } catch (problem) {
+      return codec.encode(problem, 'error');
+    }
   }
 
   #nameOf(path: ActorPath): string {
@@ -281,11 +313,12 @@ export class DurableActorSystem {
       schedule: (source, event) => {
         this.#scheduling = { path: this.#pathOf(source), event: event.type };
       },
+      unregister: (ended) => this.#forget(ended),
       stop: () => this.#options.receive({ type: 'stopped' }),
       outside: (act) => this.#outside(act),
     });
     if (isRoot) this.#root = actor;
-    const path = isRoot ? '' : `${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`;
+    const path = isRoot ? '' : this.#freePath(`${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`);
     this.#paths.set(ref, path);
     this.#actors.set(path, actor);
     this.#touched.add(path);
@@ -300,6 +333,13 @@ export class DurableActorSystem {
         }),
       );
     } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
+  }
+
+  /** XState lets actors with the same id run beside each other. */
+  #freePath(path: ActorPath): ActorPath {
+    let free = path;
+    for (let copy = 2; this.#actors.has(free); copy += 1) free = `${path}#${copy}`;
+    return free;
   }
 
   #wrapActivity(actor: HostedActor, path: ActorPath): void {
@@ -329,26 +369,29 @@ export class DurableActorSystem {
           isStarted: false,
           start: () => logic.start?.(ref.getSnapshot(), scope),
           unanswered: [],
-          sent: 0,
+          answered: 0,
+          received: 0,
         };
         this.activities.set(number, activity);
         registerActivity(ref, `${this.#options.actorId}:activity:${number}`);
         this.#activityOf.set(ref, activity);
       },
       transition: (snapshot, event, scope) => {
-        const activity = this.#activityOf.get(ref);
-        const isStop = event.type === 'xstate.stop';
-        const next =
-          isStop && activity?.isStarted !== true
-            ? { ...snapshot, status: 'stopped', error: undefined }
-            : logic.transition(snapshot, event, scope);
-        if (next.status === 'active') return next;
-        this.#touched.add(path);
-        if (activity !== undefined) this.activities.delete(activity.number);
-        return next;
+        if (event.type !== 'xstate.stop') return logic.transition(snapshot, event, scope);
+        if (this.#activityOf.get(ref)?.isStarted !== true)
+          return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
+        // A replay does not start it, so its clean-up is no part of the step.
+        return this.#outside(() => logic.transition(snapshot, event, scope));
       },
     };
     actor.logic = wrapped;
+  }
+
+  #forget(ref: AnyActorRef): void {
+    const path = this.#pathOf(ref);
+    if (path !== '' && this.#actors.get(path)?.ref === ref) this.#actors.delete(path);
+    const activity = this.#activityOf.get(ref);
+    if (activity !== undefined) this.activities.delete(activity.number);
   }
 
   /** All events of the system pass here: an event that arrives between steps is external. */
@@ -379,10 +422,13 @@ export class DurableActorSystem {
       const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
       const id = this.#nextSendId();
       if (sender === undefined) receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
-      else receive({ type: 'activity-event', activity: sender.number, actor, event: stored });
+      else {
+        const { number, received } = sender;
+        receive({ type: 'activity-event', activity: number, actor, event: stored, ...(received > 0 && { received }) });
+      }
     } catch (error) {
       if (sender === undefined) throw error;
-      this.fail(sender.path, error);
+      this.#fail(sender.path, sender.actor, error);
     }
   }
 
@@ -391,7 +437,7 @@ export class DurableActorSystem {
     const wasInside = this.#isInside;
     this.#isInside = false;
     try {
-      return act();
+      return inRealWorld(act);
     } finally {
       this.#isInside = wasInside;
     }
@@ -421,15 +467,22 @@ export class DurableActorSystem {
     const number = this.#nextEffect;
     this.#nextEffect += 1;
     this.#options.record({ type: 'effect', effect: number, actor: path, action });
-    const key = `${this.#options.actorId}:effect:${number}`;
-    this.effects.push({ number, path, run: () => this.#outside(() => this.#runEffect(key, run)) });
+    this.#addEffect(number, path, () => this.#outside(() => this.#runEffect(number, run)));
+  }
+
+  #addEffect(number: number, path: ActorPath, run: () => unknown): void {
+    const actor = this.#actors.get(path);
+    const effect: Effect = { number, path, run, fail: (error) => this.#fail(path, actor, error, number) };
+    this.effects.push(effect);
+    if (number >= 0) this.openEffects.set(number, effect);
   }
 
   /** An effect that is executed again sends its events again, with the same ids. */
-  #runEffect(key: string, run: (effectKey: string) => unknown): unknown {
-    this.#sending = { key, count: 0 };
+  #runEffect(number: number, run: (effectKey: string) => unknown): unknown {
+    // Without the id of the actor: a fork knows the events that were sent before it.
+    this.#sending = { key: `effect:${number}`, count: 0 };
     try {
-      return run(key);
+      return run(`${this.#options.actorId}:effect:${number}`);
     } finally {
       this.#sending = null;
     }
@@ -442,9 +495,10 @@ export class DurableActorSystem {
   }
 
   #recordMicrostep(step: Parameters<typeof transitionsTaken>[0]): void {
-    const actor = this.#pathOf(step.actorRef as AnyActorRef);
+    const ref = step.actorRef as AnyActorRef;
+    const actor = this.#pathOf(ref);
     this.#touched.add(actor);
-    const taken = transitionsTaken(step);
+    const taken = this.#inEffect(ref, step);
     const { evaluated } = this.#guards;
     this.#guards.evaluated = [];
     for (const transition of taken) {
@@ -455,7 +509,7 @@ export class DurableActorSystem {
         event: step.event.type,
         source: transition.source.id,
         target: targetsOf(transition),
-        candidates: candidatesOf(transition, evaluated, this.#options.codec),
+        candidates: candidatesOf(transition, step.event.type, evaluated, this.#options.codec),
       });
     }
     const refused = evaluated.filter(({ transition }) => transition.eventType !== '');
@@ -466,6 +520,16 @@ export class DurableActorSystem {
     this.#options.record({ type: 'ignored', actor, machine, event: step.event.type, candidates });
   }
 
+  #inEffect(ref: AnyActorRef, step: Parameters<typeof transitionsTaken>[0]): readonly Transition[] {
+    const enabled = transitionsTaken(step);
+    const [first] = enabled;
+    if (first === undefined) return [];
+    const before = this.#configurations.get(ref) ?? { nodes: initialNodes(first.source.machine.root), history: {} };
+    const { _nodes: nodes, historyValue: history } = step.snapshot as AnyMachineSnapshot;
+    this.#configurations.set(ref, { nodes, history });
+    return withoutPreempted(enabled, before);
+  }
+
   #pathOf(ref: AnyActorRef | undefined): ActorPath {
     return (ref && this.#paths.get(ref)) ?? '';
   }
@@ -474,10 +538,15 @@ export class DurableActorSystem {
 /** Custom code receives an event when the step is stored. */
 function postpone(receiver: Activity, send: () => void): void {
   if (receiver.unanswered.length >= MOST_UNANSWERED) {
-    receiver.unanswered.shift();
-    receiver.sent = Math.max(0, receiver.sent - 1);
+    forgetAnswered(receiver, receiver.answered + 1);
   }
   receiver.unanswered.push(send);
+}
+
+function forgetAnswered(activity: Activity, received: number): void {
+  const count = activity.unanswered.splice(0, Math.max(0, received - activity.answered)).length;
+  activity.answered += count;
+  activity.received = Math.max(activity.received, activity.answered);
 }
 
 /** JSON pointers escape `~` and `/`. */
@@ -498,21 +567,31 @@ type Transition = EvaluatedGuard['transition'];
 
 const targetsOf = ({ target }: Transition): string[] => (target ?? []).map(({ id }) => id);
 
-function candidatesOf(taken: Transition, evaluated: readonly EvaluatedGuard[], codec: Codec): Candidate[] {
-  const { source, eventType } = taken;
-  const siblings = eventType === '' ? (source.always ?? []) : (source.transitions.get(eventType) ?? []);
-  if (siblings.length <= 1 && taken.guard === undefined) return [];
-  const own = evaluated.filter(({ transition }) => transition.source === source);
+/** Returns the candidates of inner states, which come first, and those of the transition's own state. */
+function candidatesOf(
+  taken: Transition,
+  event: string,
+  evaluated: readonly EvaluatedGuard[],
+  codec: Codec,
+): Candidate[] {
+  const { source } = taken;
+  const isEventless = taken.eventType === '';
+  const siblings = isEventless ? (source.always ?? []) : candidatesFor(source, event);
+  const inner = isEventless
+    ? []
+    : evaluated.filter(({ transition }) => transition.eventType !== '' && isInside(transition.source, source));
+  if (siblings.length <= 1 && taken.guard === undefined && inner.length === 0) return [];
   const position = siblings.indexOf(taken);
-  return siblings.map((sibling, index) => {
+  const own = siblings.map((sibling, index) => {
     const result = index === position ? 'taken' : index < position ? 'false' : 'not-evaluated';
     return candidate(
       sibling,
-      own.findLast(({ transition }) => transition === sibling),
+      evaluated.findLast(({ transition }) => transition === sibling),
       result,
       codec,
     );
   });
+  return [...inner.map((guard) => candidate(guard.transition, guard, 'false', codec)), ...own];
 }
 
 function candidate(

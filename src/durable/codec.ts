@@ -75,53 +75,40 @@ const BUILT_IN: readonly ValueCodec[] = [
     (value) => [...value],
     (stored: unknown[]) => new Set(stored),
   ),
-  codec('Error', (value) => value instanceof Error, errorMembers, toError),
 ];
 
-/** Returns the stored form of an error: its name, message, and each own member that can be stored. Stacks differ from run to run. */
-function errorMembers(error: Error): Record<string, unknown> {
-  const { name, message, cause } = error;
-  const members = Object.entries(error).filter(
-    ([key, value]) => !['name', 'message', 'stack'].includes(key) && isPlain(value),
-  );
-  return {
-    name: String(name),
-    message: String(message),
-    ...(cause !== undefined && { cause: cause instanceof Error ? cause : String(cause) }),
-    ...(Object.fromEntries(members) as object),
-  };
-}
+/** What is stored of an error besides its name, message and cause. Stacks differ from run to run. */
+const ownMembers = (error: Error): [string, unknown][] =>
+  Object.entries(error).filter(([key]) => !['name', 'message', 'stack', 'cause'].includes(key));
 
 function toError({ name, message, cause, ...members }: Record<string, unknown>): Error {
   const error = new Error(message as string, cause === undefined ? undefined : { cause });
   Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true, enumerable: false });
-  return Object.assign(error, members);
+  for (const [key, member] of Object.entries(members)) define(error as never, key, member);
+  return error;
 }
-
-const isPlain = (value: unknown): boolean => {
-  try {
-    JSON.stringify(value);
-    return typeof value !== 'function' && typeof value !== 'symbol' && value !== undefined;
-  } catch {
-    return false;
-  }
-};
 
 /**
  * Returns a codec for JSON, `undefined`, numbers that JSON does not have, BigInt, Date, Map, Set and Error, and for the given classes.
  * Members that are `undefined` are left out, as in JSON.
  */
 export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
-  const all = [...codecs, ...BUILT_IN];
+  const errors = codec('Error', (value) => value instanceof Error, Object, toError);
+  const all = [...codecs, ...BUILT_IN, errors];
   const byName = new Map(all.toReversed().map((one) => [one.name, one]));
 
   function encode(value: unknown, path: Path): Json {
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
     const own = all.find(({ is }) => is(value));
-    if (own !== undefined) return { [TAG]: own.name, value: encode(own.encode(value), path) };
+    if (typeof value === 'object') requireTree(value, path);
+    else if (own === undefined) throw notDurable(value, path);
+    if (own !== undefined) {
+      const inside: Path = { key: null, owner: Object(value), above: path };
+      const inner = own === errors ? encodeError(value as Error, inside) : encode(own.encode(value), inside);
+      return { [TAG]: own.name, value: inner };
+    }
     if (typeof value !== 'object') throw notDurable(value, path);
-    if (hasLoop(value, path)) throw notDurable('a circular reference', path);
     if (Array.isArray(value))
       return Array.from(value, (item, at) => encode(item, { key: at, owner: value, above: path }));
     if (!isRecord(value)) throw notDurable(value, path);
@@ -129,6 +116,20 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     for (const [key, member] of Object.entries(value))
       if (member !== undefined) define(members, key, encode(member, { key, owner: value, above: path }));
     return Object.hasOwn(value, TAG) ? { [TAG]: 'Object', value: members } : members;
+  }
+
+  /** Members that cannot be stored are left out: errors often carry sockets and responses. */
+  function encodeError(error: Error, path: Path): Json {
+    const members: Record<string, Json> = { name: String(error.name), message: String(error.message) };
+    for (const [key, member] of [['cause', error.cause] as const, ...ownMembers(error)]) {
+      if (member === undefined) continue;
+      try {
+        define(members, key, encode(member, { key, owner: error, above: path }));
+      } catch (problem) {
+        if (!PostChainError.isInstance(problem)) throw problem;
+      }
+    }
+    return Object.hasOwn(members, TAG) ? { [TAG]: 'Object', value: members } : members;
   }
 
   function decode(stored: Json): unknown {
@@ -154,6 +155,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     if (typeof value !== 'object' || value === null) return void encode(value, path);
     if (known.has(value)) return;
     known.add(value);
+    requireTree(value, path);
     const isPlainObject = !all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value));
     if (!isPlainObject) return void encode(value, path);
     for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
@@ -184,18 +186,27 @@ const isTagged = (stored: object): stored is Tagged => Object.hasOwn(stored, TAG
 
 /** The path of a value, as a linked list: its text is needed only for errors. */
 interface Path {
-  readonly key: string | number;
+  /** Null for what the codec of a value made of it. */
+  readonly key: string | number | null;
   readonly owner: object | null;
   readonly above: Path | null;
 }
 
-function hasLoop(value: object, path: Path): boolean {
-  for (let place: Path | null = path; place !== null; place = place.above) if (place.owner === value) return true;
-  return false;
+/** The most levels of nested values: recursion ends at about ten times as many, depending on the call stack. */
+const MOST_LEVELS = 500;
+
+function requireTree(value: object, path: Path): void {
+  let level = 0;
+  for (let place: Path | null = path; place !== null; place = place.above) {
+    if (place.owner === value) throw notDurable('a circular reference', path);
+    level += 1;
+    if (level > MOST_LEVELS) throw notDurable(`a value nested more than ${MOST_LEVELS} levels deep`, path);
+  }
 }
 
 function pathText({ key, above }: Path): string {
   if (above === null) return String(key);
+  if (key === null) return pathText(above);
   return typeof key === 'number' ? `${pathText(above)}[${key}]` : `${pathText(above)}.${key}`;
 }
 

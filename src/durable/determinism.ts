@@ -39,27 +39,51 @@ const stepUuid: typeof crypto.randomUUID = () =>
     return (digit === 'x' ? value : (value & 3) | 8).toString(16);
   }) as ReturnType<typeof crypto.randomUUID>;
 
+interface World {
+  readonly Date: DateConstructor;
+  readonly random: typeof Math.random;
+  readonly randomUUID: typeof crypto.randomUUID;
+}
+
+/** The world outside the step in progress. */
+let outside: World | null = null;
+
+const worldNow = (): World => ({ Date, random: Math.random, randomUUID: crypto.randomUUID });
+
+function enter(world: World): void {
+  globalThis.Date = world.Date;
+  Math.random = world.random;
+  globalThis.crypto.randomUUID = world.randomUUID;
+}
+
+/** Executes `act`, which is not part of the step in progress, with the real time and random numbers. */
+export function inRealWorld<Result>(act: () => Result): Result {
+  if (outside === null) return act();
+  const inside = worldNow();
+  enter(outside);
+  try {
+    return act();
+  } finally {
+    enter(inside);
+  }
+}
+
 /**
  * Executes `act`, which must be synchronous, so that a replay can repeat it: the time is `nowMs` throughout, and `Math.random` and
  * `crypto.randomUUID` take their numbers from `random`. Statecharts often read both in an `assign` or in their initial context. The idea
  * comes from Temporal's workflow sandbox.
  */
 export function deterministically<Result>(nowMs: number, random: Random, act: () => Result): Result {
-  const { Date: outerDate, crypto } = globalThis;
-  const { random: outerRandom } = Math;
-  const { randomUUID } = crypto;
-  const outer = { now, source };
+  const outer = { now, source, outside };
+  const world = worldNow();
   now = nowMs;
   source = random;
-  globalThis.Date = stepDate;
-  Math.random = stepRandom;
-  crypto.randomUUID = stepUuid;
+  outside = world;
+  enter({ Date: stepDate, random: stepRandom, randomUUID: stepUuid });
   try {
     return act();
   } finally {
-    ({ now, source } = outer);
-    globalThis.Date = outerDate;
-    Math.random = outerRandom;
-    crypto.randomUUID = randomUUID;
+    ({ now, source, outside } = outer);
+    enter(world);
   }
 }

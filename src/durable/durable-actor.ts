@@ -1,10 +1,11 @@
 import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
-import type { DurableActorSystem } from './actor-system.ts';
+import type { DurableActorSystem, Effect } from './actor-system.ts';
 import type { Clock } from './clock.ts';
 import type { Codec } from './codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
+import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import type { ReplayedSystem } from './replay.ts';
 
@@ -54,7 +55,6 @@ export interface HostOptions {
   readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
-  readonly onClose: () => void;
 }
 
 /** The longest delay that `setTimeout` supports. */
@@ -62,6 +62,8 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** An external event, or effects that have ended after the events that they sent. */
 interface Item {
+  /** When it arrived. */
+  readonly atMs: number;
   readonly event: ExternalEvent | { readonly type: 'effect-end'; readonly effects: readonly number[] };
   readonly resolve: (isAccepted: boolean) => void;
   readonly reject: (error: unknown) => void;
@@ -77,6 +79,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly id: string;
   readonly entries: DurableEntry[];
   readonly output: Promise<OutputFrom<Machine>>;
+  /** Resolves when another process, or this one, can open the actor. */
+  readonly closed: Promise<void>;
   readonly #system: DurableActorSystem;
   readonly #options: HostOptions;
   readonly #writer: JournalWriter<DurableEntry>;
@@ -85,6 +89,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #openedAtMs: number;
   readonly #offsetMs: number;
   readonly #settleOutput: SettleOutput<Machine>;
+  readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
   #unstored: DurableEntry[] = [];
   #writing: Promise<void> | null = null;
@@ -97,6 +102,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #runningEffects = 0;
   readonly #whenEffectsEnd: (() => void)[] = [];
   #closesWhenIdle = false;
+  #isKept = false;
+  /** The timers below this number may fire. Those that start later wait for a turn of the event loop, as with `setTimeout`. */
+  #firstUnarmed = 0;
   #whenDrained: (() => void)[] = [];
 
   constructor(
@@ -109,7 +117,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#options = options;
     this.#system = replayed.system;
     this.#sentIds = replayed.sentIds;
-    this.#writer = writer;
+    this.#writer = guardedWriter(writer);
     this.entries = [...entries];
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
@@ -119,6 +127,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       settle = { resolve, reject };
     });
     this.#settleOutput = settle as never;
+    let report: (() => void) | undefined;
+    this.closed = new Promise((resolve) => {
+      report = resolve;
+    });
+    this.#reportClosed = report as never;
     // An output that nobody awaits must not be an unhandled rejection.
     this.output.catch(() => {});
     replayed.owner.current = {
@@ -127,19 +140,25 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     };
   }
 
-  /** Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. */
-  begin(
-    unstored: readonly DurableEvent[],
-    effects: readonly [number, ActorPath, () => unknown][],
-  ): void | Promise<void> {
+  /**
+   * Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. Throws or rejects
+   * with why the journal cannot be written.
+   */
+  begin(unstored: readonly DurableEvent[], effects: readonly Effect[]): void | Promise<void> {
     this.#atMs = this.#nowMs;
     for (const event of unstored) this.#append(event);
+    this.#firstUnarmed = this.#system.timerCount;
     const afterWrite = (): void => {
+      if (this.#failure !== null) throw this.#failure;
       this.#runEffects(effects);
       this.#continue();
     };
     const written = this.#write();
     return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get ref(): ActorRefFrom<Machine> {
@@ -180,7 +199,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed) return this.closed;
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);
     this.#system.close();
@@ -195,13 +214,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       await new Promise<void>((resolve) => this.#whenEffectsEnd.push(resolve));
       await this.#write();
     }
-    this.#options.onClose();
-    await this.#writer.close();
+    await (this.#writing === null ? this.#writer.close() : this.#writing.then(() => this.#writer.close()));
+    this.#reportClosed();
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
   async closeWhenIdle(): Promise<void> {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isKept) return;
     this.#closesWhenIdle = true;
     return new Promise((resolve) => {
       this.#whenDrained.push(resolve);
@@ -209,8 +228,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     });
   }
 
-  keepOpen(): void {
+  /** Returns false if the actor has been closed before its end: it has to be opened again. */
+  keepOpen(): boolean {
+    this.#isKept = true;
     this.#closesWhenIdle = false;
+    return !this.#isClosed || (this.#failure === null && this.#hasEnded);
   }
 
   get #hasEnded(): boolean {
@@ -234,14 +256,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       else if (this.#isClosed && this.#hasEnded) resolve(false);
       else if (this.#isClosed) reject(closed(this.id));
       else {
-        this.#inbox.push({ event, resolve, reject });
+        this.#inbox.push({ event, atMs: this.#nowMs, resolve, reject });
         this.#drain();
       }
     });
   }
 
   #push(event: Item['event']): void {
-    this.#inbox.push({ event, resolve: () => {}, reject: () => {} });
+    this.#inbox.push({ event, atMs: this.#nowMs, resolve: () => {}, reject: () => {} });
     this.#drain();
   }
 
@@ -259,7 +281,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return;
     }
     this.#setTimer();
-    const isIdle = this.#system.activities.size === 0 && this.#runningEffects === 0;
+    const isDue = this.#nextDueMs <= this.#nowMs;
+    const isIdle = !isDue && this.#system.activities.size === 0 && this.#runningEffects === 0;
     if (this.#closesWhenIdle && isIdle) void this.close();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
@@ -271,17 +294,23 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#drain();
   }
 
-  /** Timers that are due come before events, even if the event loop is late. */
+  /** Timers that were due before an event come first, even if the event loop is late. */
   #nextItem(): Item | undefined {
     let first: { readonly number: number; readonly dueMs: number } | null = null;
     for (const timer of this.#system.timers.values()) if (first === null || timer.dueMs < first.dueMs) first = timer;
-    if (first === null || first.dueMs > this.#nowMs) return this.#inbox.shift();
-    return { event: { type: 'timer', timer: first.number }, resolve: () => {}, reject: () => {} };
+    const [next] = this.#inbox;
+    const nowMs = this.#nowMs;
+    if (first === null || first.dueMs > nowMs) return this.#inbox.shift();
+    const isNext = next === undefined ? first.number < this.#firstUnarmed : first.dueMs < next.atMs;
+    if (!isNext) return this.#inbox.shift();
+    return { event: { type: 'timer', timer: first.number }, atMs: nowMs, resolve: () => {}, reject: () => {} };
   }
 
   #process({ event, resolve, reject }: Item): void | Promise<void> {
     if (event.type === 'effect-end') {
-      this.#append(event);
+      const { status } = this.#system.root.getSnapshot();
+      for (const effect of event.effects) this.#system.openEffects.delete(effect);
+      this.#append(status === 'active' || this.#system.openEffects.size > 0 ? event : { ...event, status });
       return this.#write();
     }
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
@@ -295,7 +324,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         reject(this.#failure);
         return;
       }
-      this.#runEffects(effects.map(({ number, path, run }) => [number, path, run]));
+      this.#runEffects(effects);
       if (!this.#hasEnded) this.#system.release();
       resolve(true);
     };
@@ -327,37 +356,39 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return this.#writing;
   }
 
-  #runEffects(effects: readonly [number, ActorPath, () => unknown][]): void {
-    if (this.#failure !== null) return;
+  #runEffects(effects: readonly Effect[]): void {
+    // What is stored and not executed is left to whoever opens the actor next.
+    if (this.#isClosed) return;
     const ended: number[] = [];
-    for (const [number, path, run] of effects) {
+    for (const { number, run, fail } of effects) {
       try {
         const result = run();
-        if (isPromise(result)) this.#awaitEffect(number, path, result);
+        if (isPromise(result)) this.#awaitEffect(number, fail, result);
         else if (number >= 0) ended.push(number);
       } catch (error) {
-        ended.push(number);
-        this.#system.fail(path, error);
+        if (number >= 0) ended.push(number);
+        fail(error);
       }
     }
     this.#endEffects(ended);
   }
 
-  #awaitEffect(number: number, path: ActorPath, result: PromiseLike<unknown>): void {
+  #awaitEffect(number: number, fail: Effect['fail'], result: PromiseLike<unknown>): void {
     this.#runningEffects += 1;
-    const end = (): void => {
+    const end = (hasFailed: boolean): void => {
       this.#runningEffects -= 1;
-      this.#endEffects([number]);
+      // A closed actor cannot take the error: the effect is executed again when it is opened.
+      if (!hasFailed || !this.#isClosed) this.#endEffects([number]);
       if (this.#runningEffects === 0) for (const resolve of this.#whenEffectsEnd.splice(0)) resolve();
     };
     result.then(
       () => {
-        end();
+        end(false);
         this.#drain();
       },
       (error: unknown) => {
-        end();
-        if (!this.#isClosed) this.#system.fail(path, error);
+        fail(error);
+        end(true);
       },
     );
   }
@@ -383,10 +414,19 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    const dueMs = Math.min(...[...this.#system.timers.values()].map((timer) => timer.dueMs));
+    const dueMs = this.#nextDueMs;
     if (!Number.isFinite(dueMs)) return;
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));
-    this.#timer = clock.setTimeout(() => this.#drain(), waitMs);
+    this.#timer = clock.setTimeout(() => {
+      this.#firstUnarmed = this.#system.timerCount;
+      this.#drain();
+    }, waitMs);
+  }
+
+  get #nextDueMs(): number {
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const timer of this.#system.timers.values()) dueMs = Math.min(dueMs, timer.dueMs);
+    return dueMs;
   }
 }
 

@@ -33,8 +33,14 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   summarize: ({ id, first, last, isDamaged, isWritten }) => summaryOf({ id, first, last, isDamaged, isWritten }),
   compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
-  isEnd: ({ type }) => type === 'end',
+  isEnd: (entry) => endedAs(entry) !== undefined,
 };
+
+/** An actor has ended when its last effects have. */
+function endedAs(last: Partial<DurableEntry>): 'done' | 'error' | 'stopped' | undefined {
+  if (last.type === 'effect-end') return last.status;
+  return last.type === 'end' && last.openEffects === undefined ? last.status : undefined;
+}
 
 function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): ActorSummary {
   const start = Object(first) as Partial<DurableEntry>;
@@ -43,7 +49,7 @@ function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): Ac
   if (isDamaged || start.type !== 'start')
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
   const { machine = null, startedAt = '', forkedFrom = null } = start;
-  const status = end.type === 'end' ? (end.status ?? 'damaged') : isWritten ? 'running' : 'waiting';
+  const status = endedAs(end) ?? (isWritten ? 'running' : 'waiting');
   const origin = forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
   return { id, machine, startedAt, status, forkedFrom: origin, lastSeq };
 }

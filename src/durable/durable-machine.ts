@@ -1,10 +1,11 @@
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import type { Effect } from './actor-system.ts';
 import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor } from './durable-actor.ts';
 import { type ActorSummary, endOfStep } from './durable-format.ts';
-import { type ActorPath, type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
+import { type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
@@ -126,15 +127,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
     requireId(id);
     const actor = await this.#once(id, () => this.#startOrResume(id, options));
-    actor.keepOpen();
-    return actor;
+    if (actor.keepOpen()) return actor;
+    await actor.closed;
+    return this.open(id, options);
   }
 
   async wake(): Promise<readonly string[]> {
     const woken: string[] = [];
     for (const { id, status, lastSeq } of await this.list()) {
-      if (status !== 'waiting' || this.#open.has(id) || (await this.#dueAtMs(id, lastSeq)) > this.#clock.now())
-        continue;
+      if (status !== 'waiting' || this.#open.has(id)) continue;
+      const dueAtMs = await this.#dueAtMs(id, lastSeq).catch(ifUnavailable);
+      if (dueAtMs === null || dueAtMs > this.#clock.now() || this.#open.has(id)) continue;
       const actor = await this.#once(id, () => this.#startOrResume(id, {})).catch(ifUnavailable);
       if (actor === null) continue;
       woken.push(id);
@@ -161,13 +164,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
     requireId(forkId);
-    if (this.#open.has(forkId))
-      throw new PostChainError('invalid_journal', `id: actor ${forkId} exists; choose another id for the fork.`);
-    const shared = entries.slice(1, endOfStep(entries, at)).filter(({ type }) => type !== 'end');
+    const shared = entries.slice(1, endOfStep(entries, at));
     const forkedFrom = { actorId: id, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) };
     const past = [{ ...startOf(entries), seq: 0, atMs: 0, forkedFrom }, ...shared];
+    const writer = this.#options.journals.create(forkId);
     const actor = await this.#once(forkId, async () => {
-      const writer = this.#options.journals.create(forkId);
       await writer.write(past);
       return this.#resume(forkId, past, writer);
     });
@@ -181,6 +182,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async delete(id: string): Promise<void> {
+    const actor = await this.#open.get(id)?.catch(() => null);
+    if (actor?.isClosed) await actor.closed;
     await this.#options.journals.delete?.(id);
     this.#dueTimes.delete(id);
   }
@@ -191,7 +194,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (known !== undefined) return known;
     const opened = open();
     this.#open.set(id, opened);
-    opened.catch(() => this.#open.delete(id));
+    const forget = (): void => {
+      if (this.#open.get(id) === opened) this.#open.delete(id);
+    };
+    opened.then((actor) => actor.closed.then(forget), forget);
     return opened;
   }
 
@@ -227,8 +233,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     system.begin();
     const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
     if (status === 'error') throw error;
-    const effects = system.effects.map(({ number, path, run }): OpenEffect => [number, path, run]);
-    return { start, events, system, owner, effects, sentIds: new Set() };
+    return { start, events, system, owner, effects: system.effects, sentIds: new Set() };
   }
 
   #startEntry(input: unknown): StartEntry {
@@ -253,13 +258,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<ActorHost<Machine>> {
     try {
       const { replayed, start } = this.#replayed(id, entries);
-      const { divergence, openEffects, effectPaths, unstored } = replayed;
+      const { divergence, system, unstored } = replayed;
       if (divergence !== null) throw diverged(id, divergence);
       const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start));
       const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
       const hasEnded = entries.some(({ type }) => type === 'end');
-      const effects = [...openEffects].map(([number, run]): OpenEffect => [number, effectPaths.get(number) ?? '', run]);
-      await host.begin(hasEnded ? unstored : [...unstored, resumed], effects);
+      await host.begin(hasEnded ? unstored : [...unstored, resumed], [...system.openEffects.values()]);
       return host;
     } catch (error) {
       await writer.close();
@@ -300,7 +304,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       clock: this.#clock,
       clockStartMs: clockStartOf(start),
       doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
-      onClose: () => void this.#open.delete(id),
     };
   }
 
@@ -315,8 +318,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (known?.lastSeq === lastSeq) return known.dueAtMs;
     const entries = await this.#read(id);
     const { replayed, start } = this.#replayed(id, entries);
-    const { system, openEffects, divergence } = replayed;
-    const isUnfinished = system.activities.size > 0 || openEffects.size > 0;
+    const { system, divergence } = replayed;
+    const isUnfinished = system.activities.size > 0 || system.openEffects.size > 0;
     const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));
     const pausedMs = this.#options.timeWithoutProcess === 'pauses' ? Number.POSITIVE_INFINITY : 0;
     const nextMs = isUnfinished ? 0 : clockStartOf(start) + sinceStartMs + pausedMs;
@@ -336,15 +339,13 @@ function requireId(id: unknown): void {
   throw new PostChainError('invalid_option', `id: expected a text that is not empty; received ${JSON.stringify(id)}.`);
 }
 
-type OpenEffect = [number, ActorPath, () => unknown];
-
 interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> {
   readonly start: StartEntry;
   readonly events: readonly DurableEvent[];
-  readonly effects: readonly OpenEffect[];
+  readonly effects: readonly Effect[];
 }
 
-/** Another process has opened the actor in the meantime, so there is nothing to wake. */
+/** An actor that is damaged, or that another process took in the meantime, must not prevent the others from waking. */
 function ifUnavailable(error: unknown): null {
   if (PostChainError.isInstance(error) && error.code === 'invalid_journal') return null;
   throw error;

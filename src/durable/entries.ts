@@ -5,7 +5,7 @@ export const JOURNAL_FORMAT = 3;
 
 /**
  * The place of an actor in its system: the ids from the root down, as a JSON pointer (RFC 6901). The root is the empty string; its child
- * `pay` is `/pay`.
+ * `pay` is `/pay`. If a running actor has the same path, `#2` follows.
  */
 export type ActorPath = string;
 
@@ -32,12 +32,21 @@ export interface StartEntry {
 export type ExternalEvent =
   /** An event that was sent to an actor. With `id`, a repeated send counts once. */
   | { readonly type: 'delivery'; readonly actor: ActorPath; readonly event: Json; readonly id?: string }
-  /** What an activity or source reports: to itself (its result), or to another actor. */
-  | { readonly type: 'activity-event'; readonly activity: number; readonly actor: ActorPath; readonly event: Json }
+  /**
+   * What an activity or source reports: to itself (its result), or to another actor. `received` is how many events it had received; left out
+   * for none.
+   */
+  | {
+      readonly type: 'activity-event';
+      readonly activity: number;
+      readonly actor: ActorPath;
+      readonly event: Json;
+      readonly received?: number;
+    }
   /** A delay has elapsed. */
   | { readonly type: 'timer'; readonly timer: number }
   /** An effect, or the start of an activity, has thrown: its actor ends with this error. */
-  | { readonly type: 'failed'; readonly actor: ActorPath; readonly error: Json }
+  | { readonly type: 'failed'; readonly actor: ActorPath; readonly error: Json; readonly effect?: number }
   /** The actor was stopped from outside. */
   | { readonly type: 'stopped' };
 
@@ -95,11 +104,18 @@ export type DerivedEvent =
       readonly status: 'done' | 'error' | 'stopped';
       readonly output: Json;
       readonly error: Json;
+      /** How many effects had not ended yet; left out for none. */
+      readonly openEffects?: number;
     };
 
 /** Entries that do not affect the machine. A replay copies them. */
 export type Annotation =
-  | { readonly type: 'effect-end'; readonly effects: readonly number[] }
+  | {
+      readonly type: 'effect-end';
+      readonly effects: readonly number[];
+      /** How the actor has ended, if these were its last effects. */
+      readonly status?: 'done' | 'error' | 'stopped';
+    }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
   | { readonly type: 'note'; readonly kind: string; readonly data: Json };

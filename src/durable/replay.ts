@@ -27,9 +27,6 @@ export interface ReplayedSystem {
   readonly divergence: Divergence | null;
   /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
-  /** The effects that were stored, and may not have been executed. */
-  readonly openEffects: ReadonlyMap<number, () => unknown>;
-  readonly effectPaths: ReadonlyMap<number, string>;
   /** Ids of sent events. */
   readonly sentIds: Set<string>;
   readonly owner: { current: SystemOwner };
@@ -67,15 +64,13 @@ export interface SystemParts {
 export function replaySystem(entries: readonly DurableEntry[], parts: SystemParts): ReplayedSystem {
   const start = startOf(entries);
   const unstored: DurableEvent[] = [];
-  const openEffects = new Map<number, () => unknown>();
-  const effectPaths = new Map<number, string>();
   const sentIds = new Set<string>();
   let cursor = 1;
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
   function takeAnnotations(): void {
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
-      if (entry.type === 'effect-end') for (const effect of entry.effects) openEffects.delete(effect);
+      if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
       cursor += 1;
     }
   }
@@ -93,15 +88,7 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
     },
   };
   const system = createSystem(start, parts, owner);
-  const collectEffects = (): void => {
-    for (const { number, path, run } of system.effects) {
-      if (number < 0) continue;
-      openEffects.set(number, run);
-      effectPaths.set(number, path);
-    }
-  };
   system.begin();
-  collectEffects();
   while (difference === null) {
     takeAnnotations();
     const entry = entries[cursor];
@@ -110,11 +97,10 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
       const { seq: _, atMs, ...event } = entry;
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
-      collectEffects();
     } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
   }
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, divergence, unstored, openEffects, effectPaths, sentIds, owner };
+  return { system, divergence, unstored, sentIds, owner };
 }
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */

@@ -106,7 +106,7 @@ const nodeAt = (parent: AnyStateNode, path: string): AnyStateNode =>
     : path.split('.').reduce((node, key) => node.states[key] as AnyStateNode, parent);
 
 /** Whether a state is a proper descendant of another. All states are inside of `undefined`. */
-function isInside(node: AnyStateNode, ancestor: AnyStateNode | undefined): boolean {
+export function isInside(node: AnyStateNode, ancestor: AnyStateNode | undefined): boolean {
   let at = node.parent;
   while (at !== undefined && at !== ancestor) at = at.parent;
   return at === ancestor;
@@ -225,6 +225,7 @@ interface PrivateActor {
   readonly system: {
     _bookId: () => string;
     _relay: Relay;
+    _unregister: (ref: AnyActorRef) => void;
     readonly scheduler: {
       schedule: (source: AnyActorRef, target: AnyActorRef, event: AnyEventObject, delay: number, id?: string) => void;
     };
@@ -250,6 +251,8 @@ export interface SystemHooks {
   ) => void;
   /** Called before a delayed event is scheduled. */
   readonly schedule: (source: AnyActorRef, event: AnyEventObject) => void;
+  /** Called when an actor of the system has ended, or is about to be stopped. */
+  readonly unregister: (ref: AnyActorRef) => void;
   /** Replaces `stop` of the root actor. */
   readonly stop: () => void;
   /** Calls observers and listeners. */
@@ -280,13 +283,17 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   const actor = ref as unknown as PrivateActor;
   const { system, _actorScope: scope } = actor;
   if (hooks.isRoot) {
-    const { _relay: relay } = system;
+    const { _relay: relay, _unregister: unregister } = system;
     const { schedule } = system.scheduler;
     system._bookId = hooks.nextSessionId;
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
     system.scheduler.schedule = (source, target, event, delay, id) => {
       hooks.schedule(source, event);
       schedule(source, target, event, delay, id);
+    };
+    system._unregister = (ended) => {
+      hooks.unregister(ended);
+      unregister(ended);
     };
     actor.stop = () => {
       hooks.stop();
@@ -358,5 +365,5 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
 function failActor(actor: PrivateActor, error: unknown): void {
   for (const child of Object.values(actor._snapshot.children ?? {})) child?._stop();
   actor._snapshot = { ...actor._snapshot, status: 'error', error } as PrivateActor['_snapshot'];
-  actor._error(error);
+  if (actor._processingStatus === 1) actor._error(error);
 }

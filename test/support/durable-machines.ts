@@ -155,6 +155,70 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     steps: [{ type: 'SAY', n: 1 }, { type: 'SAY', n: 2 }, go, { type: 'SAY', n: 3 }],
     ends: 'silent',
   },
+  'a callback that answers two events of one step': {
+    machine: () =>
+      setup({
+        actors: {
+          echo: fromCallback<AnyEventObject>(({ sendBack, receive }) =>
+            receive((event) => sendBack({ ...event, type: `${event.type}.ANSWER` })),
+          ),
+        },
+      }).createMachine({
+        invoke: { src: 'echo', id: 'echo' },
+        initial: 'none',
+        states: {
+          none: {
+            on: { GO: { actions: [sendTo('echo', { type: 'ONE' }), sendTo('echo', { type: 'TWO' })] } },
+            initial: 'waiting',
+            states: { waiting: { on: { 'ONE.ANSWER': 'one' } }, one: { on: { 'TWO.ANSWER': '#both' } } },
+          },
+          both: { id: 'both' },
+        },
+      }),
+    steps: [go],
+    ends: 'both',
+  },
+  'a child that fails, and another one with the same id': {
+    machine: (world) => {
+      const child = setup({
+        types: { context: {} as { fails: boolean }, input: {} as boolean },
+        actions: {
+          mail: (args) => {
+            world.called('mail', args);
+            if (args.context.fails) throw new Error('no mail');
+          },
+        },
+      }).createMachine({ context: ({ input }) => ({ fails: input }), entry: 'mail' });
+      return setup({ actors: { child } }).createMachine({
+        initial: 'first',
+        states: {
+          first: { invoke: { src: 'child', id: 'child', input: true, onError: 'second' } },
+          second: { invoke: { src: 'child', id: 'child', input: false, onError: 'third' } },
+          third: {},
+        },
+      });
+    },
+    steps: [],
+    ends: 'second',
+  },
+  'two actors with the same id at the same time': {
+    machine: () => {
+      const child = createMachine({
+        initial: 'a',
+        states: {
+          a: { invoke: { src: fromPromise(async () => 1), onDone: 'b' } },
+          b: { type: 'final', entry: sendParent({ type: 'DONE' }) },
+        },
+      });
+      return createMachine({
+        entry: [spawnChild(child, { id: 'twin' }), spawnChild(child, { id: 'twin' })],
+        initial: 'none',
+        states: { none: { on: { DONE: 'one' } }, one: { on: { DONE: 'both' } }, both: {} },
+      });
+    },
+    steps: [],
+    ends: 'both',
+  },
   'an observable read through onSnapshot': {
     machine: () =>
       setup({

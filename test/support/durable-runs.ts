@@ -81,6 +81,7 @@ export async function runScenario(scenario: Scenario, life = Number.POSITIVE_INF
   let actor = await settledActor(opening, journals);
   const revive = async (): Promise<void> => {
     // The dead process neither stores nor sends anything more.
+    // It waits for its last write for ever.
     void actor?.close();
     void opening.catch(() => {});
     journals = new MortalJournals(journals.entries);

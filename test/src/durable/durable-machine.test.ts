@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { assign, createMachine, fromPromise, sendTo, setup } from 'xstate';
+import { assign, createMachine, fromCallback, fromPromise, sendTo, setup } from 'xstate';
 import {
   createDurableMachine,
   type DurableEntry,
@@ -412,5 +412,362 @@ describe('stores', () => {
     expect(await second.output).toBe(7);
     expect((await orders.list())[0]).toMatchObject({ id: 'o', status: 'done' });
     expect((await orders.replay('o')).divergence).toBeNull();
+  });
+});
+
+describe('custom code', () => {
+  const rolls = () => assign({ rolls: ({ context }) => [...context['rolls'], Math.random()] });
+  const dice = createMachine({
+    types: {} as { context: { rolls: number[] } },
+    context: { rolls: [] },
+    initial: 'a',
+    states: {
+      a: {
+        invoke: { src: fromCallback(() => () => void Math.random()) },
+        on: { GO: { target: 'b', actions: rolls() } },
+      },
+      b: { entry: rolls(), on: { GO: { actions: rolls() } } },
+    },
+  });
+
+  it('of observers and clean-ups takes no random numbers from the machine [D2]', async () => {
+    const durable = createDurableMachine(dice, { journals: journals() });
+    const actor = await durable.open('x');
+    actor.ref.subscribe(() => void Math.random());
+    await actor.send({ type: 'GO' });
+    await actor.send({ type: 'GO' });
+    expect((await durable.replay('x')).snapshot.context).toEqual(actor.getSnapshot().context);
+  });
+
+  it('that fails when it starts is not called again [D3]', async () => {
+    let count = 0;
+    const start = () => {
+      count += 1;
+      throw new Error('no');
+    };
+    const machine = createMachine({
+      initial: 'a',
+      states: { a: { invoke: { src: fromCallback(start), onError: 'b' } }, b: {} },
+    });
+    const store = journals();
+    const first = await createDurableMachine(machine, { journals: store }).open('x');
+    expect([first.getSnapshot().value, first.pending.activities]).toEqual(['b', []]);
+    await first.close();
+    await createDurableMachine(machine, { journals: store }).open('x');
+    expect(count).toBe(1);
+  });
+
+  class Response {}
+  const circular: Error & { self?: unknown } = new Error('circular');
+  circular.self = circular;
+  it.each([
+    ['a symbol', Symbol('s'), { code: 'not_durable' }],
+    ['an error with a response', Object.assign(new Error('x'), { code: 'E', response: new Response() }), { code: 'E' }],
+    ['an error in itself', circular, { message: 'circular' }],
+  ])('that throws %s ends its actor [D5]', async (_, thrown, expected) => {
+    const fail = (): never => {
+      throw thrown;
+    };
+    const machine = createMachine({ on: { EFFECT: { actions: () => fail() }, ASSIGN: { actions: assign(fail) } } });
+    for (const type of ['EFFECT', 'ASSIGN']) {
+      const durable = createDurableMachine(machine, { journals: journals() });
+      const actor = await durable.open('x');
+      expect(await actor.send({ type })).toBe(true);
+      await actor.output.catch(() => {});
+      expect(actor.entries.find(({ type }) => type === 'end')).toMatchObject({
+        status: 'error',
+        error: { value: expected },
+      });
+      expect((await durable.replay('x')).divergence).toBeNull();
+    }
+  });
+});
+
+describe('an end', () => {
+  const machine = createMachine({
+    initial: 'a',
+    states: { a: { on: { GO: 'b' } }, b: { type: 'final', entry: () => {} } },
+  });
+
+  it('whose output cannot be stored is an error [D5]', async () => {
+    const durable = createDurableMachine(createMachine({ ...machine.config, output: () => Symbol('s') } as never), {
+      journals: journals(),
+    });
+    const actor = await durable.open('x');
+    expect(await actor.send({ type: 'GO' } as never)).toBe(true);
+    await expect(actor.output).rejects.toMatchObject({ code: 'not_durable' });
+    expect((await durable.replay('x')).divergence).toBeNull();
+    expect((await durable.list())[0]?.status).toBe('error');
+  });
+
+  it('whose effect was interrupted is woken [D4]', async () => {
+    const store = journals();
+    const actor = await createDurableMachine(machine, { journals: store }).open('x');
+    await actor.send({ type: 'GO' });
+    await actor.close();
+    const writer = store.create('killed');
+    writer.write(actor.entries.filter(({ type }) => type !== 'effect-end'));
+    writer.close();
+    const durable = createDurableMachine(machine, { journals: store });
+    expect(await durable.wake()).toEqual(['killed']);
+    expect(await durable.wake()).toEqual([]);
+    expect((await durable.list()).map(({ status }) => status)).toEqual(['done', 'done']);
+  });
+
+  it('with an effect can be listed, replayed and forked', async () => {
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('x');
+    await actor.send({ type: 'GO' });
+    await actor.close();
+    await (await durable.fork('x', { at: actor.entries.length - 1, id: 'f' })).close();
+    expect((await durable.replay('f')).divergence).toBeNull();
+    expect((await durable.list()).map(({ status }) => status)).toEqual(['done', 'done']);
+    await durable.open('open');
+    await expect(durable.fork('x', { at: 0, id: 'open' })).rejects.toMatchObject({ code: 'invalid_journal' });
+  });
+
+  it('in the first step leaves room for another actor with the same id', async () => {
+    const durable = createDurableMachine(createMachine({ initial: 'a', states: { a: { type: 'final' } } }), {
+      journals: journals(),
+    });
+    const first = await durable.open('x');
+    await durable.delete('x');
+    expect(await durable.open('x')).not.toBe(first);
+    expect(await durable.list()).toHaveLength(1);
+  });
+});
+
+describe('opening and closing', () => {
+  it('a delay of 0 in a loop lets events through', async () => {
+    const machine = createMachine({
+      initial: 'a',
+      states: { a: { after: { 0: { target: 'a', reenter: true } }, on: { GO: 'b' } }, b: {} },
+    });
+    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    expect(await actor.send({ type: 'GO' })).toBe(true);
+    expect(actor.getSnapshot().value).toBe('b');
+  });
+
+  it('leaves the effects of a step that is being stored to the next process [D3]', async () => {
+    const calls: string[] = [];
+    const machine = createMachine({ on: { GO: { actions: () => void calls.push('mailed') } } });
+    const store = journals();
+    const slow = (writer: ReturnType<typeof store.create>) => ({
+      failure: null,
+      write: (entries: readonly DurableEntry[]) => Promise.resolve().then(() => writer.write(entries)),
+      close: () => writer.close(),
+    });
+    const durable = createDurableMachine(machine, {
+      journals: { ...store, create: (id) => slow(store.create(id)) },
+    });
+    const actor = await durable.open('x');
+    const sent = actor.send({ type: 'GO' });
+    void actor.close();
+    const again = await durable.open('x');
+    expect([await sent, calls]).toEqual([true, ['mailed']]);
+    expect(await again.send({ type: 'NO' })).toBe(true);
+  });
+
+  it('rejects if the store rejects [D6]', async () => {
+    const store = journals();
+    let error: Error | null = new Error('disk full');
+    const write = async (): Promise<void> => {
+      if (error !== null) throw error;
+    };
+    const durable = createDurableMachine(createMachine({}), {
+      journals: { ...store, create: (id) => ({ ...store.create(id), write }) },
+    });
+    await expect(durable.open('x')).rejects.toMatchObject({ code: 'journal_failed' });
+    error = null;
+    const actor = await durable.open('y');
+    error = new Error('disk full');
+    await expect(actor.send({ type: 'GO' })).rejects.toMatchObject({
+      code: 'journal_failed',
+      message: 'actor y: disk full',
+    });
+  });
+
+  it('wakes the others if one is damaged [D4]', async () => {
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const store = journals();
+    const orders = createDurableMachine(order, { journals: store, clock });
+    for (const id of ['damaged', 'due']) await (await orders.open(id, { input: { amount: 1 } })).close();
+    clock.increment(31 * 86_400_000);
+    const read = (id: string) => {
+      if (id === 'damaged') throw new PostChainError('invalid_journal', 'damaged');
+      return store.read(id);
+    };
+    expect(await createDurableMachine(order, { journals: { ...store, read }, clock }).wake()).toEqual(['due']);
+  });
+});
+
+describe('a transition', () => {
+  const never = (name: string) => Object.defineProperty(() => false, 'name', { value: name });
+
+  it('is recorded with the candidates of inner states and wildcards [D7]', async () => {
+    const machine = createMachine({
+      initial: 'outer',
+      states: {
+        outer: {
+          initial: 'inner',
+          on: { 'a.b': { guard: never('exact'), target: 'end' }, 'a.*': { guard: never('partial') }, '*': 'end' },
+          states: { inner: { on: { 'a.b': { guard: never('inner') } } } },
+        },
+        end: {},
+      },
+    });
+    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    await actor.send({ type: 'a.b' });
+    const candidates = actor.entries.flatMap((entry) => (entry.type === 'transition' ? entry.candidates : []));
+    expect(candidates.map(({ guard, result }) => `${guard} ${result}`)).toEqual([
+      'inner false',
+      'exact false',
+      'partial false',
+      'null taken',
+    ]);
+  });
+
+  it('is not recorded if one of another region preempts it [D7]', async () => {
+    const region = (target: string) => ({ initial: 'a', states: { a: { on: { GO: target } }, b: {} } });
+    const machine = createMachine({
+      initial: 'both',
+      states: {
+        both: { type: 'parallel', states: { left: region('#out'), right: region('b') } },
+        out: { id: 'out' },
+      },
+    });
+    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    await actor.send({ type: 'GO' });
+    expect(actor.entries.flatMap((entry) => (entry.type === 'transition' ? [entry.target] : []))).toEqual([['out']]);
+  });
+});
+
+describe('an event', () => {
+  it.each([
+    [
+      'a circular map',
+      () => new Map<string, unknown>().set('a', 1),
+      (map: object) => (map as Map<string, unknown>).set('self', map),
+    ],
+    [
+      'arrays nested 100,000 levels deep',
+      () => Array.from({ length: 100_000 }).reduce((inner) => [inner], []),
+      () => {},
+    ],
+  ])('with %s is rejected [D5]', async (_, create, change) => {
+    const actor = await createDurableMachine(createMachine({}), { journals: journals() }).open('x');
+    const value = create() as object;
+    change(value);
+    await expect(actor.send({ type: 'GO', value } as never)).rejects.toMatchObject({ code: 'not_durable' });
+  });
+});
+
+describe('a fork', () => {
+  it('between two events of an effect counts each of them once [D3]', async () => {
+    const machine = createMachine({
+      types: {} as { context: { n: number } },
+      context: { n: 0 },
+      on: {
+        GO: {
+          actions: ({ self }) => {
+            self.send({ type: 'ADD' });
+            self.send({ type: 'ADD' });
+          },
+        },
+        ADD: { actions: assign({ n: ({ context }) => context.n + 1 }) },
+      },
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('x');
+    await actor.send({ type: 'GO' });
+    const at = actor.entries.findIndex(({ type }, index) => type === 'delivery' && index > 1);
+    const fork = await durable.fork('x', { at });
+    expect(fork.getSnapshot().context.n).toBe(2);
+  });
+});
+
+describe('wrong use', () => {
+  it.each([null, undefined, 'go', {}, { type: 1 }, { type: 'xstate.stop' }])(
+    'does not end an actor: the event %j is rejected, and nothing is stored',
+    async (event) => {
+      const actor = await createDurableMachine(order, { journals: journals() }).open('o', { input: { amount: 1 } });
+      await expect(actor.send(event as never)).rejects.toMatchObject({ code: 'invalid_option' });
+      expect([actor.getSnapshot().status, actor.entries.length]).toEqual(['active', 2]);
+    },
+  );
+
+  it.each([
+    [{}, 'journals: expected a journal store'],
+    [{ journals: 'orders' }, 'journals: expected a journal store'],
+    [{ journals: memoryJournals(), timeWithoutProces: 'pauses' }, 'received timeWithoutProces'],
+    [{ journals: memoryJournals(), timeWithoutProcess: 'pause' }, 'timeWithoutProcess: expected "counts" or "pauses"'],
+  ])('names an invalid option: %j', (options, message) => {
+    expect(() => createDurableMachine(order, options as never)).toThrow(message);
+  });
+
+  it('names what is not a machine, and what is not an id', async () => {
+    expect(() => createDurableMachine(fromPromise(async () => 1) as never, { journals: journals() })).toThrow(
+      'machine: expected a state machine of XState 5',
+    );
+    const orders = createDurableMachine(order, { journals: journals() });
+    await expect(orders.open('', { input: { amount: 1 } })).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('does not store an actor whose first step fails', async () => {
+    const orders = createDurableMachine(order, { journals: journals() });
+    await expect(orders.open('o')).rejects.toThrow(TypeError);
+    expect(await orders.list()).toEqual([]);
+    expect((await orders.open('o', { input: { amount: 1 } })).getSnapshot().value).toBe('waiting');
+  });
+
+  it('keeps machines in one store apart', async () => {
+    const store = journals();
+    const door = createDurableMachine(createMachine({ id: 'door', on: { GO: {} } }), { journals: store });
+    const actor = await door.open('shared');
+    await actor.close();
+    const orders = createDurableMachine(order, { journals: store });
+    await expect(orders.open('shared')).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: expect.stringContaining('expected an actor of the machine "order"; received one of "door"'),
+    });
+    expect([(await orders.list()).length, (await orders.wake()).length, (await door.list()).length]).toEqual([0, 0, 1]);
+  });
+
+  it('gives a machine without an input what XState gives it', async () => {
+    const machine = createMachine({
+      types: {} as { context: { n: number }; input: { n: number } | undefined },
+      context: ({ input = { n: 7 } }) => input,
+    });
+    expect((await createDurableMachine(machine, { journals: journals() }).open('x')).getSnapshot().context).toEqual({
+      n: 7,
+    });
+  });
+});
+
+describe('a fork of an actor with delays', () => {
+  it('continues its clock where it was forked [D4]', async () => {
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const orders = createDurableMachine(order, { journals: journals(), clock });
+    await (await orders.open('o', { input: { amount: 1 } })).close();
+    clock.increment(365 * 86_400_000);
+    const fork = await orders.fork('o', { at: 0, event: { type: 'REJECT' }, id: 'f' });
+    expect([fork.getSnapshot().value, fork.getSnapshot().context.reminders]).toEqual(['rejected', 0]);
+  });
+});
+
+describe('an effect that lasts', () => {
+  it('ends before its actor is closed, and is not executed again [D3]', async () => {
+    const ends: (() => void)[] = [];
+    const machine = setup({
+      actions: { mail: () => new Promise<void>((resolve) => ends.push(resolve)) as never },
+    }).createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: { type: 'final', entry: 'mail' } } });
+    const store = journals();
+    const actor = await createDurableMachine(machine, { journals: store }).open('x');
+    await actor.send({ type: 'GO' });
+    const closing = actor.close();
+    ends[0]?.();
+    await closing;
+    await createDurableMachine(machine, { journals: store }).open('x');
+    expect(ends).toHaveLength(1);
   });
 });

@@ -114,6 +114,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** When waiting actors are due, by id. Valid until the journal grows. */
   readonly #dueTimes = new Map<string, { readonly lastSeq: number; readonly dueAtMs: number }>();
 
+  #waking: Promise<readonly string[]> | null = null;
+
   constructor(machine: Machine, options: DurableMachineOptions) {
     this.#machine = machine;
     this.#options = options;
@@ -132,7 +134,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return this.open(id, options);
   }
 
-  async wake(): Promise<readonly string[]> {
+  /** Calls that overlap share their result. */
+  wake(): Promise<readonly string[]> {
+    this.#waking ??= this.#wake().finally(() => {
+      this.#waking = null;
+    });
+    return this.#waking;
+  }
+
+  async #wake(): Promise<readonly string[]> {
     const woken: string[] = [];
     for (const { id, status, lastSeq } of await this.list()) {
       if (status !== 'waiting' || this.#open.has(id)) continue;

@@ -172,8 +172,10 @@ describe('a durable machine', () => {
     const other = createDurableMachine(order, { journals: store, clock });
     expect(await other.wake()).toEqual(['interrupted']);
     clock.increment(2 * 86_400_000);
-    expect(await other.wake()).toEqual(['due']);
+    expect(await Promise.all([other.wake(), other.wake()])).toEqual([['due'], ['due']]);
     expect(await other.wake()).toEqual([]);
+    const resumed = (await store.open('due')).entries.filter(({ type }) => type === 'resumed');
+    expect(resumed).toHaveLength(1);
     expect((await other.replay('due')).snapshot.context.reminders).toBe(1);
   });
 

@@ -28,7 +28,10 @@ import { digestOf } from './machine-digest.ts';
 
 export interface ActorSystemOptions {
   readonly machine: AnyStateMachine;
+  /** Identifies the actor in keys and messages. */
   readonly actorId: string;
+  /** The id of the root XState actor. */
+  readonly rootId: string;
   readonly input: unknown;
   readonly seed: number;
   readonly startedAtMs: number;
@@ -136,10 +139,10 @@ export class DurableActorSystem {
   /** Creates and starts the root actor: the first step. */
   begin(): void {
     this.#step(0, () => {
-      const { actorId, input, logger, machine } = this.#options;
+      const { rootId, input, logger, machine } = this.#options;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => void this.timers.delete(timer) };
       const root = createActor(withRecordedGuards(machine), {
-        id: actorId,
+        id: rootId,
         input,
         clock,
         inspect: {

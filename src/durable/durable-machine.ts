@@ -236,7 +236,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Executes the first step of a new actor, without its effects. */
   #begin(id: string, input: unknown): BegunSystem {
-    const start = this.#startEntry(input);
+    const start = this.#startEntry(id, input);
     const events: DurableEvent[] = [start];
     const owner = { current: { record: (event: DurableEvent) => void events.push(event), receive: () => {} } };
     const system = createSystem(start, this.#parts(id, this.#machine), owner);
@@ -246,11 +246,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { start, events, system, owner, effects: system.effects, sentIds: new Set() };
   }
 
-  #startEntry(input: unknown): StartEntry {
+  #startEntry(actorId: string, input: unknown): StartEntry {
     const { id, version = null } = this.#machine as AnyStateMachine & { readonly version?: string };
     return {
       type: 'start',
       format: JOURNAL_FORMAT,
+      actorId,
       machine: { id, version, digest: machineDigest(this.#machine) },
       input: this.#codec.encode(input, 'input'),
       seed: Math.floor(Math.random() * 2 ** 32),

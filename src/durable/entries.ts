@@ -13,6 +13,8 @@ export type ActorPath = string;
 export interface StartEntry {
   readonly type: 'start';
   readonly format: typeof JOURNAL_FORMAT;
+  /** The id of the XState actor. A fork keeps that of its original, because machines may read it. */
+  readonly actorId: string;
   /** The digest covers states and transitions of the machine and of the machines that it names. */
   readonly machine: { readonly id: string; readonly version: string | null; readonly digest: string };
   readonly input: Json;

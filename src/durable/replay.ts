@@ -41,6 +41,7 @@ export function createSystem(
   return new DurableActorSystem({
     machine,
     actorId,
+    rootId: start.actorId,
     input: codec.decode(start.input),
     seed: start.seed,
     startedAtMs: Date.parse(start.startedAt),

@@ -746,6 +746,25 @@ describe('wrong use', () => {
   });
 });
 
+describe('a fork of an actor that reads its own id', () => {
+  it('has the same past', async () => {
+    const machine = createMachine({
+      context: ({ self }) => ({ me: self.id }),
+      initial: 'a',
+      states: {
+        a: { on: { GO: [{ guard: ({ context }) => context['me'] === 'o', target: 'mine' }, { target: 'other' }] } },
+        mine: {},
+        other: {},
+      },
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('o');
+    await actor.send({ type: 'GO' });
+    const fork = await durable.fork('o', { at: actor.entries.length - 1 });
+    expect(fork.getSnapshot().value).toBe('mine');
+  });
+});
+
 describe('a fork of an actor with delays', () => {
   it('continues its clock where it was forked [D4]', async () => {
     const clock = clockAt('2026-01-01T00:00:00Z');

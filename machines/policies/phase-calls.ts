@@ -337,7 +337,7 @@ export function earlyCall(
   if (model === null) return null;
   const price = state.prices[model] ?? null;
   const promptChars = Math.max(textChars(attempt.input), charsOfEarlierPrompts(state));
-  // The call itself, perhaps in vain, and that of its phase; for Observation, that of Intention too.
+  // Reserve this call, the phase's own call in case this one is discarded, and for Observation also Intention's.
   const calls = task === 'observation' ? 3 : 2;
   if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
     return null;

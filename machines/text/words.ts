@@ -37,7 +37,7 @@ export function wordsOfRun(run: string): readonly string[] {
 
 /** Marks that readers of the script leave out: accents, vowel points. In other scripts, marks are letters of their own. */
 const MARKS = /[\u0300-\u036f\p{Cf}\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
-/** Letters that vary with their place in the word or with the language, and separators of numbers; each is followed by the form that stands for it. */
+/** Pairs of a character and its normal form: letters that vary by position or language, and separators of numbers. */
 const FORMS = new Map(
   'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ ςσ ٫. ٬,'
     .split(' ')
@@ -45,7 +45,7 @@ const FORMS = new Map(
 );
 const FORM = new RegExp(`[${[...FORMS.keys()].join('')}]`, 'gu');
 
-/** Returns the value of a decimal digit of any script: its distance from the zero, before which there is no digit. */
+/** Each script's ten digits are consecutive, so a digit's value is its distance from the script's zero. */
 function digitOf(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let value = 0;

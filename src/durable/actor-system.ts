@@ -338,7 +338,7 @@ export class DurableActorSystem {
     } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
   }
 
-  /** XState lets actors with the same id run beside each other. */
+  /** XState allows two running actors with the same id. */
   #freePath(path: ActorPath): ActorPath {
     let free = path;
     for (let copy = 2; this.#actors.has(free); copy += 1) free = `${path}#${copy}`;
@@ -383,7 +383,7 @@ export class DurableActorSystem {
         if (event.type !== 'xstate.stop') return logic.transition(snapshot, event, scope);
         if (this.#activityOf.get(ref)?.isStarted !== true)
           return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
-        // A replay does not start it, so its clean-up is no part of the step.
+        // A replay does not start it, so its clean-up is outside the step.
         return this.#outside(() => logic.transition(snapshot, event, scope));
       },
     };

@@ -257,7 +257,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       seed: Math.floor(Math.random() * 2 ** 32),
       startedAt: new Date(this.#clock.now()).toISOString(),
       ...runtimeVersions(),
-      product: null,
       forkedFrom: null,
     };
   }

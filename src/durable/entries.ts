@@ -24,8 +24,6 @@ export interface StartEntry {
   readonly startedAt: string;
   readonly node: string;
   readonly icu: string;
-  /** Data that the host's caller stores with the actor. */
-  readonly product: Json;
   /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. */
   readonly forkedFrom: { readonly actorId: string; readonly seq: number; readonly clockStartMs: number } | null;
 }
@@ -119,8 +117,7 @@ export type Annotation =
       readonly status?: 'done' | 'error' | 'stopped';
     }
   /** Another process opened the actor here. */
-  | { readonly type: 'resumed'; readonly resumedAt: string }
-  | { readonly type: 'note'; readonly kind: string; readonly data: Json };
+  | { readonly type: 'resumed'; readonly resumedAt: string };
 
 export type DurableEvent = StartEntry | ExternalEvent | DerivedEvent | Annotation;
 
@@ -134,7 +131,7 @@ const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
   'failed',
   'stopped',
 ]);
-const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'resumed', 'note']);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'resumed']);
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,

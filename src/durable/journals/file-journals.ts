@@ -284,7 +284,7 @@ function writtenIn(folder: string): readonly string[] {
 
 const mtimeOf = (path: string): number => fs().statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Returns what changes with every line of a file; null if there is no file. */
+/** Returns a version that changes with every line of a file, or null if the file does not exist. */
 function versionOf(path: string): string | null {
   const status = fs().statSync(path, { throwIfNoEntry: false });
   return status === undefined ? null : `${status.size} ${status.mtimeMs}`;

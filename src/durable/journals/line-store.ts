@@ -184,7 +184,7 @@ interface JournalEnds {
   readonly isDamaged: boolean;
 }
 
-/** Access to stored journals that the public interface does not have. */
+/** Access to stored journals beyond the public interface. */
 export interface StoredJournals<Entry> {
   /** Whether reading a journal checks a checksum of every line. */
   readonly hasChecksums: boolean;

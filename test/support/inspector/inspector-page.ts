@@ -143,12 +143,12 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
     ).length,
   }));
 
-/** Waits until the page has received this many entries and shows the newest. */
+/** Waits until the page has received at least this many entries (a run may add more meanwhile) and shows the newest. */
 export async function waitForEntries(page: Page, count: number): Promise<void> {
-  await page.waitForFunction(
-    (last) => document.querySelector('.position')?.textContent?.startsWith(`entry ${last} / ${last} `) === true,
-    count - 1,
-  );
+  await page.waitForFunction((least) => {
+    const shown = /^entry (\d+) \/ (\d+) /.exec(document.querySelector('.position')?.textContent ?? '');
+    return shown !== null && shown[1] === shown[2] && Number(shown[1]) >= least;
+  }, count - 1);
   await nextFrames(page);
 }
 

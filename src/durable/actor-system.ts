@@ -23,8 +23,9 @@ import { createRandom, deterministically, inRealWorld, type Random } from './det
 import type { ActorPath, Candidate, DerivedEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { type EvaluatedGuard, type GuardLog, labelOf, recordingGuards, withRecordedGuards } from './guards.ts';
-import { registerActivity } from './idempotency-key.ts';
+import { registerActivity } from './hosted-call.ts';
 import { digestOf } from './machine-digest.ts';
+import { type RecordedValue, recordingValues } from './recorded-values.ts';
 
 export interface ActorSystemOptions {
   readonly machine: AnyStateMachine;
@@ -41,6 +42,12 @@ export interface ActorSystemOptions {
   /** Receives what the action `log` prints, once. */
   readonly logger: (...args: unknown[]) => void;
   readonly record: (event: ExternalEvent | DerivedEvent) => void;
+  /** The recorded outcome of `recordOnce`, if this is a replay. */
+  readonly recorded: (name: string) => RecordedValue | undefined;
+  /** Says what an activity is about. */
+  readonly describeCall: (source: string, input: unknown) => Json;
+  /** Receives the notes of activities. */
+  readonly note: (note: Json, activity: number) => void;
   /** Receives what arrives between steps: pass it to `apply`, one at a time. */
   readonly receive: (event: ExternalEvent) => void;
 }
@@ -51,8 +58,12 @@ export interface Activity {
   readonly path: ActorPath;
   readonly actor: HostedActor;
   readonly source: string;
+  readonly input: unknown;
+  readonly subject: Json;
   readonly startedAtMs: number;
   isStarted: boolean;
+  /** Whether an earlier process started it. */
+  wasInterrupted: boolean;
   readonly start: () => void;
   /** Events for it since its last report. They are sent again after a restart. */
   readonly unanswered: (() => void)[];
@@ -115,6 +126,7 @@ export class DurableActorSystem {
   /** Whether an event is being processed. */
   #isProcessing = false;
   #isClosed = false;
+  #hasBegun = false;
   #nowMs = 0;
   #root: HostedActor | null = null;
   /** The effect that is being executed, and how many events it has sent. */
@@ -136,9 +148,9 @@ export class DurableActorSystem {
     return this.#root.ref;
   }
 
-  /** Creates and starts the root actor: the first step. */
-  begin(): void {
-    this.#step(0, () => {
+  /** Creates the root actor: the first part of the first step. */
+  create(): void {
+    this.#act(0, () => {
       const { rootId, input, logger, machine } = this.#options;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => void this.timers.delete(timer) };
       const root = createActor(withRecordedGuards(machine), {
@@ -155,8 +167,18 @@ export class DurableActorSystem {
       });
       // Without an observer of errors, XState throws them in a timeout.
       root.subscribe({ error: () => {} });
-      root.start();
     });
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Starts the root actor: the rest of the first step. */
+  begin(): void {
+    this.#hasBegun = true;
+    if (this.#root === null) this.create();
+    this.#step(0, true, () => void this.root.start());
   }
 
   /** Whether an event still has a receiver. */
@@ -177,7 +199,7 @@ export class DurableActorSystem {
 
   /** Records and processes an external event that `accepts` has accepted. */
   apply(event: ExternalEvent, atMs: number): void {
-    this.#step(atMs, () => {
+    this.#step(atMs, this.root.getSnapshot().status === 'active', () => {
       this.#options.record(event);
       const { codec } = this.#options;
       switch (event.type) {
@@ -202,11 +224,14 @@ export class DurableActorSystem {
     });
   }
 
-  /** Starts activities that are not running, and sends sources their events. Call it when the step is stored. */
-  release(): void {
+  /**
+   * Starts activities that are not running, unless `replace` does, and sends sources their events. Call it when the step is stored.
+   */
+  release(replace: (activity: Activity) => boolean): void {
     for (const activity of [...this.activities.values()]) {
       if (!activity.isStarted) {
         activity.isStarted = true;
+        if (replace(activity)) continue;
         try {
           activity.start();
         } catch (error) {
@@ -238,27 +263,34 @@ export class DurableActorSystem {
     this.effects = [];
   }
 
-  #step(atMs: number, act: () => void): void {
+  #act(atMs: number, act: () => void): void {
     this.#nowMs = atMs;
     this.effects = [];
     this.#guards.evaluated = [];
     this.#isInside = true;
     this.#isProcessing = true;
-    const { startedAtMs, record } = this.#options;
-    const wasActive = this.#root?.ref.getSnapshot().status === 'active' || this.#root === null;
+    const { startedAtMs, record, recorded } = this.#options;
     try {
-      deterministically(startedAtMs + atMs, this.#random, () => recordingGuards(this.#guards, act));
-      this.#checkContexts();
+      deterministically(startedAtMs + atMs, this.#random, () =>
+        recordingGuards(this.#guards, () => recordingValues({ recorded, record }, act)),
+      );
     } finally {
       this.#isInside = false;
       this.#isProcessing = false;
     }
+  }
+
+  #step(atMs: number, wasActive: boolean, act: () => void): void {
+    this.#act(atMs, () => {
+      act();
+      this.#checkContexts();
+    });
     if (!wasActive || this.root.getSnapshot().status === 'active') return;
     const output = this.#encodeOutput();
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
     const failure = status === 'error' ? this.#encodeError(error) : null;
     const openEffects = this.openEffects.size;
-    record({ type: 'end', status, output, error: failure, ...(openEffects > 0 && { openEffects }) });
+    this.#options.record({ type: 'end', status, output, error: failure, ...(openEffects > 0 && { openEffects }) });
   }
 
   /** A context that cannot be stored ends its actor with an error, because it could not be restored either. */
@@ -348,7 +380,7 @@ export class DurableActorSystem {
   #wrapActivity(actor: HostedActor, path: ActorPath): void {
     const { ref } = actor;
     const logic = actor.logic as HostedLogic;
-    const { codec, record } = this.#options;
+    const { codec, record, describeCall, note } = this.#options;
     const wrapped: HostedLogic = {
       ...logic,
       start: (snapshot, scope) => {
@@ -356,27 +388,38 @@ export class DurableActorSystem {
         this.#nextActivity += 1;
         const input = codec.encode(snapshot.input, `input of ${this.#nameOf(path)}`);
         const source = actor.sourceName;
+        const subject = describeCall(source, snapshot.input);
         record({
           type: 'activity-start',
           activity: number,
           actor: path,
           source,
           inputDigest: digestOf(JSON.stringify(input)),
+          ...(subject !== null && { subject }),
         });
         const activity: Activity = {
           number,
           path,
           actor,
           source,
+          input: snapshot.input,
+          subject,
           startedAtMs: this.#nowMs,
           isStarted: false,
+          wasInterrupted: false,
           start: () => logic.start?.(ref.getSnapshot(), scope),
           unanswered: [],
           answered: 0,
           received: 0,
         };
         this.activities.set(number, activity);
-        registerActivity(ref, `${this.#options.actorId}:activity:${number}`);
+        registerActivity(ref, {
+          key: `${this.#options.actorId}:activity:${number}`,
+          wasInterrupted: () => activity.wasInterrupted,
+          note: (text) => {
+            if (this.activities.has(number)) note(text, number);
+          },
+        });
         this.#activityOf.set(ref, activity);
       },
       transition: (snapshot, event, scope) => {

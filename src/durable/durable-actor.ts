@@ -1,13 +1,14 @@
 import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
-import type { DurableActorSystem, Effect } from './actor-system.ts';
+import type { Activity, DurableActorSystem, Effect } from './actor-system.ts';
 import type { Clock } from './clock.ts';
-import type { Codec } from './codec.ts';
+import type { Codec, Json } from './codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import type { ReplayedSystem } from './replay.ts';
+import type { ReusedCalls } from './reused-calls.ts';
 
 /** What an actor is waiting for. Times are in milliseconds since the epoch. */
 export interface Pending {
@@ -39,6 +40,10 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly pending: Pending;
   /** The journal so far. */
   readonly entries: readonly DurableEntry[];
+  /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
+  begin(): void;
+  /** Adds JSON to the journal that does not affect the machine. It is stored with the next step. */
+  note(note: Json): void;
   /** Resolves to the machine's output. Rejects with its error, or with `cancelled` if the actor is stopped or closed. */
   readonly output: Promise<OutputFrom<Machine>>;
   /** Ends the actor, with the status `stopped`. */
@@ -55,16 +60,19 @@ export interface HostOptions {
   readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
+  /** Receives the entries from now on. */
+  readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
+  readonly reuse?: ReusedCalls | undefined;
 }
 
 /** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
-/** An external event, or effects that have ended after the events that they sent. */
+/** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
 interface Item {
   /** When it arrived. */
   readonly atMs: number;
-  readonly event: ExternalEvent | { readonly type: 'effect-end'; readonly effects: readonly number[] };
+  readonly event: ExternalEvent | Extract<DurableEvent, { type: 'note' | 'effect-end' }>;
   readonly resolve: (isAccepted: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -86,8 +94,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #writer: JournalWriter<DurableEntry>;
   readonly #sentIds: Set<string>;
   readonly #inbox: Item[] = [];
-  readonly #openedAtMs: number;
-  readonly #offsetMs: number;
+  #openedAtMs: number;
+  #offsetMs: number;
   readonly #settleOutput: SettleOutput<Machine>;
   readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
@@ -95,6 +103,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #writing: Promise<void> | null = null;
   #atMs: number;
   #isBusy = true;
+  #isBegun = false;
   #failure: PostChainError | null = null;
   #isClosed = false;
   #timer: unknown;
@@ -137,24 +146,48 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     replayed.owner.current = {
       record: (event) => this.#append(event),
       receive: (event) => this.#push(event as ExternalEvent),
+      recorded: () => undefined,
+      note: (note, activity) => {
+        if (!this.#isClosed) this.#append({ type: 'note', note, activity });
+      },
     };
   }
 
-  /**
-   * Stores what is not stored yet, executes open effects, starts the activities, and processes what arrives from now on. Throws or rejects
-   * with why the journal cannot be written.
-   */
-  begin(unstored: readonly DurableEvent[], effects: readonly Effect[]): void | Promise<void> {
+  /** Stores the entries so far. Throws or rejects with why the journal cannot be written. */
+  store(unstored: readonly DurableEvent[]): void | Promise<void> {
     this.#atMs = this.#nowMs;
     for (const event of unstored) this.#append(event);
-    this.#firstUnarmed = this.#system.timerCount;
     const afterWrite = (): void => {
       if (this.#failure !== null) throw this.#failure;
+    };
+    const written = this.#write();
+    return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  /** Starts a new actor, executes open effects, starts the activities, and processes what arrives from now on. */
+  begin(given: readonly Effect[] = [...this.#system.openEffects.values()]): void {
+    if (this.#isBegun || this.#isClosed) return;
+    this.#isBegun = true;
+    if (!this.#options.doesTimeCount) {
+      this.#openedAtMs = this.#options.clock.now();
+      this.#offsetMs = this.#atMs;
+    }
+    this.#firstUnarmed = this.#system.timerCount;
+    const isNew = !this.#system.hasBegun;
+    if (isNew) this.#system.begin();
+    const effects = isNew ? this.#system.effects : given;
+    const afterWrite = (): void => {
+      if (this.#failure !== null) return;
       this.#runEffects(effects);
       this.#continue();
     };
     const written = this.#write();
-    return written === undefined ? afterWrite() : written.then(afterWrite);
+    if (written === undefined) afterWrite();
+    else void written.then(afterWrite);
+  }
+
+  note(note: Json): void {
+    if (!this.#isClosed) this.#append({ type: 'note', note });
   }
 
   get isClosed(): boolean {
@@ -248,6 +281,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const entry = { seq: this.entries.length, atMs: this.#atMs, ...event } as DurableEntry;
     this.entries.push(entry);
     this.#unstored.push(entry);
+    this.#options.onEntry?.(entry);
   }
 
   #offer(event: ExternalEvent): Promise<boolean> {
@@ -267,14 +301,18 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#drain();
   }
 
+  /** Processes what has arrived, and then starts activities: one that an event has stopped meanwhile does not start. */
   #drain(): void {
     if (this.#isBusy || this.#isClosed) return;
     this.#isBusy = true;
-    for (let item = this.#nextItem(); item !== undefined; item = this.#nextItem()) {
-      const written = this.#process(item);
-      if (written !== undefined) return void written.then(() => this.#continue());
-      if (this.#isClosed) return;
-    }
+    do {
+      for (let item = this.#nextItem(); item !== undefined; item = this.#nextItem()) {
+        const written = this.#process(item);
+        if (written !== undefined) return void written.then(() => this.#continue());
+        if (this.#isClosed) return;
+      }
+      if (!this.#hasEnded) this.#system.release(this.#replaceCall);
+    } while (this.#inbox.length > 0);
     this.#isBusy = false;
     if (this.#hasEnded) {
       this.#end();
@@ -287,9 +325,16 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
 
+  /** Delivers the recorded events of a call instead of making it. */
+  readonly #replaceCall = (activity: Activity): boolean => {
+    const recorded = this.#options.reuse?.take(activity);
+    if (recorded === undefined) return false;
+    for (const event of recorded) this.#push(event);
+    return true;
+  };
+
   #continue(): void {
     if (this.#isClosed) return;
-    if (!this.#hasEnded) this.#system.release();
     this.#isBusy = false;
     this.#drain();
   }
@@ -307,6 +352,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #process({ event, resolve, reject }: Item): void | Promise<void> {
+    if (event.type === 'note') {
+      if (event.activity === undefined || this.#system.activities.has(event.activity)) this.#append(event);
+      return;
+    }
     if (event.type === 'effect-end') {
       const { status } = this.#system.root.getSnapshot();
       for (const effect of event.effects) this.#system.openEffects.delete(effect);
@@ -325,7 +374,6 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         return;
       }
       this.#runEffects(effects);
-      if (!this.#hasEnded) this.#system.release();
       resolve(true);
     };
     const written = this.#write();

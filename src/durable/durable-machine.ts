@@ -1,9 +1,8 @@
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
-import type { Effect } from './actor-system.ts';
 import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
-import { ActorHost, type DurableActor } from './durable-actor.ts';
+import { ActorHost, type DurableActor, type HostOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep } from './durable-format.ts';
 import { type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -13,11 +12,16 @@ import { machineDigest } from './machine-digest.ts';
 import {
   createSystem,
   type Divergence,
+  deriveSystem,
   type ReplayedSystem,
+  type ReplayStep,
+  replaySteps,
   replaySystem,
   runtimeVersions,
+  type SameEntry,
   startOf,
 } from './replay.ts';
+import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 
 export interface DurableMachineOptions {
   /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `memoryJournals()`, or your own store. */
@@ -30,22 +34,48 @@ export interface DurableMachineOptions {
   readonly timeWithoutProcess?: 'counts' | 'pauses';
   /** The time source; by default the system clock. */
   readonly clock?: Clock;
+  /** What a call is about: JSON that its entry contains, for readers of the journal. Null for nothing. */
+  readonly describeCall?: (source: string, input: unknown) => Json;
   /** Receives what the action `log` prints; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
 }
 
-export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJournalOptions {
+/** How an actor begins to run in this process. */
+export interface RunActorOptions {
+  /** Whether it waits for `begin`. A new one receives no event and its time stands still until then. */
+  readonly isPaused?: boolean;
+  /** Receives the entries that follow, as they are made: they may not be stored yet. Must not throw. */
+  readonly onEntry?: (entry: DurableEntry) => void;
+}
+
+export interface StartActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
+  readonly input?: InputFrom<Machine>;
+  /** JSON to store in the first entry. */
+  readonly product?: Json;
+  /** Notes to store after the first entry. */
+  readonly notes?: readonly Json[];
+  /** Recorded results to use instead of calls. */
+  readonly reuse?: ReuseOptions;
+}
+
+export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJournalOptions, RunActorOptions {
   /** For an actor that does not exist yet. */
   readonly input?: InputFrom<Machine>;
 }
 
-export interface ForkActorOptions<Machine extends AnyStateMachine> {
+export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
   /** The entry after whose step the fork begins. */
   readonly at: number;
   /** An event to send to the fork. */
   readonly event?: EventFromLogic<Machine>;
   /** The id of the fork; by default random. */
   readonly id?: string;
+  /** Another input: the machine evaluates the events of the past again. By default, the fork has the input and the entries of the original. */
+  readonly input?: InputFrom<Machine>;
+  /** By default that of the original. */
+  readonly product?: Json;
+  /** Recorded results to use instead of calls; `from` is where the fork begins. */
+  readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
 /** The result of a replay. */
@@ -59,6 +89,11 @@ export interface ActorReplay<Machine extends AnyStateMachine> {
 /** A machine whose actors outlive processes. */
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /**
+   * Starts a new actor at once. Throws `invalid_journal` if there is one with this id, `not_durable` if the input or the context cannot be
+   * stored, and what the machine throws in its first step.
+   */
+  start(id: string, options?: StartActorOptions<Machine>): DurableActor<Machine>;
+  /**
    * Starts an actor, or continues one. An actor that is open in this process is returned as it is. One whose process has ended is replayed,
    * its unfinished activities and effects start again, and its due timers fire. Rejects with `invalid_journal` if another process holds it, or
    * its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
@@ -71,8 +106,19 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   wake(): Promise<readonly string[]>;
   /** Evaluates a journal again, without calls or effects. */
   replay(id: string): Promise<ActorReplay<Machine>>;
-  /** Starts another actor with the same past, up to an entry. */
-  fork(id: string, options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
+  /**
+   * Evaluates the entries of a journal again, one step at a time. Entries may be appended until the last step. `isSame` decides whether the
+   * machine does the same now; by default, all members must be equal.
+   */
+  replaySteps(
+    entries: readonly DurableEntry[],
+    isSame?: SameEntry,
+  ): Generator<ReplayStep, ActorReplay<Machine>>;
+  /** Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. */
+  fork(
+    actor: string | readonly DurableEntry[],
+    options: ForkActorOptions<Machine>,
+  ): Promise<DurableActor<Machine>>;
   /** All actors, the newest first. */
   list(): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
@@ -126,6 +172,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
   }
 
+  start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
+    requireId(id);
+    const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
+    // An actor whose journal fails is closed with the reason.
+    stored?.catch(() => {});
+    void this.#once(id, async () => host);
+    host.keepOpen();
+    return host;
+  }
+
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
     requireId(id);
     const actor = await this.#once(id, () => this.#startOrResume(id, options));
@@ -163,27 +219,55 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { divergence, snapshot };
   }
 
+  *replaySteps(
+    entries: readonly DurableEntry[],
+    isSame?: SameEntry,
+  ): Generator<ReplayStep, ActorReplay<Machine>> {
+    const start = startOf(entries);
+    const parts = this.#parts(start.actorId, this.#machineOf(start));
+    const { system, divergence } = yield* replaySteps(entries, parts, isSame);
+    const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
+    system.close();
+    return { divergence, snapshot };
+  }
+
   async fork(
-    id: string,
-    { at, event, id: forkId = crypto.randomUUID() }: ForkActorOptions<Machine>,
+    actor: string | readonly DurableEntry[],
+    { at, event, id = crypto.randomUUID(), input, product, reuse, ...run }: ForkActorOptions<Machine>,
   ): Promise<DurableActor<Machine>> {
-    const entries = await this.#read(id);
+    const entries = typeof actor === 'string' ? await this.#read(actor) : actor;
     if (!Number.isInteger(at) || at < 0 || at >= entries.length)
       throw new PostChainError(
         'invalid_option',
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
-    requireId(forkId);
-    const shared = entries.slice(1, endOfStep(entries, at));
-    const forkedFrom = { actorId: id, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) };
-    const past = [{ ...startOf(entries), seq: 0, atMs: 0, forkedFrom }, ...shared];
-    const writer = this.#options.journals.create(forkId);
-    const actor = await this.#once(forkId, async () => {
-      await writer.write(past);
-      return this.#resume(forkId, past, writer);
+    requireId(id);
+    const original = startOf(entries);
+    const from = endOfStep(entries, at);
+    const shared = entries.slice(1, from);
+    const actorId = typeof actor === 'string' ? actor : original.actorId;
+    const start: StartEntry = {
+      ...original,
+      ...(input !== undefined && { actorId: id, input: this.#codec.encode(input, 'input') }),
+      ...(product !== undefined && { product }),
+      forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) },
+    };
+    const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
+    const derived = input === undefined ? null : deriveSystem(past, start, this.#parts(id, this.#machineOf(start)));
+    const writer = this.#options.journals.create(id);
+    const reused = reuse && reusedCalls({ ...reuse, entries, from });
+    const fork = await this.#once(id, async () => {
+      await writer.write(derived?.entries ?? past);
+      const options = { ...run, isPaused: true };
+      const host = derived
+        ? await this.#continue(derived, writer, { ...this.#hostOptions(id, start), ...options, reuse: reused })
+        : await this.#resume(id, past, writer, options, reused);
+      if (event !== undefined) void host.send(event).catch(() => {});
+      if (!run.isPaused) host.begin();
+      return host;
     });
-    if (event !== undefined) await actor.send(event);
-    return actor;
+    fork.keepOpen();
+    return fork;
   }
 
   async list(): Promise<readonly ActorSummary[]> {
@@ -211,7 +295,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return opened;
   }
 
-  async #startOrResume(id: string, { input, ...options }: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
+  async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const { journals } = this.#options;
     let writer: JournalWriter<DurableEntry>;
     try {
@@ -219,34 +303,50 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     } catch (error) {
       if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
       const { entries, writer: next } = await journals.open(id, options);
-      return this.#resume(id, entries, next);
+      return this.#resume(id, entries, next, options);
     }
+    const { host, stored } = this.#start(id, writer, options);
+    await stored;
+    return host;
+  }
+
+  /** Executes the first step of a new actor, and then starts its effects. */
+  #start(
+    id: string,
+    writer: JournalWriter<DurableEntry>,
+    { input, product = null, notes = [], isPaused = false, onEntry, reuse }: StartActorOptions<Machine>,
+  ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
     try {
-      const begun = this.#begin(id, input);
-      const host = new ActorHost<Machine>(begun, [], writer, this.#hostOptions(id, begun.start));
-      await host.begin(begun.events, begun.effects);
-      return host;
+      const start = this.#startEntry(id, input, product);
+      const events: DurableEvent[] = [start, ...notes.map((note) => ({ type: 'note', note }) as const)];
+      const owner: ReplayedSystem['owner'] = {
+        current: {
+          record: (event) => void events.push(event),
+          receive: () => {},
+          recorded: () => undefined,
+          note: () => {},
+        },
+      };
+      const system = createSystem(start, this.#parts(id, this.#machine), owner);
+      if (isPaused) system.create();
+      else system.begin();
+      const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
+      if (status === 'error') throw error;
+      const options = { ...this.#hostOptions(id, start), onEntry, reuse: reuse && reusedCalls(reuse) };
+      const host = new ActorHost<Machine>({ system, owner, sentIds: new Set() }, [], writer, options);
+      const stored = host.store(events);
+      if (!isPaused) host.begin(system.effects);
+      return { host, stored };
     } catch (error) {
       // Nothing was written.
-      await writer.close();
-      await Promise.resolve(journals.delete?.(id)).catch(() => {});
+      void Promise.resolve(writer.close())
+        .then(() => this.#options.journals.delete?.(id))
+        .catch(() => {});
       throw error;
     }
   }
 
-  /** Executes the first step of a new actor, without its effects. */
-  #begin(id: string, input: unknown): BegunSystem {
-    const start = this.#startEntry(id, input);
-    const events: DurableEvent[] = [start];
-    const owner = { current: { record: (event: DurableEvent) => void events.push(event), receive: () => {} } };
-    const system = createSystem(start, this.#parts(id, this.#machine), owner);
-    system.begin();
-    const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
-    if (status === 'error') throw error;
-    return { start, events, system, owner, effects: system.effects, sentIds: new Set() };
-  }
-
-  #startEntry(actorId: string, input: unknown): StartEntry {
+  #startEntry(actorId: string, input: unknown, product: Json): StartEntry {
     const { id, version = null } = this.#machine as AnyStateMachine & { readonly version?: string };
     return {
       type: 'start',
@@ -254,6 +354,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       actorId,
       machine: { id, version, digest: machineDigest(this.#machine) },
       input: this.#codec.encode(input, 'input'),
+      product,
       seed: Math.floor(Math.random() * 2 ** 32),
       startedAt: new Date(this.#clock.now()).toISOString(),
       ...runtimeVersions(),
@@ -265,20 +366,31 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id: string,
     entries: readonly DurableEntry[],
     writer: JournalWriter<DurableEntry>,
+    options: RunActorOptions,
+    reuse?: ReusedCalls,
   ): Promise<ActorHost<Machine>> {
     try {
       const { replayed, start } = this.#replayed(id, entries);
-      const { divergence, system, unstored } = replayed;
-      if (divergence !== null) throw diverged(id, divergence);
-      const host = new ActorHost<Machine>(replayed, entries, writer, this.#hostOptions(id, start));
-      const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
-      const hasEnded = entries.some(({ type }) => type === 'end');
-      await host.begin(hasEnded ? unstored : [...unstored, resumed], [...system.openEffects.values()]);
-      return host;
+      if (replayed.divergence !== null) throw diverged(id, replayed.divergence);
+      return await this.#continue(replayed, writer, { ...this.#hostOptions(id, start), ...options, reuse });
     } catch (error) {
       await writer.close();
       throw error;
     }
+  }
+
+  async #continue(
+    replayed: ReplayedSystem,
+    writer: JournalWriter<DurableEntry>,
+    { isPaused = false, ...options }: HostOptions & { readonly isPaused?: boolean },
+  ): Promise<ActorHost<Machine>> {
+    const { entries, unstored } = replayed;
+    const host = new ActorHost<Machine>(replayed, entries, writer, options);
+    const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
+    const hasEnded = entries.some(({ type }) => type === 'end');
+    await host.store(hasEnded ? unstored : [...unstored, resumed]);
+    if (!isPaused) host.begin();
+    return host;
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
@@ -289,11 +401,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
+    return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start))), start };
+  }
+
+  #machineOf({ machine: { version } }: StartEntry): AnyStateMachine {
     const { versions = {} } = this.#options;
-    const { version } = start.machine;
     const { version: current } = this.#machine as { readonly version?: string };
     const older = version === null || version === current ? undefined : versions[version];
-    return { replayed: replaySystem(entries, this.#parts(id, older ?? this.#machine)), start };
+    return older ?? this.#machine;
   }
 
   #parts(actorId: string, machine: AnyStateMachine) {
@@ -302,12 +417,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       actorId,
       codec: this.#codec,
       contextCodec: this.#contextCodec,
+      describeCall: this.#options.describeCall ?? (() => null),
       // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
       logger: this.#options.logger ?? ((...args: unknown[]) => console.log(...args)),
     };
   }
 
-  #hostOptions(id: string, start: StartEntry) {
+  #hostOptions(id: string, start: StartEntry): HostOptions {
     return {
       id,
       codec: this.#codec,
@@ -347,12 +463,6 @@ const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
 function requireId(id: unknown): void {
   if (typeof id === 'string' && id !== '') return;
   throw new PostChainError('invalid_option', `id: expected a text that is not empty; received ${JSON.stringify(id)}.`);
-}
-
-interface BegunSystem extends Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> {
-  readonly start: StartEntry;
-  readonly events: readonly DurableEvent[];
-  readonly effects: readonly Effect[];
 }
 
 /** An actor that is damaged, or that another process took in the meantime, must not prevent the others from waking. */

@@ -18,6 +18,8 @@ export interface StartEntry {
   /** The digest covers states and transitions of the machine and of the machines that it names. */
   readonly machine: { readonly id: string; readonly version: string | null; readonly digest: string };
   readonly input: Json;
+  /** What a product stores with the actor, with its own schema; null for nothing. */
+  readonly product: Json;
   /** The seed of `Math.random` and `crypto.randomUUID` in the machine. */
   readonly seed: number;
   /** ISO 8601. */
@@ -88,7 +90,11 @@ export type DerivedEvent =
       readonly actor: ActorPath;
       readonly source: string;
       readonly inputDigest: string;
+      /** What the option `describeCall` says of the call; left out for null. */
+      readonly subject?: Json;
     }
+  /** What code outside the machine returned or threw in the step. See `recordOnce`. */
+  | { readonly type: 'value'; readonly name: string; readonly value: Json; readonly error: string | null }
   /** `dueMs` counts from the start of the actor, like `atMs`. */
   | {
       readonly type: 'timer-start';
@@ -116,6 +122,8 @@ export type Annotation =
       /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
     }
+  /** What a product or an activity adds. */
+  | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string };
 
@@ -131,7 +139,7 @@ const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
   'failed',
   'stopped',
 ]);
-const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'resumed']);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'note', 'resumed']);
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,

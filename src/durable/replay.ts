@@ -1,9 +1,10 @@
-import type { AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { DurableActorSystem } from './actor-system.ts';
-import type { Codec } from './codec.ts';
+import type { Codec, Json } from './codec.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
+import type { RecordedValue } from './recorded-values.ts';
 
 /** The first difference between a journal and what the machine does now. */
 export interface Divergence {
@@ -20,10 +21,15 @@ export interface Divergence {
 export interface SystemOwner {
   record(event: DurableEvent): void;
   receive(event: DurableEvent): void;
+  /** The recorded outcome of `recordOnce`; undefined to call it. */
+  recorded(name: string): RecordedValue | undefined;
+  note(note: Json, activity: number): void;
 }
 
 export interface ReplayedSystem {
   readonly system: DurableActorSystem;
+  /** The entries of the journal, or those of the fork. */
+  readonly entries: readonly DurableEntry[];
   readonly divergence: Divergence | null;
   /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
@@ -32,10 +38,26 @@ export interface ReplayedSystem {
   readonly owner: { current: SystemOwner };
 }
 
+/** A call that the machine starts: an actor that is not a machine. */
+export interface ReplayedCall {
+  readonly activity: number;
+  readonly source: string;
+  readonly input: unknown;
+}
+
+/** One step of a replay. */
+export interface ReplayStep {
+  /** The number of the last entry of the step. */
+  readonly seq: number;
+  readonly snapshot: AnyMachineSnapshot;
+  /** The calls that it has started and not ended. */
+  readonly calls: readonly ReplayedCall[];
+}
+
 /** Creates the actor system of a journal's first entry, without starting it. */
 export function createSystem(
   start: StartEntry,
-  { machine, actorId, codec, contextCodec, logger }: SystemParts,
+  { machine, actorId, codec, contextCodec, logger, describeCall }: SystemParts,
   owner: { current: SystemOwner },
 ): DurableActorSystem {
   return new DurableActorSystem({
@@ -48,8 +70,11 @@ export function createSystem(
     codec,
     contextCodec,
     logger,
+    describeCall,
     record: (event) => owner.current.record(event),
     receive: (event) => owner.current.receive(event),
+    recorded: (name) => owner.current.recorded(name),
+    note: (note, activity) => owner.current.note(note, activity),
   });
 }
 
@@ -59,13 +84,34 @@ export interface SystemParts {
   readonly codec: Codec;
   readonly contextCodec: Codec;
   readonly logger: (...args: unknown[]) => void;
+  readonly describeCall: (source: string, input: unknown) => Json;
 }
 
-/** Feeds the external events of a journal to the machine, without a call or effect, and compares what it does with the journal. */
+/** Compares a recorded entry with what the machine does now. */
+export type SameEntry = (recorded: DurableEntry, event: DurableEvent) => boolean;
+
+/** Replays a journal to its end. See `replaySteps`. */
 export function replaySystem(entries: readonly DurableEntry[], parts: SystemParts): ReplayedSystem {
+  const steps = replaySteps(entries, parts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/**
+ * Feeds the external events of a journal to the machine, one per step, without a call or effect, and compares what it does with the
+ * journal. Entries may be appended to the list until the last step.
+ */
+export function* replaySteps(
+  entries: readonly DurableEntry[],
+  parts: SystemParts,
+  isSameEntry: SameEntry = isSame,
+): Generator<ReplayStep, ReplayedSystem> {
   const start = startOf(entries);
   const unstored: DurableEvent[] = [];
   const sentIds = new Set<string>();
+  const started = new Set<number>();
   let cursor = 1;
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
@@ -80,16 +126,31 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
     current: {
       record(event) {
         if (difference !== null) return;
+        takeAnnotations();
         const recorded = entries[cursor];
         if (recorded === undefined) unstored.push(event);
-        else if (isSame(recorded, event)) cursor += 1;
-        else difference = { seq: cursor, expected: withoutPlace(recorded), received: event };
+        else if (isSameEntry(recorded, event)) {
+          if (event.type === 'activity-start') started.add(event.activity);
+          cursor += 1;
+        } else difference = { seq: cursor, expected: withoutPlace(recorded), received: event };
+      },
+      recorded(name) {
+        takeAnnotations();
+        const next = entries[cursor];
+        return next?.type === 'value' && next.name === name ? (withoutPlace(next) as RecordedValue) : undefined;
       },
       receive: () => {},
+      note: () => {},
     },
   };
   const system = createSystem(start, parts, owner);
+  const step = (): ReplayStep => ({
+    seq: cursor - 1,
+    snapshot: system.root.getSnapshot(),
+    calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
+  });
   system.begin();
+  yield step();
   while (difference === null) {
     takeAnnotations();
     const entry = entries[cursor];
@@ -98,10 +159,56 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
       const { seq: _, atMs, ...event } = entry;
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
+      yield step();
     } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
   }
+  for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, divergence, unstored, sentIds, owner };
+  return { system, entries, divergence, unstored, sentIds, owner };
+}
+
+/**
+ * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
+ * journal of the fork. Notes are copied; events that nothing receives are left out.
+ */
+export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, parts: SystemParts): ReplayedSystem {
+  const entries: DurableEntry[] = [];
+  const sentIds = new Set<string>();
+  let atMs = 0;
+  const append = (event: DurableEvent): void => void entries.push({ seq: entries.length, atMs, ...event });
+  const values = past.filter((entry) => entry.type === 'value');
+  const owner: { current: SystemOwner } = {
+    current: {
+      record: append,
+      recorded(name) {
+        const next = values.shift();
+        return next && { type: 'value', name, value: next.value, error: next.error };
+      },
+      receive: () => {},
+      note: () => {},
+    },
+  };
+  const system = createSystem(start, parts, owner);
+  append(start);
+  let hasBegun = false;
+  for (const entry of past.slice(1)) {
+    if (!hasBegun && !isAnnotation(entry)) {
+      system.begin();
+      hasBegun = true;
+    }
+    if (!isExternal(entry) && !isAnnotation(entry)) continue;
+    const { seq: _, atMs: recordedMs, ...event } = entry;
+    atMs = recordedMs;
+    if (isAnnotation(event)) {
+      if (event.type === 'effect-end') for (const effect of event.effects) system.openEffects.delete(effect);
+      append(event);
+    } else if (system.accepts(event)) {
+      if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
+      system.apply(event, atMs);
+    }
+  }
+  if (!hasBegun) system.begin();
+  return { system, entries, divergence: null, unstored: [], sentIds, owner };
 }
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */

@@ -14,7 +14,7 @@ export {
 export type { Candidate, DurableEntry } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
-export { idempotencyKey } from '../durable/idempotency-key.ts';
+export { idempotencyKey } from '../durable/hosted-call.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
 export type { Divergence } from '../durable/replay.ts';
 export { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../durable/stores.ts';

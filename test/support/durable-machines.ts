@@ -20,7 +20,7 @@ import {
   stateIn,
   stopChild,
 } from 'xstate';
-import { idempotencyKey } from '../../src/durable/idempotency-key.ts';
+import { idempotencyKey } from '../../src/durable/hosted-call.ts';
 
 /** What reaches the outside world: calls and effects with their idempotency keys. */
 export interface World {

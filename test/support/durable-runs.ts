@@ -4,7 +4,7 @@ import type { DurableActor } from '../../src/durable/durable-actor.ts';
 import type { ActorSummary } from '../../src/durable/durable-format.ts';
 import { createDurableMachine, type DurableMachine } from '../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
-import { idempotencyKey } from '../../src/durable/idempotency-key.ts';
+import { idempotencyKey } from '../../src/durable/hosted-call.ts';
 import type { JournalStore, JournalWriter } from '../../src/durable/journals/journal-store.ts';
 import type { Scenario, Step, World } from './durable-machines.ts';
 import { TestClock } from './simulated-clock.ts';

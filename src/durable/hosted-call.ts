@@ -1,9 +1,17 @@
 import type { AnyActorRef } from 'xstate';
+import type { Json } from './codec.ts';
 import { PostChainError } from './error.ts';
 
-const activities = new WeakMap<object, string>();
+/** What an activity knows of its host. */
+export interface HostedCall {
+  readonly key: string;
+  readonly wasInterrupted: () => boolean;
+  readonly note: (note: Json) => void;
+}
 
-export const registerActivity = (ref: AnyActorRef, key: string): void => void activities.set(ref, key);
+const activities = new WeakMap<object, HostedCall>();
+
+export const registerActivity = (ref: AnyActorRef, call: HostedCall): void => void activities.set(ref, call);
 
 /**
  * Returns a string that identifies a call or effect of a durable actor: pass the arguments of a promise, callback, observable or custom action.
@@ -15,10 +23,17 @@ export const registerActivity = (ref: AnyActorRef, key: string): void => void ac
  * actions: { mail: (args) => mails.send(args.context.to, { key: idempotencyKey(args) }) }
  */
 export function idempotencyKey(args: { readonly self: object; readonly effectKey?: string }): string {
-  const key = args.effectKey ?? activities.get(args.self);
+  const key = args.effectKey ?? activities.get(args.self)?.key;
   if (key !== undefined) return key;
   throw new PostChainError(
     'invalid_option',
     'idempotencyKey: expected the arguments of a call or custom action of a durable actor; open the machine with createDurableMachine.',
   );
 }
+
+/** Whether an earlier process started this call and ended before the result was stored. False outside a durable actor. */
+export const wasInterrupted = ({ self }: { readonly self: object }): boolean =>
+  activities.get(self)?.wasInterrupted() ?? false;
+
+/** Adds a note of a call to the journal of its durable actor: JSON that does not affect the machine. Does nothing in any other actor. */
+export const addNote = ({ self }: { readonly self: object }, note: Json): void => activities.get(self)?.note(note);

@@ -1,0 +1,84 @@
+import type { Activity } from './actor-system.ts';
+import type { Json } from './codec.ts';
+import type { DurableEntry, DurableEvent } from './entries.ts';
+
+type CallStart = Extract<DurableEntry, { type: 'activity-start' }>;
+export type CallEvent = Extract<DurableEvent, { type: 'activity-event' | 'note' }>;
+
+/** What is known of a call before it is made. */
+export interface CallInfo {
+  readonly activity: number;
+  readonly source: string;
+  readonly subject: Json;
+}
+
+/** The recorded results of another journal, for calls that are the same. */
+export interface ReuseOptions {
+  readonly entries: readonly DurableEntry[];
+  /** The first entry that the actor does not share with that journal. */
+  readonly from: number;
+  /**
+   * Calls with the same key are the same request; null for one that is not reused. `events` is what a recorded call reported, in order; null
+   * for a call that is about to be made.
+   */
+  readonly keyOf: (call: CallInfo, events: readonly CallEvent[] | null) => string | null;
+  /** Changes a recorded event before it is delivered. */
+  readonly change?: (event: CallEvent, seq: number) => CallEvent;
+}
+
+export interface ReusedCalls {
+  /** Returns the events for a call, and forgets them. */
+  take(activity: Activity): readonly CallEvent[] | undefined;
+}
+
+interface RecordedCall {
+  readonly start: CallStart;
+  readonly events: (CallEvent & { readonly seq: number })[];
+}
+
+/** The rest of a call that was in flight at the branch point is reused by its number, any later call by its key. */
+export function reusedCalls({ entries, from, keyOf, change = (event) => event }: ReuseOptions): ReusedCalls {
+  const queues = new Map<string, RecordedCall[]>();
+  for (const call of recordedCalls(entries)) {
+    if ((call.events.at(-1)?.seq ?? 0) < from) continue;
+    const { activity, source, subject = null } = call.start;
+    const key = keyOf({ activity, source, subject }, call.events);
+    if (key === null) continue;
+    const queue = queues.get(key) ?? [];
+    queue.push(call);
+    queues.set(key, queue);
+  }
+  return {
+    take({ number, path, source, subject }) {
+      const key = keyOf({ activity: number, source, subject }, null);
+      const recorded = key === null ? undefined : queues.get(key)?.shift();
+      if (recorded === undefined) return undefined;
+      const isInFlight = recorded.start.activity === number && recorded.start.seq < from;
+      const { actor } = recorded.start;
+      const places = new Map([
+        [actor, path],
+        [parentOf(actor), parentOf(path)],
+      ]);
+      return recorded.events
+        .filter(({ seq }) => !isInFlight || seq >= from)
+        .map(({ seq, ...recordedEvent }): CallEvent => {
+          const event = change(recordedEvent as CallEvent, seq);
+          if (event.type === 'note') return { ...event, activity: number };
+          return { ...event, activity: number, actor: places.get(event.actor) ?? event.actor };
+        });
+    },
+  };
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+function recordedCalls(entries: readonly DurableEntry[]): readonly RecordedCall[] {
+  const calls = new Map<number, RecordedCall>();
+  for (const entry of entries) {
+    if (entry.type === 'activity-start') calls.set(entry.activity, { start: entry, events: [] });
+    if (entry.type !== 'activity-event' && entry.type !== 'note') continue;
+    const { atMs: _, ...event } = entry;
+    calls.get(entry.activity ?? -1)?.events.push(event);
+  }
+  return [...calls.values()];
+}
